@@ -1,0 +1,32 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+)
+
+// TemplateHash is a hash over what a template makes: Instances with the same hash need no replacement. Two templates
+// that differ only in what the add-on itself sets (spec.location, spec.controller) hash alike.
+func TemplateHash(template *InstanceTemplateSpec) (string, error) {
+	canonical := struct {
+		Labels      map[string]string `json:"labels,omitempty"`
+		Annotations map[string]string `json:"annotations,omitempty"`
+		Spec        InstanceSpec      `json:"spec"`
+	}{template.Labels, template.Annotations, template.Spec}
+	canonical.Spec.Location = nil
+	canonical.Spec.Controller = nil
+	// JSON of Go structs and sorted maps is deterministic.
+	encoded, err := json.Marshal(canonical)
+	if err != nil {
+		return "", fmt.Errorf("encode the template to hash it: %w", err)
+	}
+	hasher := fnv.New64a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write(encoded)
+	return strconv.FormatUint(hasher.Sum64(), 36), nil
+}

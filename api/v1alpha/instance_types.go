@@ -1,0 +1,450 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// InstanceTemplateSpec is what Instances are made from.
+type InstanceTemplateSpec struct {
+	// metadata holds labels and annotations for the Instances.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec of the Instances.
+	// +required
+	Spec InstanceSpec `json:"spec"`
+}
+
+// InstanceSpec is one running thing: a sandbox of containers or a virtual machine.
+type InstanceSpec struct {
+	// runtime is what runs and how large it is.
+	// +required
+	Runtime InstanceRuntimeSpec `json:"runtime"`
+
+	// networkInterfaces are the networks that the Instance is attached to.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	NetworkInterfaces []InstanceNetworkInterface `json:"networkInterfaces"`
+
+	// volumes that containers or the virtual machine attach.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Volumes []InstanceVolume `json:"volumes,omitempty"`
+
+	// location is set by the add-on and follows from the city.
+	// +optional
+	Location *LocationReference `json:"location,omitempty"`
+
+	// controller is set by the add-on.
+	// +optional
+	Controller *InstanceController `json:"controller,omitempty"`
+}
+
+// LocationReference names a location.
+type LocationReference struct {
+	// name of the location.
+	// +required
+	Name string `json:"name"`
+	// namespace of the location.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// InstanceController is what the add-on keeps on an Instance.
+type InstanceController struct {
+	// templateHash is the hash of the template that the Instance was made from.
+	// +optional
+	TemplateHash string `json:"templateHash,omitempty"`
+
+	// schedulingGates hold the Instance until each is lifted.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
+}
+
+// SchedulingGate holds an Instance while it is there.
+type SchedulingGate struct {
+	// name of the gate.
+	// +required
+	// +kubebuilder:validation:Enum=Quota;Network;ReferencedData
+	Name string `json:"name"`
+}
+
+// InstanceRuntimeSpec is the size of an Instance and exactly one runtime.
+// +kubebuilder:validation:ExactlyOneOf=sandbox;virtualMachine
+type InstanceRuntimeSpec struct {
+	// resources is the size.
+	// +required
+	Resources InstanceRuntimeResources `json:"resources"`
+
+	// sandbox runs containers.
+	// +optional
+	Sandbox *SandboxRuntime `json:"sandbox,omitempty"`
+
+	// virtualMachine boots from a disk.
+	// +optional
+	VirtualMachine *VirtualMachineRuntime `json:"virtualMachine,omitempty"`
+}
+
+// InstanceRuntimeResources is the size of an Instance.
+type InstanceRuntimeResources struct {
+	// instanceType names a size, for example datumcloud/d1-standard-2.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	InstanceType string `json:"instanceType"`
+
+	// requests override the size that instanceType names.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// SandboxRuntime runs containers that share a network.
+type SandboxRuntime struct {
+	// containers that run.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Containers []SandboxContainer `json:"containers"`
+
+	// imagePullSecrets name Secrets to pull images with.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	ImagePullSecrets []ImagePullSecretReference `json:"imagePullSecrets,omitempty"`
+}
+
+// ImagePullSecretReference names a Secret in the namespace of the Workload.
+type ImagePullSecretReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// SandboxContainer is one container.
+type SandboxContainer struct {
+	// name is unique in the sandbox.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// image to run.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Image string `json:"image"`
+
+	// command replaces the entry point of the image.
+	// +optional
+	// +listType=atomic
+	Command []string `json:"command,omitempty"`
+
+	// args replace the arguments of the image.
+	// +optional
+	// +listType=atomic
+	Args []string `json:"args,omitempty"`
+
+	// env is the environment.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Env []corev1.EnvVar `json:"env,omitempty"`
+
+	// resources of this container.
+	// +optional
+	Resources *ContainerResourceRequirements `json:"resources,omitempty"`
+
+	// volumeAttachments mount volumes.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	VolumeAttachments []VolumeAttachment `json:"volumeAttachments,omitempty"`
+
+	// ports that the container listens on.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Ports []NamedPort `json:"ports,omitempty"`
+}
+
+// ContainerResourceRequirements are the resources of one container.
+type ContainerResourceRequirements struct {
+	// limits that the container may not pass.
+	// +optional
+	Limits corev1.ResourceList `json:"limits,omitempty"`
+
+	// requests that the container is sure to get.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// VolumeAttachment attaches a volume.
+type VolumeAttachment struct {
+	// name of the volume.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// mountPath is where the volume is mounted.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	MountPath *string `json:"mountPath,omitempty"`
+}
+
+// NamedPort is a port with a name.
+type NamedPort struct {
+	// name of the port.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// port number.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+
+	// protocol is TCP, UDP or SCTP.
+	// +optional
+	// +kubebuilder:default=TCP
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	Protocol *corev1.Protocol `json:"protocol,omitempty"`
+}
+
+// VirtualMachineRuntime boots the first attached volume.
+type VirtualMachineRuntime struct {
+	// volumeAttachments are the disks, the first one bootable.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	VolumeAttachments []VolumeAttachment `json:"volumeAttachments"`
+
+	// ports that the virtual machine listens on.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Ports []NamedPort `json:"ports,omitempty"`
+}
+
+// InstanceNetworkInterface attaches an Instance to a network.
+type InstanceNetworkInterface struct {
+	// network to attach to.
+	// +required
+	Network NetworkReference `json:"network"`
+
+	// networkPolicy of this interface.
+	// +optional
+	NetworkPolicy *InterfaceNetworkPolicy `json:"networkPolicy,omitempty"`
+}
+
+// NetworkReference names a network in the project.
+type NetworkReference struct {
+	// name of the network.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// InterfaceNetworkPolicy says what may reach an interface.
+type InterfaceNetworkPolicy struct {
+	// ingress rules.
+	// +optional
+	// +listType=atomic
+	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
+}
+
+// InstanceVolume is a volume from exactly one source.
+// +kubebuilder:validation:ExactlyOneOf=disk;configMap;secret
+type InstanceVolume struct {
+	// name is unique in the Instance.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	InstanceVolumeSource `json:",inline"`
+}
+
+// InstanceVolumeSource is where a volume comes from: exactly one field is set.
+type InstanceVolumeSource struct {
+	// disk is made for the Instance.
+	// +optional
+	Disk *DiskVolumeSource `json:"disk,omitempty"`
+
+	// configMap in the namespace of the Workload.
+	// +optional
+	ConfigMap *corev1.ConfigMapVolumeSource `json:"configMap,omitempty"`
+
+	// secret in the namespace of the Workload.
+	// +optional
+	Secret *corev1.SecretVolumeSource `json:"secret,omitempty"`
+}
+
+// DiskVolumeSource is a disk that is made for the Instance.
+type DiskVolumeSource struct {
+	// deviceName that the guest sees.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	DeviceName *string `json:"deviceName,omitempty"`
+
+	// template of the disk.
+	// +optional
+	Template *DiskTemplate `json:"template,omitempty"`
+}
+
+// DiskTemplate is what a disk is made from.
+type DiskTemplate struct {
+	// metadata holds labels and annotations for the disk.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec of the disk.
+	// +required
+	Spec DiskSpec `json:"spec"`
+}
+
+// DiskSpec is a disk.
+type DiskSpec struct {
+	// type of the disk.
+	// +optional
+	// +kubebuilder:default=pd-standard
+	// +kubebuilder:validation:Enum=pd-standard
+	Type string `json:"type,omitempty"`
+
+	// resources hold the size as requests.storage.
+	// +optional
+	Resources *DiskResourceRequirements `json:"resources,omitempty"`
+
+	// populator fills the disk.
+	// +optional
+	Populator *DiskPopulator `json:"populator,omitempty"`
+}
+
+// DiskResourceRequirements is the size of a disk.
+type DiskResourceRequirements struct {
+	// requests hold storage.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// DiskPopulator fills a disk from exactly one source.
+// +kubebuilder:validation:ExactlyOneOf=image;filesystem
+type DiskPopulator struct {
+	// image to copy.
+	// +optional
+	Image *ImageDiskPopulator `json:"image,omitempty"`
+
+	// filesystem to make.
+	// +optional
+	Filesystem *FilesystemDiskPopulator `json:"filesystem,omitempty"`
+}
+
+// ImageDiskPopulator copies an image.
+type ImageDiskPopulator struct {
+	// name of the image.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Name string `json:"name"`
+}
+
+// FilesystemDiskPopulator makes a filesystem.
+type FilesystemDiskPopulator struct {
+	// type of the filesystem.
+	// +required
+	// +kubebuilder:validation:Enum=ext4
+	Type string `json:"type"`
+}
+
+// InstanceStatus is what an Instance does.
+type InstanceStatus struct {
+	// conditions are Ready, Available, Programmed and QuotaGranted.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// networkInterfaces in the order of the spec.
+	// +optional
+	// +listType=atomic
+	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
+
+	// controller is kept by the add-on.
+	// +optional
+	Controller *InstanceControllerStatus `json:"controller,omitempty"`
+}
+
+// InstanceNetworkInterfaceStatus is one interface of a running Instance.
+type InstanceNetworkInterfaceStatus struct {
+	// assignments are the addresses.
+	// +optional
+	Assignments InstanceNetworkAssignments `json:"assignments,omitempty"`
+}
+
+// InstanceNetworkAssignments are the addresses of an interface.
+type InstanceNetworkAssignments struct {
+	// networkIP is the address in the network.
+	// +optional
+	NetworkIP *string `json:"networkIP,omitempty"`
+
+	// externalIP is the address from outside.
+	// +optional
+	ExternalIP *string `json:"externalIP,omitempty"`
+}
+
+// InstanceControllerStatus is what the add-on reports of its own work.
+type InstanceControllerStatus struct {
+	// observedTemplateHash is the hash of the template that runs.
+	// +optional
+	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
+}
+
+// Instance is one running thing. In a project it is a read-only projection of the Instance in a cell.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Network IP",type=string,JSONPath=`.status.networkInterfaces[0].assignments.networkIP`
+// +kubebuilder:printcolumn:name="External IP",type=string,JSONPath=`.status.networkInterfaces[0].assignments.externalIP`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Quota",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="QuotaGranted")].reason`
+type Instance struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec InstanceSpec `json:"spec"`
+	// +optional
+	Status InstanceStatus `json:"status,omitempty"`
+}
+
+// InstanceList is a list of Instances.
+//
+// +kubebuilder:object:root=true
+type InstanceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Instance `json:"items"`
+}

@@ -1,0 +1,62 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+)
+
+// maxLabelLength is the longest a DNS label and a label value may be, in bytes.
+const maxLabelLength = 63
+
+// ShortenName returns name, or a cut of it with a hash of the whole at its end when it is longer than a DNS label
+// may be. Different names stay different.
+func ShortenName(name string) string {
+	if len(name) <= maxLabelLength {
+		return name
+	}
+	hasher := fnv.New64a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write([]byte(name))
+	hash := strconv.FormatUint(hasher.Sum64(), 36)
+	return strings.TrimRight(name[:maxLabelLength-len(hash)-1], "-") + "-" + hash
+}
+
+// DeploymentName is the name of the WorkloadDeployment of a Workload's placement in a city.
+func DeploymentName(workload, placement, cityCode string) string {
+	return ShortenName(fmt.Sprintf("%s-%s-%s", workload, placement, CityLabel(cityCode)))
+}
+
+// CityLabel is a city code as the value of LabelTopologyCity: in lower case.
+func CityLabel(cityCode string) string { return strings.ToLower(cityCode) }
+
+// InstanceName is the name of the Instance of a deployment at an index.
+func InstanceName(deployment string, index int) string {
+	return deployment + "-" + strconv.Itoa(index)
+}
+
+// InstanceIndex is the index of an Instance of a deployment, by its name. It is false when the name is not one that
+// InstanceName makes for that deployment.
+func InstanceIndex(deployment, instance string) (int, bool) {
+	suffix, found := strings.CutPrefix(instance, deployment+"-")
+	if !found {
+		return 0, false
+	}
+	index, err := strconv.Atoi(suffix)
+	if err != nil || index < 0 || strconv.Itoa(index) != suffix {
+		return 0, false
+	}
+	return index, true
+}
+
+// HubNamespace is the hub namespace for the namespace of a project with this UID.
+func HubNamespace(projectNamespaceUID string) string { return "ns-" + projectNamespaceUID }
+
+// ProjectLabel is the value of LabelProject for a project.
+func ProjectLabel(project string) string {
+	return ShortenName("cluster-" + strings.ReplaceAll(project, "/", "_"))
+}

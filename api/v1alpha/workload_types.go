@@ -1,0 +1,222 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// WorkloadSpec says what runs and where.
+type WorkloadSpec struct {
+	// template is what each Instance is made from.
+	// +required
+	Template InstanceTemplateSpec `json:"template"`
+
+	// placements are the sets of cities that the Workload runs in, each with a scale of its own.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Placements []WorkloadPlacement `json:"placements"`
+}
+
+// WorkloadPlacement is one set of cities and the scale that each of them gets.
+type WorkloadPlacement struct {
+	// name is unique in the Workload.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// cityCodes are the cities, for example DFW. They are compared without regard to case.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=32
+	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.lowerAscii() == b.lowerAscii()))",message="city codes must be unique without regard to case"
+	CityCodes []string `json:"cityCodes"`
+
+	// scaleSettings is the scale in each of the cities.
+	// +required
+	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
+}
+
+// InstanceManagementPolicy says in which order the Instances of a deployment are made and replaced.
+// +kubebuilder:validation:Enum=OrderedReady;Parallel
+type InstanceManagementPolicy string
+
+const (
+	// OrderedReady makes Instance i when 0..i-1 are Ready, and replaces from the highest index down, one at a time.
+	OrderedReady InstanceManagementPolicy = "OrderedReady"
+	// Parallel makes and replaces all Instances at once.
+	Parallel InstanceManagementPolicy = "Parallel"
+)
+
+// HorizontalScaleSettings is how many Instances run in one city.
+// +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= self.minReplicas",message="must be at least minReplicas",fieldPath=".maxReplicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || (has(self.metrics) && size(self.metrics) > 0)",message="needs metrics to scale by",fieldPath=".maxReplicas"
+type HorizontalScaleSettings struct {
+	// minReplicas is the number of Instances that always run.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MinReplicas int32 `json:"minReplicas"`
+
+	// maxReplicas bounds what scaling by metrics may reach.
+	// +optional
+	// +kubebuilder:validation:Maximum=1000
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+
+	// metrics are what scaling between minReplicas and maxReplicas goes by.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Metrics []MetricSpec `json:"metrics,omitempty"`
+
+	// instanceManagementPolicy is OrderedReady or Parallel.
+	// +optional
+	// +kubebuilder:default=OrderedReady
+	InstanceManagementPolicy InstanceManagementPolicy `json:"instanceManagementPolicy,omitempty"`
+}
+
+// MetricSpec is one metric to scale by.
+type MetricSpec struct {
+	// resource is a resource that the Instances use.
+	// +required
+	Resource *ResourceMetricSource `json:"resource,omitempty"`
+}
+
+// ResourceMetricSource names a resource and the use of it that scaling aims at.
+type ResourceMetricSource struct {
+	// name of the resource.
+	// +required
+	// +kubebuilder:validation:Enum=cpu
+	Name string `json:"name"`
+
+	// target is the use to aim at.
+	// +required
+	Target MetricTarget `json:"target"`
+}
+
+// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive.
+// +kubebuilder:validation:ExactlyOneOf=value;averageValue;averageUtilization
+type MetricTarget struct {
+	// value is the use of all Instances together.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="must be positive"
+	Value *Quantity `json:"value,omitempty"`
+
+	// averageValue is the use per Instance.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="must be positive"
+	AverageValue *Quantity `json:"averageValue,omitempty"`
+
+	// averageUtilization is the use per Instance, in percent of what it requests.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	AverageUtilization *int32 `json:"averageUtilization,omitempty"`
+}
+
+// ReplicaCounts are the counts that Workload, placement and deployment report alike.
+type ReplicaCounts struct {
+	// replicas exist.
+	// +optional
+	Replicas int32 `json:"replicas"`
+	// currentReplicas are made from the current template.
+	// +optional
+	CurrentReplicas int32 `json:"currentReplicas"`
+	// desiredReplicas should exist.
+	// +optional
+	DesiredReplicas int32 `json:"desiredReplicas"`
+	// readyReplicas are Ready.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+}
+
+// Add returns the sum of both counts.
+func (c ReplicaCounts) Add(other ReplicaCounts) ReplicaCounts {
+	return ReplicaCounts{
+		Replicas:        c.Replicas + other.Replicas,
+		CurrentReplicas: c.CurrentReplicas + other.CurrentReplicas,
+		DesiredReplicas: c.DesiredReplicas + other.DesiredReplicas,
+		ReadyReplicas:   c.ReadyReplicas + other.ReadyReplicas,
+	}
+}
+
+// WorkloadStatus is what the cities report, summed.
+type WorkloadStatus struct {
+	// observedGeneration is the generation that this status was made from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are Available and Progressing.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// deployments is the number of WorkloadDeployments.
+	// +optional
+	Deployments int32 `json:"deployments"`
+
+	ReplicaCounts `json:",inline"`
+
+	// placements report each placement.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Placements []WorkloadPlacementStatus `json:"placements,omitempty"`
+}
+
+// WorkloadPlacementStatus is what the cities of one placement report, summed.
+type WorkloadPlacementStatus struct {
+	// name of the placement.
+	// +required
+	Name string `json:"name"`
+
+	// conditions hold Available.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	ReplicaCounts `json:",inline"`
+}
+
+// Workload is what a consumer writes: a template and the cities to run it in.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].reason`
+// +kubebuilder:printcolumn:name="Deployments",type=integer,JSONPath=`.status.deployments`
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.status.desiredReplicas`
+// +kubebuilder:printcolumn:name="Up-to-date",type=integer,JSONPath=`.status.currentReplicas`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: at most 63 lower-case letters, digits and '-'",fieldPath=".metadata.name"
+type Workload struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec WorkloadSpec `json:"spec"`
+	// +optional
+	Status WorkloadStatus `json:"status,omitempty"`
+}
+
+// WorkloadList is a list of Workloads.
+//
+// +kubebuilder:object:root=true
+type WorkloadList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Workload `json:"items"`
+}

@@ -1,0 +1,163 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// WorkloadReference names the Workload that a deployment belongs to.
+type WorkloadReference struct {
+	// name of the Workload.
+	// +required
+	Name string `json:"name"`
+	// uid of the Workload.
+	// +required
+	UID types.UID `json:"uid"`
+}
+
+// WorkloadDeploymentSpec is what runs in one city for one placement.
+type WorkloadDeploymentSpec struct {
+	// workloadRef names the Workload in the project.
+	// +required
+	WorkloadRef WorkloadReference `json:"workloadRef"`
+
+	// placementName is the placement of the Workload.
+	// +required
+	PlacementName string `json:"placementName"`
+
+	// cityCode is the city. It never changes during the life of a deployment: Karmada does not re-evaluate a claimed
+	// object when its labels change.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable; a deployment in another city is another object"
+	CityCode string `json:"cityCode"`
+
+	// template is what each Instance is made from.
+	// +required
+	Template InstanceTemplateSpec `json:"template"`
+
+	// scaleSettings is the scale in this city.
+	// +required
+	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
+
+	// replicas is what an autoscaler in the cell asked for. Unset, minReplicas run.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// quota is what the hub was granted for this deployment. Unset, no quota is configured and Instances start
+	// without a Quota gate; set, an Instance starts when it is named here.
+	// +optional
+	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
+}
+
+// WorkloadDeploymentQuota is what the project's ledger granted.
+type WorkloadDeploymentQuota struct {
+	// grantedInstances are the names of the Instances that hold a granted claim.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	GrantedInstances []string `json:"grantedInstances,omitempty"`
+}
+
+// DesiredReplicas is how many Instances should exist: what an autoscaler asked for, held between minReplicas and
+// maxReplicas, else minReplicas.
+func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
+	least := s.ScaleSettings.MinReplicas
+	if s.Replicas == nil {
+		return least
+	}
+	most := least
+	if s.ScaleSettings.MaxReplicas != nil {
+		most = *s.ScaleSettings.MaxReplicas
+	}
+	return max(least, min(most, *s.Replicas))
+}
+
+// ReportedInstance is the compact entry by which a cell reports one Instance.
+type ReportedInstance struct {
+	// name of the Instance.
+	// +required
+	Name string `json:"name"`
+
+	// templateHash is the hash of the template that the Instance was made from.
+	// +optional
+	TemplateHash string `json:"templateHash,omitempty"`
+
+	// observedTemplateHash is the hash of the template that runs.
+	// +optional
+	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
+
+	// schedulingGates still hold the Instance.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
+
+	// conditions of the Instance in its cell.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// networkInterfaces of the Instance in its cell.
+	// +optional
+	// +listType=atomic
+	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
+}
+
+// WorkloadDeploymentStatus is what the cell of the city reports.
+type WorkloadDeploymentStatus struct {
+	// observedGeneration is the generation that this status was made from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are Available, Progressing and ReplicasReady.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	ReplicaCounts `json:",inline"`
+
+	// instances are the Instances in the cell, by index.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Instances []ReportedInstance `json:"instances,omitempty"`
+}
+
+// WorkloadDeployment is one placement of a Workload in one city. The add-on makes it; nobody else writes it.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="City",type=string,JSONPath=`.spec.cityCode`
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].reason`
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.status.desiredReplicas`
+// +kubebuilder:printcolumn:name="Up-to-date",type=integer,JSONPath=`.status.currentReplicas`
+type WorkloadDeployment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec WorkloadDeploymentSpec `json:"spec"`
+	// +optional
+	Status WorkloadDeploymentStatus `json:"status,omitempty"`
+}
+
+// WorkloadDeploymentList is a list of WorkloadDeployments.
+//
+// +kubebuilder:object:root=true
+type WorkloadDeploymentList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []WorkloadDeployment `json:"items"`
+}

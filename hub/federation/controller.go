@@ -1,0 +1,171 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/keymutex"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+)
+
+// Owner is the field manager of this controller.
+const Owner apply.Owner = "karmada-compute-federation"
+
+// Projects finds the projects that this replica owns.
+type Projects interface {
+	Get(ctx context.Context, name multicluster.ClusterName) (cluster.Cluster, error)
+	UID(name multicluster.ClusterName) (types.UID, error)
+}
+
+// Reconciler copies deployments to the hub. It is safe for concurrent use.
+type Reconciler struct {
+	// Projects are the projects that this replica owns.
+	Projects Projects
+	// Hub reads the hub from a cache and writes to it.
+	Hub client.Client
+	// Live reads the hub itself, for the question whether something was the last of its kind.
+	Live client.Reader
+
+	// namespaces lets one deployment at a time decide what its hub namespace needs: the first of a city must not
+	// find the policy that the last one is just about to remove.
+	namespaces keymutex.KeyMutex
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	r.namespaces = keymutex.NewHashed(0)
+	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
+	return mcbuilder.ControllerManagedBy(mgr).
+		Named("federation").
+		For(&v1alpha.WorkloadDeployment{}).
+		// A copy that was edited or deleted by hand is put back, and a finalizer waits for the copy's end.
+		Watches(&v1alpha.WorkloadDeployment{}, onHubEvent(originalOf),
+			append(onHub, mcbuilder.WithPredicates(notStatus()))...).
+		// What the copies need is put back too, and a hub namespace that is going away is waited for.
+		Watches(&corev1.Namespace{}, onHubEvent(r.copiesIn(nameOf)), append(onHub, mcbuilder.WithPredicates(gone()))...).
+		Watches(&policyv1alpha1.PropagationPolicy{}, onHubEvent(r.copiesIn(namespaceOf)),
+			append(onHub, mcbuilder.WithPredicates(changedSpec()))...).
+		Watches(&workv1alpha1.Work{}, onHubEvent(r.copiesIn(labelledNamespace)),
+			append(onHub, mcbuilder.WithPredicates(gone()))...).
+		// A cell that joins a city needs the namespaces of that city.
+		Watches(&clusterv1alpha1.Cluster{}, onHubEvent(r.copiesOfCity),
+			append(onHub, mcbuilder.WithPredicates(predicate.LabelChangedPredicate{}))...).
+		WithOptions(options).
+		Complete(wrap(r.Reconcile))
+}
+
+type mapper func(context.Context, client.Object) []mcreconcile.Request
+
+func onHubEvent(requests mapper) mchandler.EventHandlerFunc {
+	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
+		return handler.TypedEnqueueRequestsFromMapFunc(handler.TypedMapFunc[client.Object, mcreconcile.Request](requests))
+	}
+}
+
+// originalOf asks for the project's original of a copy on the hub.
+func originalOf(_ context.Context, copied client.Object) []mcreconcile.Request {
+	project := copied.GetAnnotations()[v1alpha.AnnotationProjectName]
+	namespace := copied.GetLabels()[v1alpha.LabelProjectNamespace]
+	if project == "" || namespace == "" {
+		return nil
+	}
+	return []mcreconcile.Request{{
+		ClusterName: multicluster.ClusterName(project),
+		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: copied.GetName()}},
+	}}
+}
+
+// copiesIn asks for the originals that belong in a hub namespace, whether their copies are there or not.
+func (r *Reconciler) copiesIn(hubNamespace func(client.Object) string) mapper {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		project := multicluster.ClusterName(changed.GetAnnotations()[v1alpha.AnnotationProjectName])
+		cl, err := r.Projects.Get(ctx, project)
+		if err != nil {
+			// Another replica's, or one that is engaged later and then looks at all of its deployments.
+			return nil
+		}
+		var deployments v1alpha.WorkloadDeploymentList
+		if err := cl.GetClient().List(ctx, &deployments); err != nil {
+			log.FromContext(ctx).Error(err, "Deployments are not looked at again", "project", project)
+			return nil
+		}
+		var requests []mcreconcile.Request
+		for i := range deployments.Items {
+			if deployments.Items[i].Annotations[v1alpha.AnnotationFederationNamespace] == hubNamespace(changed) {
+				requests = append(requests, mcreconcile.Request{
+					ClusterName: project,
+					Request:     reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])},
+				})
+			}
+		}
+		return requests
+	}
+}
+
+func nameOf(obj client.Object) string            { return obj.GetName() }
+func namespaceOf(obj client.Object) string       { return obj.GetNamespace() }
+func labelledNamespace(obj client.Object) string { return obj.GetLabels()[v1alpha.LabelHubNamespace] }
+
+// copiesOfCity asks for the originals of all copies in a cell's city.
+func (r *Reconciler) copiesOfCity(ctx context.Context, cell client.Object) []mcreconcile.Request {
+	city := v1alpha.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
+	if city == "" {
+		return nil
+	}
+	var copies v1alpha.WorkloadDeploymentList
+	if err := r.Hub.List(ctx, &copies, client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
+		log.FromContext(ctx).Error(err, "Deployments are not looked at again", "city", city)
+		return nil
+	}
+	var requests []mcreconcile.Request
+	for i := range copies.Items {
+		requests = append(requests, originalOf(ctx, &copies.Items[i])...)
+	}
+	return requests
+}
+
+// notStatus passes everything but changes of status: those are projection's.
+func notStatus() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, deletionStarted())
+}
+
+// changedSpec passes edits, the start of a deletion and its end.
+func changedSpec() predicate.Predicate {
+	return predicate.And(predicate.Or(predicate.GenerationChangedPredicate{}, deletionStarted()), gone(true))
+}
+
+func deletionStarted() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+	}}
+}
+
+// gone passes the end of an object, and its updates when asked to.
+func gone(updates ...bool) predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(event.UpdateEvent) bool { return len(updates) > 0 && updates[0] },
+	}
+}

@@ -1,0 +1,136 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/federation"
+	"github.com/karmada-compute/karmada-compute/hub/projection"
+)
+
+// Options configure the controllers.
+type Options struct {
+	// Projects are the projects that this replica owns.
+	Projects Projects
+	// Locations says which cities a project may use.
+	Locations Locations
+	// Concurrency is how many objects each controller looks at at once.
+	Concurrency int
+	// ProjectConcurrency is how many of these may belong to one project, so that a project whose control plane hangs
+	// does not hold every worker.
+	ProjectConcurrency int
+	// Clock stamps conditions.
+	Clock clock.PassiveClock
+}
+
+// reconcileTimeout bounds one look at one object: a control plane that does not answer ends it with an error, and
+// the object is looked at again later.
+const reconcileTimeout = 30 * time.Second
+
+// ProjectKinds are what the controllers watch in a project.
+func ProjectKinds(locations Locations) []client.Object {
+	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, locations.Object()}
+}
+
+// CacheOptions limit the cache of the hub to what the add-on has put there, and Clusters.
+func CacheOptions() (cache.Options, error) {
+	fromProject, err := labels.NewRequirement(v1alpha.LabelProject, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	ofNamespace, err := labels.NewRequirement(v1alpha.LabelHubNamespace, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	ofCity, err := labels.NewRequirement(v1alpha.LabelTopologyCity, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	with := func(r *labels.Requirement) cache.ByObject { return cache.ByObject{Label: labels.NewSelector().Add(*r)} }
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha.WorkloadDeployment{}:       with(fromProject),
+			&corev1.Namespace{}:                 with(fromProject),
+			&workv1alpha1.Work{}:                with(ofNamespace),
+			&policyv1alpha1.PropagationPolicy{}: with(ofCity),
+			&clusterv1alpha1.Cluster{}:          {},
+		},
+	}, nil
+}
+
+// Setup adds every controller to a manager whose local cluster is the hub.
+func Setup(mgr mcmanager.Manager, options Options) error {
+	local := mgr.GetLocalManager()
+	controller := mccontroller.Options{
+		MaxConcurrentReconciles: options.Concurrency,
+		ReconciliationTimeout:   reconcileTimeout,
+	}
+	wrap := func(f mcreconcile.Func) mcreconcile.Func { return limitPerProject(f, options.ProjectConcurrency) }
+	if err := (&deployments.Reconciler{
+		Projects: options.Projects, Locations: options.Locations, Clock: options.Clock,
+	}).Register(mgr, controller, wrap); err != nil {
+		return err
+	}
+	if err := (&federation.Reconciler{
+		Projects: options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader(),
+	}).Register(mgr, controller, wrap); err != nil {
+		return err
+	}
+	return (&projection.Reconciler{
+		Projects: options.Projects, Hub: local.GetClient(), Clock: options.Clock,
+	}).Register(mgr, controller, wrap)
+}
+
+// busyRetry is when an object is looked at again whose project has all the workers it may have.
+const busyRetry = 200 * time.Millisecond
+
+// limitPerProject lets at most limit objects of one project be looked at at once.
+func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
+	var mu sync.Mutex
+	running := map[multicluster.ClusterName]int{}
+	enter := func(project multicluster.ClusterName) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if running[project] >= limit {
+			return false
+		}
+		running[project]++
+		return true
+	}
+	leave := func(project multicluster.ClusterName) {
+		mu.Lock()
+		defer mu.Unlock()
+		if running[project]--; running[project] == 0 {
+			delete(running, project)
+		}
+	}
+	return func(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+		if !enter(request.ClusterName) {
+			return reconcile.Result{RequeueAfter: busyRetry}, nil
+		}
+		defer leave(request.ClusterName)
+		return f(ctx, request)
+	}
+}

@@ -1,0 +1,127 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/sharded"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+)
+
+// Coordinator shares the projects among replicas: it gives multicluster-runtime's sharded coordinator a fixed number
+// of shards, and the Provider the projects of the shards that it wins.
+//
+// Handing it the projects themselves would cost a Lease per project, renewed every few seconds, and would tie the
+// lives of projects together: the context under which one project is announced becomes the parent of whatever the
+// coordinator starts in that moment (docs/decisions/0004-sharding.md).
+type Coordinator struct {
+	*sharded.Coordinator
+	provider *Provider
+}
+
+// CoordinatorOptions configure a Coordinator.
+type CoordinatorOptions struct {
+	// Client reads and writes Leases.
+	Client client.Client
+	// Namespace holds the Leases. It must exist.
+	Namespace string
+	// Replica is the name of this replica; no two that run at once may share it.
+	Replica string
+	// LeaseDuration is how long a shard whose replica was killed stays with it.
+	LeaseDuration time.Duration
+	// Log says which shards come and go.
+	Log logr.Logger
+}
+
+// Names of the Leases.
+const (
+	shardLeasePrefix = "karmada-compute-shard"
+	peerLeasePrefix  = "karmada-compute-replica"
+)
+
+// NewCoordinator makes the coordinator that belongs to a provider.
+func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator {
+	c := &Coordinator{
+		Coordinator: sharded.New(options.Client, options.Log,
+			sharded.WithShardLease(options.Namespace, shardLeasePrefix),
+			sharded.WithPerClusterLease(true),
+			sharded.WithLeaseTimings(options.LeaseDuration, options.LeaseDuration/3, time.Second),
+			sharded.WithSynchronizationIntervals(2*time.Second, 0),
+			sharded.WithPeerRegistry(newPeers(options)),
+		),
+		provider: provider,
+	}
+	c.Coordinator.AddAware(shards{provider})
+	return c
+}
+
+// AddAware registers a controller, to be engaged with each project of the shards that this replica owns.
+func (c *Coordinator) AddAware(aware multicluster.Aware) {
+	c.provider.mu.Lock()
+	defer c.provider.mu.Unlock()
+	c.provider.awares = append(c.provider.awares, aware)
+}
+
+// shards hears from the sharded coordinator which shards this replica owns.
+type shards struct{ provider *Provider }
+
+// Engage takes a shard over; the end of ctx gives it up.
+func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cluster.Cluster) error {
+	p := s.provider
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.owned[shard] = ctx
+	p.decideShard(shard)
+	context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.owned[shard] == ctx {
+			delete(p.owned, shard)
+			p.decideShard(shard)
+		}
+	})
+	return nil
+}
+
+// decideShard decides about every project of a shard. p.mu is held.
+func (p *Provider) decideShard(shard multicluster.ClusterName) {
+	for project := range p.known {
+		if shardOf(project, p.options.Shards) != shard {
+			continue
+		}
+		// Whatever ran under an earlier ownership ended with its context.
+		if current := p.projects[project]; current != nil {
+			current.cancel()
+			delete(p.projects, project)
+		}
+		p.decide(project)
+	}
+}
+
+func shardNames(count int) []multicluster.ClusterName {
+	names := make([]multicluster.ClusterName, count)
+	for i := range names {
+		names[i] = shardName(i)
+	}
+	return names
+}
+
+func shardName(i int) multicluster.ClusterName {
+	return multicluster.ClusterName(fmt.Sprintf("%03d", i))
+}
+
+// shardOf is the shard of a project, the same on every replica that has the same number of shards.
+func shardOf(project string, count int) multicluster.ClusterName {
+	hasher := fnv.New32a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write([]byte(project))
+	return shardName(int(hasher.Sum32() % uint32(count))) //nolint:gosec // NewProvider refuses counts below 1.
+}

@@ -1,0 +1,277 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+)
+
+// ProviderOptions configure a Provider.
+type ProviderOptions struct {
+	// Root is the configuration for Milo's root.
+	Root *rest.Config
+	// Scheme holds every type that controllers read or write in a project, and this package's.
+	Scheme *runtime.Scheme
+	// Kinds are what controllers watch in a project. Their informers are synced before a controller hears of the
+	// project, so that no controller waits for a project while it holds a lock.
+	Kinds []client.Object
+	// Shards is the number of parts that projects are divided into. Every replica must be given the same number.
+	Shards int
+	// Log says which projects come and go.
+	Log logr.Logger
+}
+
+// Provider knows the projects at Milo's root and keeps a cluster with a cache for each project whose shard this
+// replica owns. It implements multicluster.Provider and multicluster.ProviderRunnable; NewCoordinator makes the
+// coordinator that belongs to it. All methods are safe for concurrent use.
+type Provider struct {
+	options ProviderOptions
+	mapper  meta.RESTMapper
+
+	// mu guards the fields below. It is never held while anything outside of this process is waited for.
+	mu       sync.RWMutex
+	awares   []multicluster.Aware
+	indexes  []clusters.Index
+	known    map[string]types.UID
+	owned    map[multicluster.ClusterName]context.Context
+	projects map[string]*engagement
+}
+
+// engagement is the life of one project on this replica.
+type engagement struct {
+	uid    types.UID
+	cancel context.CancelFunc
+	// cluster is nil until every informer has synced.
+	cluster cluster.Cluster
+}
+
+// NewProvider makes a Provider. It contacts nobody until it is started.
+func NewProvider(options ProviderOptions) (*Provider, error) {
+	if options.Shards < 1 {
+		return nil, fmt.Errorf("the number of shards is %d: it must be at least 1", options.Shards)
+	}
+	mapper, err := staticMapper(options.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return &Provider{
+		options:  options,
+		mapper:   mapper,
+		known:    map[string]types.UID{},
+		owned:    map[multicluster.ClusterName]context.Context{},
+		projects: map[string]*engagement{},
+	}, nil
+}
+
+// Get returns the cluster of a project. It answers multicluster.ErrClusterNotFound for a project that another
+// replica owns, or whose cache has not synced yet.
+func (p *Provider) Get(_ context.Context, name multicluster.ClusterName) (cluster.Cluster, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	engaged := p.projects[name.String()]
+	if engaged == nil || engaged.cluster == nil {
+		return nil, fmt.Errorf("project %q: %w", name, multicluster.ErrClusterNotFound)
+	}
+	return engaged.cluster, nil
+}
+
+// UID is the UID of a project that this replica has engaged.
+func (p *Provider) UID(name multicluster.ClusterName) (types.UID, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	engaged := p.projects[name.String()]
+	if engaged == nil {
+		return "", fmt.Errorf("project %q: %w", name, multicluster.ErrClusterNotFound)
+	}
+	return engaged.uid, nil
+}
+
+// IndexField adds an index to every project that is engaged from now on.
+func (p *Provider) IndexField(_ context.Context, obj client.Object, field string, extract client.IndexerFunc) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.projects) > 0 {
+		return errors.New("an index must be added before the first project is engaged")
+	}
+	p.indexes = append(p.indexes, clusters.Index{Object: obj, Field: field, Extractor: extract})
+	return nil
+}
+
+// Start gives the shards to the coordinator and follows the Projects at Milo's root until ctx ends. Milo being
+// unreachable is not an error: it is tried until it answers.
+func (p *Provider) Start(ctx context.Context, coordinator multicluster.Aware) error {
+	for _, shard := range shardNames(p.options.Shards) {
+		if err := coordinator.Engage(ctx, shard, nil); err != nil {
+			return fmt.Errorf("hand shard %s to the coordinator: %w", shard, err)
+		}
+	}
+	root, err := cache.New(p.options.Root, cache.Options{
+		Scheme: p.options.Scheme, Mapper: p.mapper, DefaultTransform: cache.TransformStripManagedFields(),
+	})
+	if err != nil {
+		return fmt.Errorf("make a cache for Milo's Projects: %w", err)
+	}
+	// Not blocking: the handler is called as Projects arrive, whenever Milo answers.
+	informer, err := root.GetInformer(ctx, &Project{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watch Milo's Projects: %w", err)
+	}
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { p.observe(obj) },
+		UpdateFunc: func(_, obj any) { p.observe(obj) },
+		DeleteFunc: func(obj any) { p.forget(obj) },
+	}); err != nil {
+		return fmt.Errorf("watch Milo's Projects: %w", err)
+	}
+	return root.Start(ctx)
+}
+
+func (p *Provider) observe(obj any) {
+	project, ok := obj.(*Project)
+	if !ok {
+		return
+	}
+	// A project that is being deleted stays engaged: its objects' finalizers are ours to work off. One that is not
+	// Ready yet has no control plane to talk to.
+	deleting := !project.DeletionTimestamp.IsZero()
+	if !deleting && !meta.IsStatusConditionTrue(project.Status.Conditions, ConditionReady) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[project.Name] = project.UID
+	p.decide(project.Name)
+}
+
+func (p *Provider) forget(obj any) {
+	if tombstone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+		obj = tombstone.Obj
+	}
+	project, ok := obj.(*Project)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, project.Name)
+	p.decide(project.Name)
+}
+
+// decide starts or stops what runs for a project. p.mu is held.
+func (p *Provider) decide(project string) {
+	uid, exists := p.known[project]
+	shardCtx, owned := p.owned[shardOf(project, p.options.Shards)]
+	if current := p.projects[project]; current != nil {
+		if exists && owned && current.uid == uid {
+			return
+		}
+		current.cancel()
+		delete(p.projects, project)
+	}
+	if !exists || !owned {
+		return
+	}
+	ctx, cancel := context.WithCancel(shardCtx)
+	engaged := &engagement{uid: uid, cancel: cancel}
+	p.projects[project] = engaged
+	go p.run(ctx, project, engaged)
+}
+
+// engageRetry is how long a project that could not be engaged is left alone.
+const engageRetry = 5 * time.Second
+
+// run keeps a project engaged until ctx ends. Each project has a goroutine of its own: one that is slow or dead
+// delays no other.
+func (p *Provider) run(ctx context.Context, project string, engaged *engagement) {
+	log := p.options.Log.WithValues("project", project)
+	for ctx.Err() == nil {
+		err := p.engage(ctx, project, engaged)
+		if ctx.Err() != nil {
+			return
+		}
+		log.Error(err, "Project cannot be engaged; trying again", "after", engageRetry)
+		select {
+		case <-ctx.Done():
+		case <-time.After(engageRetry):
+		}
+	}
+}
+
+// engage builds the cluster of a project, waits for its informers and hands it to the controllers. It returns when
+// the cluster has stopped.
+func (p *Provider) engage(parent context.Context, project string, engaged *engagement) error {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	cl, err := p.newCluster(ctx, project)
+	if err != nil {
+		return err
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- cl.Start(ctx) }()
+	for _, kind := range p.options.Kinds {
+		if _, err := cl.GetCache().GetInformer(ctx, kind); err != nil {
+			return fmt.Errorf("sync the project's %T: %w", kind, err)
+		}
+	}
+	p.mu.Lock()
+	engaged.cluster = cl
+	awares := p.awares
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		engaged.cluster = nil
+		p.mu.Unlock()
+	}()
+	for _, aware := range awares {
+		if err := aware.Engage(ctx, multicluster.ClusterName(project), cl); err != nil {
+			return fmt.Errorf("engage the project's controllers: %w", err)
+		}
+	}
+	p.options.Log.Info("Project engaged", "project", project)
+	if err := <-stopped; err != nil {
+		return fmt.Errorf("the project's cache stopped: %w", err)
+	}
+	return nil
+}
+
+func (p *Provider) newCluster(ctx context.Context, project string) (cluster.Cluster, error) {
+	config, err := ProjectConfig(p.options.Root, project)
+	if err != nil {
+		return nil, err
+	}
+	cl, err := cluster.New(config, func(o *cluster.Options) {
+		o.Scheme = p.options.Scheme
+		o.MapperProvider = mapperProvider(p.mapper)
+		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Logger = p.options.Log.WithValues("project", project)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the project's cluster: %w", err)
+	}
+	p.mu.RLock()
+	indexes := p.indexes
+	p.mu.RUnlock()
+	for _, index := range indexes {
+		if err := cl.GetFieldIndexer().IndexField(ctx, index.Object, index.Field, index.Extractor); err != nil {
+			return nil, fmt.Errorf("index %s in the project: %w", index.Field, err)
+		}
+	}
+	return cl, nil
+}

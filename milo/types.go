@@ -1,0 +1,126 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// ResourceManagerGroupVersion is the group and version of Project.
+var ResourceManagerGroupVersion = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Version: "v1alpha1"}
+
+// NetworkingGroupVersion is the group and version of LocationBinding.
+var NetworkingGroupVersion = schema.GroupVersion{Group: "networking.datumapis.com", Version: "v1alpha1"}
+
+// LabelCity is the key of a LocationBinding's topology that holds its city code.
+const LabelCity = "topology.datum.net/city-code"
+
+// Condition types that are read.
+const (
+	// ConditionReady of a Project. It stays True while the Project is being deleted.
+	ConditionReady = "Ready"
+	// ConditionSuspended of a Project.
+	ConditionSuspended = "Suspended"
+	// ConditionAvailable of a LocationBinding.
+	ConditionAvailable = "Available"
+)
+
+// +kubebuilder:object:generate=true
+
+// ProjectStatus is what is read of a Project's status.
+type ProjectStatus struct {
+	// Conditions hold Ready and, on a newer Milo, Suspended.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+// +kubebuilder:object:root=true
+
+// Project is a Milo project, cluster-scoped at Milo's root.
+type Project struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Status ProjectStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+// +kubebuilder:object:root=true
+
+// ProjectList is a list of Projects.
+type ProjectList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Project `json:"items"`
+}
+
+// +kubebuilder:object:generate=true
+
+// LocationBindingSpec is what is read of a LocationBinding's spec.
+type LocationBindingSpec struct {
+	// Topology holds LabelCity.
+	Topology map[string]string `json:"topology,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+
+// LocationBindingStatus is what is read of a LocationBinding's status.
+type LocationBindingStatus struct {
+	// Conditions hold Available.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+// +kubebuilder:object:root=true
+
+// LocationBinding lets a project use a location. It is cluster-scoped in the project.
+type LocationBinding struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   LocationBindingSpec   `json:"spec,omitempty"`
+	Status LocationBindingStatus `json:"status,omitempty"`
+}
+
+// City is the city code of the binding in upper case, or "" when it names none.
+func (b *LocationBinding) City() string { return strings.ToUpper(b.Spec.Topology[LabelCity]) }
+
+// +kubebuilder:object:generate=true
+// +kubebuilder:object:root=true
+
+// LocationBindingList is a list of LocationBindings.
+type LocationBindingList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []LocationBinding `json:"items"`
+}
+
+// AddToScheme adds the types of this package to a scheme.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(ResourceManagerGroupVersion, &Project{}, &ProjectList{})
+	metav1.AddToGroupVersion(scheme, ResourceManagerGroupVersion)
+	scheme.AddKnownTypes(NetworkingGroupVersion, &LocationBinding{}, &LocationBindingList{})
+	metav1.AddToGroupVersion(scheme, NetworkingGroupVersion)
+	return nil
+}
+
+// ProjectConfig is the configuration for a project's control plane. The root's address may carry a path of its own;
+// the project's path is appended to it.
+func ProjectConfig(root *rest.Config, project string) (*rest.Config, error) {
+	address, err := url.Parse(root.Host)
+	if err != nil || address.Scheme == "" || address.Host == "" {
+		return nil, fmt.Errorf("address of Milo's root %q: must be a URL such as https://milo.example.com", root.Host)
+	}
+	config := rest.CopyConfig(root)
+	config.Host = address.JoinPath("apis", ResourceManagerGroupVersion.Group, ResourceManagerGroupVersion.Version,
+		"projects", project, "control-plane").String() + "/"
+	return config, nil
+}
