@@ -1,0 +1,137 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func TestDeploymentName(t *testing.T) {
+	long := strings.Repeat("w", 63)
+	cases := map[string]struct {
+		workload, placement, city string
+		want                      string
+	}{
+		"joined, city in lower case": {workload: "web", placement: "main", city: "DFW", want: "web-main-dfw"},
+		"long names are cut":         {workload: long, placement: "main", city: "DFW"},
+		"a cut does not end in -":    {workload: strings.Repeat("w", 49) + "-----", placement: "main", city: "DFW"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := v1alpha.DeploymentName(c.workload, c.placement, c.city)
+			if c.want != "" && got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if problems := validation.IsDNS1123Label(got); len(problems) > 0 {
+				t.Errorf("%q is no DNS label: %v", got, problems)
+			}
+		})
+	}
+	if v1alpha.DeploymentName(long, "a", "DFW") == v1alpha.DeploymentName(long, "b", "DFW") {
+		t.Error("different placements got the same name")
+	}
+}
+
+func TestInstanceIndex(t *testing.T) {
+	cases := map[string]struct {
+		name   string
+		want   int
+		wantOK bool
+	}{
+		"first":                   {name: "web-0", want: 0, wantOK: true},
+		"thousandth":              {name: "web-999", want: 999, wantOK: true},
+		"another deployment's":    {name: "db-0"},
+		"longer deployment name":  {name: "web-main-0"},
+		"no index":                {name: "web-"},
+		"leading zero":            {name: "web-01"},
+		"negative":                {name: "web--1"},
+		"plus sign":               {name: "web-+1"},
+		"the deployment's itself": {name: "web"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, ok := v1alpha.InstanceIndex("web", c.name)
+			if got != c.want || ok != c.wantOK {
+				t.Errorf("got %d, %t, want %d, %t", got, ok, c.want, c.wantOK)
+			}
+		})
+	}
+}
+
+func TestProjectLabel(t *testing.T) {
+	for project, want := range map[string]string{"north": "cluster-north", "org/north": "cluster-org_north"} {
+		if got := v1alpha.ProjectLabel(project); got != want {
+			t.Errorf("label of %q is %q, want %q", project, got, want)
+		}
+	}
+	if got := v1alpha.ProjectLabel(strings.Repeat("p", 60)); len(validation.IsValidLabelValue(got)) > 0 {
+		t.Errorf("%q is no label value", got)
+	}
+}
+
+func TestDesiredReplicas(t *testing.T) {
+	cases := map[string]struct {
+		spec v1alpha.WorkloadDeploymentSpec
+		want int32
+	}{
+		"minReplicas":      {spec: spec(2, nil, nil), want: 2},
+		"asked for":        {spec: spec(2, ptr.To[int32](5), ptr.To[int32](4)), want: 4},
+		"not below min":    {spec: spec(2, ptr.To[int32](5), ptr.To[int32](0)), want: 2},
+		"not above max":    {spec: spec(2, ptr.To[int32](5), ptr.To[int32](9)), want: 5},
+		"no max, not more": {spec: spec(2, nil, ptr.To[int32](9)), want: 2},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.spec.DesiredReplicas(); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func spec(least int32, most, replicas *int32) v1alpha.WorkloadDeploymentSpec {
+	return v1alpha.WorkloadDeploymentSpec{
+		Replicas:      replicas,
+		ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: least, MaxReplicas: most},
+	}
+}
+
+func TestTemplateHash(t *testing.T) {
+	base := func() *v1alpha.InstanceTemplateSpec {
+		return &v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{
+			Sandbox: &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: "one"}}},
+		}}}
+	}
+	hash := func(change func(*v1alpha.InstanceTemplateSpec)) string {
+		template := base()
+		change(template)
+		result, err := v1alpha.TemplateHash(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	same := hash(func(*v1alpha.InstanceTemplateSpec) {})
+	if got := hash(func(s *v1alpha.InstanceTemplateSpec) {
+		s.Spec.Location = &v1alpha.LocationReference{Name: "dfw"}
+		s.Spec.Controller = &v1alpha.InstanceController{TemplateHash: "x"}
+	}); got != same {
+		t.Error("what the add-on sets changes the hash")
+	}
+	for name, change := range map[string]func(*v1alpha.InstanceTemplateSpec){
+		"image":       func(s *v1alpha.InstanceTemplateSpec) { s.Spec.Runtime.Sandbox.Containers[0].Image = "two" },
+		"label":       func(s *v1alpha.InstanceTemplateSpec) { s.Labels = map[string]string{"a": "b"} },
+		"restartedAt": func(s *v1alpha.InstanceTemplateSpec) { s.Annotations = map[string]string{v1alpha.AnnotationRestartedAt: "now"} },
+	} {
+		if hash(change) == same {
+			t.Errorf("a changed %s does not change the hash", name)
+		}
+	}
+}

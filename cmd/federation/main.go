@@ -1,0 +1,58 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command federation runs a real Karmada federation with a stand-in for Milo
+// as processes of this machine.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := root().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "federation",
+		Short:         "Run a local Karmada federation as processes",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), miloCommand(), balancerCommand())
+	return cmd
+}
+
+// folderFlag adds --folder, the same for all subcommands.
+func folderFlag(cmd *cobra.Command, folder *string) {
+	cmd.Flags().StringVar(folder, "folder", defaultFolder(), "folder of the federation: certificates, kubeconfigs, logs, run state")
+}
+
+// defaultFolder is below the user's state folder; without a home it is empty,
+// and the flag must be given.
+func defaultFolder() string {
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "karmada-compute", "federation")
+}

@@ -1,0 +1,63 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// miloCommand is the process that stands in for Milo; up starts it.
+func miloCommand() *cobra.Command {
+	var folder string
+	cmd := &cobra.Command{
+		Use:    "milo",
+		Short:  "Serve the Milo stand-in of a federation",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := federation.Open(folder)
+			if err != nil {
+				return err
+			}
+			return f.ServeMilo(cmd.Context(), processLog())
+		},
+	}
+	folderFlag(cmd, &folder)
+	return cmd
+}
+
+// balancerCommand is the process in front of the add-on's replicas.
+func balancerCommand() *cobra.Command {
+	var balancer federation.Balancer
+	cmd := &cobra.Command{
+		Use:    "balancer",
+		Short:  "Spread TCP connections over backends",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			balancer.Log = processLog()
+			return balancer.Serve(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
+	cmd.Flags().StringSliceVar(&balancer.Backends, "backend", nil, "address to pass them to, may be given several times")
+	return cmd
+}
+
+// processLog logs to standard error, and has the Kubernetes client libraries
+// log there too.
+func processLog() *slog.Logger {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	klog.SetSlogLogger(log)
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	return log
+}

@@ -1,0 +1,59 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+func statusCommand() *cobra.Command {
+	var folder string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show each process of a federation; fails when one does not run",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := federation.Open(folder)
+			if err != nil {
+				return err
+			}
+			return status(cmd, f)
+		},
+	}
+	folderFlag(cmd, &folder)
+	return cmd
+}
+
+func status(cmd *cobra.Command, f *federation.Federation) error {
+	processes := f.Status()
+	if len(processes) == 0 {
+		return fmt.Errorf("the federation in %s is down: start it with up", f.Folder())
+	}
+	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	_, err := fmt.Fprintln(table, "NAME\tPID\tRUNNING\tLOG")
+	stopped := 0
+	for _, process := range processes {
+		if !process.Running {
+			stopped++
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(table, "%s\t%d\t%t\t%s\n", process.Name, process.PID, process.Running, process.Log)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if stopped > 0 {
+		return fmt.Errorf("%d of %d processes are not running", stopped, len(processes))
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+func upCommand() *cobra.Command {
+	var (
+		options federation.Options
+		addOn   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a federation and leave it running",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options.Out = cmd.OutOrStdout()
+			return up(cmd.Context(), options, addOn)
+		},
+	}
+	folderFlag(cmd, &options.Folder)
+	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to make")
+	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install everywhere (default: api/crds of the checkout)")
+	cmd.Flags().BoolVar(&addOn, "add-on", false, "build and start karmada-compute in it")
+	return cmd
+}
+
+func up(ctx context.Context, options federation.Options, addOn bool) error {
+	f, err := federation.Up(ctx, options)
+	if err != nil {
+		return err
+	}
+	if addOn {
+		if _, err := f.StartAddOn(ctx, federation.AddOnOptions{}); err != nil {
+			return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
+		}
+	}
+	return printKubeconfigs(f, options)
+}
+
+// printKubeconfigs says how to reach the planes of the federation.
+func printKubeconfigs(f *federation.Federation, options federation.Options) error {
+	planes := []string{"milo"}
+	for _, project := range options.Projects {
+		planes = append(planes, "project/"+project)
+	}
+	planes = append(planes, "hub")
+	for _, cell := range f.Cells() {
+		planes = append(planes, "cell/"+cell.Name)
+	}
+	if _, err := fmt.Fprintln(options.Out, "\nKubeconfigs:"); err != nil {
+		return err
+	}
+	for _, plane := range planes {
+		path, err := f.Kubeconfig(plane, federation.Admin)
+		if err != nil {
+			return err
+		}
+		if err := printRow(options.Out, plane, path); err != nil {
+			return err
+		}
+	}
+	return printRow(options.Out, "logs", f.Folder()+"/log")
+}
+
+func printRow(out io.Writer, name, value string) error {
+	_, err := fmt.Fprintf(out, "  %-16s %s\n", name, value)
+	return err
+}

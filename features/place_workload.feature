@@ -1,0 +1,58 @@
+Feature: Place a Workload
+  A consumer names cities; the add-on keeps one deployment per placement and city, and says of every city that gets
+  none why that is so.
+
+  Background:
+    Given a namespace in project "north"
+
+  Scenario: A deployment per placement and city
+    When the consumer creates Workload "web" with
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 1        |
+      | extra     | ord      | 2        |
+    Then the project has exactly the deployments
+      | name          | city | replicas |
+      | web-main-dfw  | DFW  | 1        |
+      | web-main-ord  | ORD  | 1        |
+      | web-extra-ord | ORD  | 2        |
+    And Workload "web" becomes available with 4 ready Instances
+
+  Scenario: A placement that is removed takes its deployments with it
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+      | extra     | ORD    | 1        |
+    When the consumer changes Workload "web" to
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then the project has exactly the deployments
+      | name         | city | replicas |
+      | web-main-dfw | DFW  | 1        |
+    And the project has exactly the Instances "web-main-dfw-0"
+
+  Scenario: A city whose location was withdrawn keeps what runs, gets nothing new, and is picked up again
+    Given project "north" may use AMS
+    And the consumer creates Workload "web" with
+      | placement | cities   | replicas |
+      | main      | DFW, AMS | 1        |
+    And the project has exactly the deployments
+      | name         | city | replicas |
+      | web-main-dfw | DFW  | 1        |
+      | web-main-ams | AMS  | 1        |
+    When project "north" may no longer use AMS
+    Then placement "main" of Workload "web" says "no available LocationBinding for AMS"
+    And the project has exactly the deployments
+      | name         | city | replicas |
+      | web-main-dfw | DFW  | 1        |
+      | web-main-ams | AMS  | 1        |
+    When deployment "web-main-ams" is deleted by hand
+    Then the project has exactly the deployments
+      | name         | city | replicas |
+      | web-main-dfw | DFW  | 1        |
+    And placement "main" of Workload "web" says "the project has locations for DFW, ORD"
+    When project "north" may use AMS
+    Then the project has exactly the deployments
+      | name         | city | replicas |
+      | web-main-dfw | DFW  | 1        |
+      | web-main-ams | AMS  | 1        |
+    And deployment "web-main-ams" is not available because of "NoMatchingLocation"

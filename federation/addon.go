@@ -1,0 +1,231 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Users that the add-on's processes are: one for the hub and Milo, one in
+// every cell.
+const (
+	addOnUser = "karmada-compute"
+	agentUser = "karmada-compute-cell"
+)
+
+const balancerName = "karmada-compute-balancer"
+
+// AddOnOptions say how the add-on runs.
+type AddOnOptions struct {
+	// Replicas of the hub binary. Default 2.
+	Replicas int
+}
+
+// AddOn is karmada-compute running in a federation: replicas of the hub
+// binary behind a balancer, and one process per cell. It may be used from
+// several goroutines at once.
+type AddOn struct {
+	federation   *Federation
+	certificates string
+	replicas     []replicaPorts
+	agents       map[string]agentPorts
+	balancer     int
+}
+
+type replicaPorts struct{ webhook, metrics, health int }
+
+type agentPorts struct{ metrics, health int }
+
+// StartAddOn builds karmada-compute and karmada-compute-cell from the
+// repository, applies their roles, starts the replicas and one process per
+// cell, waits until all are ready, and then has the webhooks called through a
+// balancer. On an error what it started is stopped again.
+func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, error) {
+	if o.Replicas == 0 {
+		o.Replicas = 2
+	}
+	if o.Replicas < 0 {
+		return nil, fmt.Errorf("%d replicas of the add-on: use 1 or more", o.Replicas)
+	}
+	a, err := f.newAddOn(o.Replicas)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the add-on did not start: %w", err), a.stop())
+	}
+	return a, nil
+}
+
+func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
+	certificates, err := f.webhookCertificates()
+	if err != nil {
+		return nil, err
+	}
+	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.state.Cells))
+	if err != nil {
+		return nil, err
+	}
+	a := &AddOn{federation: f, certificates: certificates, balancer: ports[0], agents: map[string]agentPorts{}}
+	ports = ports[1:]
+	for range replicas {
+		a.replicas = append(a.replicas, replicaPorts{webhook: ports[0], metrics: ports[1], health: ports[2]})
+		ports = ports[3:]
+	}
+	for _, cell := range f.state.Cells {
+		a.agents[cell.Name] = agentPorts{metrics: ports[0], health: ports[1]}
+		ports = ports[2:]
+	}
+	return a, nil
+}
+
+func (a *AddOn) start(ctx context.Context) error {
+	f := a.federation
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return buildOwn(groupCtx, f.state.Repository, f.binFolder(), "./cmd/karmada-compute", "./cmd/karmada-compute-cell", "./cmd/federation")
+	})
+	group.Go(func() error { return a.applyAccess(groupCtx) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	f.progress.printf("add-on built, its roles applied")
+	group, groupCtx = errgroup.WithContext(ctx)
+	for i := range a.replicas {
+		group.Go(func() error { return a.Start(groupCtx, i) })
+	}
+	for _, cell := range f.state.Cells {
+		group.Go(func() error { return a.StartAgent(groupCtx, cell.Name) })
+	}
+	group.Go(func() error { return a.startBalancer(groupCtx) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := a.applyWebhooks(ctx); err != nil {
+		return err
+	}
+	f.progress.printf("add-on is up")
+	return nil
+}
+
+// stop ends every process of the add-on that was started.
+func (a *AddOn) stop() error {
+	names := []string{balancerName}
+	for i := range a.replicas {
+		names = append(names, replicaName(i))
+	}
+	for cell := range a.agents {
+		names = append(names, agentName(cell))
+	}
+	var errs []error
+	for _, name := range names {
+		if a.federation.isRunning(name) {
+			errs = append(errs, a.federation.StopProcess(name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Replicas is how many replicas of the hub binary there are.
+func (a *AddOn) Replicas() int { return len(a.replicas) }
+
+// Start starts replica i, counted from 0, at the addresses it always has, and
+// waits until it is ready.
+func (a *AddOn) Start(ctx context.Context, i int) error {
+	if err := a.checkReplica(i); err != nil {
+		return err
+	}
+	f, ports := a.federation, a.replicas[i]
+	hub, err := f.Kubeconfig(planeHub, addOnUser)
+	if err != nil {
+		return err
+	}
+	milo, err := f.Kubeconfig(planeMilo, addOnUser)
+	if err != nil {
+		return err
+	}
+	return f.start(ctx, Process{
+		Name: replicaName(i), Path: filepath.Join(f.binFolder(), "karmada-compute"),
+		Args: []string{
+			"--kubeconfig=" + hub, "--milo-kubeconfig=" + milo, "--replica-name=" + replicaName(i),
+			"--webhook-bind-address=127.0.0.1", "--webhook-port=" + strconv.Itoa(ports.webhook), "--webhook-cert-dir=" + a.certificates,
+			"--metrics-bind-address=" + address(ports.metrics), "--health-probe-bind-address=" + address(ports.health),
+		},
+		Ready: httpReady(plainClient, "http://"+address(ports.health)+"/readyz"),
+	})
+}
+
+// Stop ends replica i with SIGTERM and waits until it is gone.
+func (a *AddOn) Stop(i int) error {
+	if err := a.checkReplica(i); err != nil {
+		return err
+	}
+	return a.federation.StopProcess(replicaName(i))
+}
+
+// Kill ends replica i with SIGKILL and waits until it is gone.
+func (a *AddOn) Kill(i int) error {
+	if err := a.checkReplica(i); err != nil {
+		return err
+	}
+	return a.federation.KillProcess(replicaName(i))
+}
+
+// StartAgent starts the add-on's process of a cell and waits until it is ready.
+func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
+	ports, ok := a.agents[cell]
+	if !ok {
+		return fmt.Errorf("no cell %q in this federation", cell)
+	}
+	f := a.federation
+	kubeconfig, err := f.Kubeconfig(planeCell+cell, agentUser)
+	if err != nil {
+		return err
+	}
+	return f.start(ctx, Process{
+		Name: agentName(cell), Path: filepath.Join(f.binFolder(), "karmada-compute-cell"),
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--cell=" + cell,
+			"--metrics-bind-address=" + address(ports.metrics), "--health-probe-bind-address=" + address(ports.health),
+		},
+		Ready: httpReady(plainClient, "http://"+address(ports.health)+"/readyz"),
+	})
+}
+
+// StopAgent ends the add-on's process of a cell and waits until it is gone.
+func (a *AddOn) StopAgent(cell string) error {
+	if _, ok := a.agents[cell]; !ok {
+		return fmt.Errorf("no cell %q in this federation", cell)
+	}
+	return a.federation.StopProcess(agentName(cell))
+}
+
+// startBalancer puts one address in front of the replicas' webhooks.
+func (a *AddOn) startBalancer(ctx context.Context) error {
+	args := []string{"balancer", "--listen=" + address(a.balancer)}
+	for _, ports := range a.replicas {
+		args = append(args, "--backend="+address(ports.webhook))
+	}
+	return a.federation.start(ctx, Process{
+		Name: balancerName, Path: a.federation.ownBinary(), Args: args,
+		Ready: accepts(address(a.balancer)), stage: stageRouter,
+	})
+}
+
+func (a *AddOn) checkReplica(i int) error {
+	if i < 0 || i >= len(a.replicas) {
+		return fmt.Errorf("no replica %d of the add-on, there are %d, counted from 0", i, len(a.replicas))
+	}
+	return nil
+}
+
+func replicaName(i int) string { return fmt.Sprintf("karmada-compute-%d", i) }
+
+func agentName(cell string) string { return "karmada-compute-cell-" + cell }

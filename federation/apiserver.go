@@ -1,0 +1,245 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// serviceRange is the service IP range of every kube-apiserver.
+const serviceRange = "10.96.0.0/16"
+
+// apiServer is one kube-apiserver. All share one etcd under a prefix each.
+type apiServer struct {
+	plane string // "hub", "milo-root", "cell/<name>" or "project-plane/<name>"
+	port  int
+	// small leaves out the APIs that a plane without workloads does not need:
+	// it starts faster and needs less memory.
+	small bool
+}
+
+// smallAPIs are the built-in APIs of Milo's control planes.
+var smallAPIs = []string{
+	"api/all=false", "v1=true", "admissionregistration.k8s.io/v1=true", "apiextensions.k8s.io/v1=true",
+	"apiregistration.k8s.io/v1=true", "authentication.k8s.io/v1=true", "authorization.k8s.io/v1=true",
+	"coordination.k8s.io/v1=true", "events.k8s.io/v1=true", "rbac.authorization.k8s.io/v1=true",
+	// Not for use: a kube-apiserver does not become ready without them.
+	"discovery.k8s.io/v1=true", "networking.k8s.io/v1=true",
+}
+
+// smallWithout are admission plugins that would wait for APIs that are not
+// among the small ones.
+var smallWithout = []string{
+	"DefaultIngressClass", "DefaultStorageClass", "PersistentVolumeClaimResize", "PodSecurity", "PodTopologyLabels",
+	"Priority", "ResourceQuota", "RuntimeClass", "StorageObjectInUseProtection", "TaintNodesByCondition",
+}
+
+// planeName is a plane's name as part of a process or file name.
+func planeName(plane string) string { return strings.ReplaceAll(plane, "/", "-") }
+
+// apiServerName is the process name of a plane's kube-apiserver.
+func apiServerName(plane string) string { return planeName(plane) + "-kube-apiserver" }
+
+// startAPIServer starts a kube-apiserver and waits until it is ready.
+func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
+	public, private, err := f.pki.serviceAccountKeys(planeName(s.plane))
+	if err != nil {
+		return err
+	}
+	serverCert, serverKey := f.pki.pair("server")
+	proxyCert, proxyKey := f.pki.pair("front-proxy")
+	args := []string{
+		"--etcd-servers=http://" + address(f.state.Ports["etcd"]),
+		"--etcd-prefix=/" + s.plane,
+		fmt.Sprintf("--secure-port=%d", s.port),
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none",
+		"--tls-cert-file=" + serverCert,
+		"--tls-private-key-file=" + serverKey,
+		"--tls-min-version=VersionTLS13",
+		"--client-ca-file=" + f.pki.caFile(),
+		"--authorization-mode=RBAC",
+		"--service-account-issuer=https://" + planeName(s.plane) + ".federation.local",
+		"--service-account-key-file=" + public,
+		"--service-account-signing-key-file=" + private,
+		"--service-cluster-ip-range=" + serviceRange,
+		"--proxy-client-cert-file=" + proxyCert,
+		"--proxy-client-key-file=" + proxyKey,
+		"--requestheader-client-ca-file=" + f.pki.caFile(),
+		"--requestheader-allowed-names=" + frontProxyName,
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-username-headers=X-Remote-User",
+		"--audit-policy-file=" + f.auditPolicy(),
+		"--audit-log-path=" + f.auditLog(s.plane),
+		"--audit-log-maxsize=4096", // megabytes; Writes reads one file
+		"--max-requests-inflight=3000",
+		"--max-mutating-requests-inflight=1000",
+		"--profiling=false",
+	}
+	without := []string{"ServiceAccount"}
+	if s.small {
+		without = append(without, smallWithout...)
+		args = append(args, "--runtime-config="+strings.Join(smallAPIs, ","), "--enable-priority-and-fairness=false")
+	}
+	args = append(args, "--disable-admission-plugins="+strings.Join(without, ","))
+	return f.start(ctx, Process{
+		Name: apiServerName(s.plane), Path: f.state.Binaries["kube-apiserver"], Args: args,
+		Ready: f.httpsReady(s.port, "/readyz"), stage: stageServer,
+	})
+}
+
+// controllers every plane needs: namespaces are emptied, owned objects are
+// collected, and service accounts get the tokens that joining a cell waits for.
+var controllers = []string{"namespace-controller", "garbage-collector-controller"}
+
+// controllerManager is one kube-controller-manager.
+type controllerManager struct {
+	plane       string
+	port        int
+	controllers []string
+}
+
+func (f *Federation) startControllerManager(ctx context.Context, m controllerManager) error {
+	_, private, err := f.pki.serviceAccountKeys(planeName(m.plane))
+	if err != nil {
+		return err
+	}
+	args, err := f.kubeComponent(m.plane, "kube-controller-manager", m.port)
+	if err != nil {
+		return err
+	}
+	args = append(args,
+		"--controllers="+strings.Join(append(m.controllers, controllers...), ","),
+		"--root-ca-file="+f.pki.caFile(),
+		"--service-account-private-key-file="+private,
+		"--kube-api-qps=1000", "--kube-api-burst=2000",
+	)
+	return f.start(ctx, Process{
+		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.state.Binaries["kube-controller-manager"], Args: args,
+		Ready: f.httpsReady(m.port, "/healthz"), stage: stageController,
+	})
+}
+
+// kubeComponent gives the flags that kube-controller-manager and
+// kube-scheduler share.
+func (f *Federation) kubeComponent(plane, user string, port int) ([]string, error) {
+	kubeconfig, err := f.Kubeconfig(plane, user)
+	if err != nil {
+		return nil, err
+	}
+	serverCert, serverKey := f.pki.pair("server")
+	return []string{
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authorization-kubeconfig=" + kubeconfig,
+		fmt.Sprintf("--secure-port=%d", port),
+		"--bind-address=127.0.0.1",
+		"--tls-cert-file=" + serverCert,
+		"--tls-private-key-file=" + serverKey,
+		"--tls-min-version=VersionTLS13",
+		"--leader-elect=false",
+		"--profiling=false",
+	}, nil
+}
+
+// startEtcd starts the one store of the federation. Its data is worth nothing
+// after the federation, so it does not sync to disk.
+func (f *Federation) startEtcd(ctx context.Context) error {
+	client, peer := "http://"+address(f.state.Ports["etcd"]), "http://"+address(f.state.Ports["etcd-peer"])
+	return f.start(ctx, Process{
+		Name: "etcd", Path: f.state.Binaries["etcd"],
+		Args: []string{
+			"--data-dir=" + f.folder + "/etcd",
+			"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=default=" + peer,
+			"--unsafe-no-fsync", "--quota-backend-bytes=8589934592", "--log-level=warn",
+		},
+		Ready: httpReady(plainClient, client+"/readyz"), stage: stageStore,
+	})
+}
+
+// start starts one of the federation's own processes and reports it.
+func (f *Federation) start(ctx context.Context, p Process) error {
+	if err := f.StartProcess(ctx, p); err != nil {
+		return err
+	}
+	f.progress.printf("%s ready", p.Name)
+	return nil
+}
+
+// httpsReady asks a server with the federation's serving certificate, as admin.
+func (f *Federation) httpsReady(port int, path string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		client, err := f.httpClient()
+		if err != nil {
+			return err
+		}
+		defer client.CloseIdleConnections()
+		return httpReady(client, "https://"+address(port)+path)(ctx)
+	}
+}
+
+// httpClient trusts the federation's CA and is the admin.
+func (f *Federation) httpClient() (*http.Client, error) {
+	ca, err := os.ReadFile(f.pki.caFile())
+	if err != nil {
+		return nil, err
+	}
+	certFile, keyFile, err := f.pki.client(identity(Admin))
+	if err != nil {
+		return nil, err
+	}
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca)
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13},
+	}}, nil
+}
+
+// httpReady is ready when a GET is answered with 200.
+func httpReady(client *http.Client, url string) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, response.Body.Close()) }()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s", url, response.Status)
+		}
+		return nil
+	}
+}
+
+// plainClient is for the health endpoints that speak HTTP without TLS.
+var plainClient = &http.Client{}
+
+// accepts is ready when a TCP connection is accepted.
+func accepts(address string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		return connection.Close()
+	}
+}

@@ -1,0 +1,107 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// dialTimeout is how long a backend may take to accept: on one machine it does
+// at once or not at all.
+const dialTimeout = 2 * time.Second
+
+// Balancer spreads TCP connections over backends in turn, in the role that a
+// Kubernetes Service has in a cluster. A backend that does not accept a
+// connection is skipped.
+type Balancer struct {
+	// Listen is the address to accept connections on.
+	Listen string
+	// Backends are the addresses to spread them over.
+	Backends []string
+	Log      *slog.Logger
+
+	next        atomic.Uint64
+	connections sync.WaitGroup
+}
+
+// Serve accepts connections until ctx ends, then closes those that are open
+// and returns nil. It may be called once.
+func (b *Balancer) Serve(ctx context.Context) error {
+	if len(b.Backends) == 0 {
+		return errors.New("a balancer needs at least one backend")
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", b.Listen)
+	if err != nil {
+		return fmt.Errorf("balancer: %w", err)
+	}
+	defer b.connections.Wait()
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // Accept reports it
+	defer stop()
+	for {
+		client, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("balancer on %s: %w", b.Listen, err)
+		}
+		b.connections.Go(func() { b.serve(ctx, client) })
+	}
+}
+
+// serve carries one connection until either side ends it.
+func (b *Balancer) serve(ctx context.Context, client net.Conn) {
+	defer func() { _ = client.Close() }()
+	backend, err := b.dial(ctx)
+	if err != nil {
+		b.Log.Warn("no backend accepts a connection", "error", err)
+		return
+	}
+	defer func() { _ = backend.Close() }()
+	stop := context.AfterFunc(ctx, func() {
+		_ = client.Close()
+		_ = backend.Close()
+	})
+	defer stop()
+	var both sync.WaitGroup
+	both.Go(func() { carry(backend, client) })
+	both.Go(func() { carry(client, backend) })
+	both.Wait()
+}
+
+// dial connects to the next backend that accepts.
+func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	first := b.next.Add(1) - 1
+	count := uint64(len(b.Backends))
+	var errs []error
+	for i := range count {
+		connection, err := dialer.DialContext(ctx, "tcp", b.Backends[(first+i)%count])
+		if err == nil {
+			return connection, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// carry copies one direction and passes on its end. When the writing side is
+// broken the reading side is ended too, so that its peer notices.
+func carry(to, from net.Conn) {
+	_, err := io.Copy(to, from)
+	if half, ok := to.(*net.TCPConn); ok && err == nil {
+		_ = half.CloseWrite() // it may be closed already
+		return
+	}
+	_ = from.Close()
+	_ = to.Close()
+}

@@ -1,0 +1,152 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// nodesPerCell is how many kwok nodes a cell has.
+const nodesPerCell = 3
+
+var nodeResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+
+// startCell brings up one member cluster: kube-apiserver, controllers,
+// scheduler, and nodes whose Pods kwok runs.
+func (f *Federation) startCell(ctx context.Context, cell Cell) error {
+	name := planeCell + cell.Name
+	if err := f.startCellAPIServer(ctx, cell); err != nil {
+		return err
+	}
+	client, err := f.plane(name)
+	if err != nil {
+		return err
+	}
+	if err := f.applyOwnCRDs(ctx, client); err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return f.startCellControllerManager(groupCtx, cell) })
+	group.Go(func() error { return f.startScheduler(groupCtx, cell) })
+	group.Go(func() error { return f.startKwok(groupCtx, cell) })
+	group.Go(func() error {
+		for i := range nodesPerCell {
+			if err := client.apply(groupCtx, node(cell, i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range nodesPerCell {
+		if err := client.waitCondition(ctx, nodeResource, nodeName(cell, i), "Ready"); err != nil {
+			return err
+		}
+	}
+	f.progress.printf("cell %s has %d nodes", cell.Name, nodesPerCell)
+	return nil
+}
+
+func (f *Federation) startCellAPIServer(ctx context.Context, cell Cell) error {
+	plane := planeCell + cell.Name
+	return f.startAPIServer(ctx, apiServer{plane: plane, port: f.state.Ports[plane]})
+}
+
+func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) error {
+	plane := planeCell + cell.Name
+	return f.startControllerManager(ctx, controllerManager{
+		plane: plane, port: f.state.Ports[plane+"-kube-controller-manager"],
+		controllers: []string{
+			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
+			"deployment-controller", "replicaset-controller", "node-lifecycle-controller",
+		},
+	})
+}
+
+func (f *Federation) startScheduler(ctx context.Context, cell Cell) error {
+	plane := planeCell + cell.Name
+	port := f.state.Ports[plane+"-kube-scheduler"]
+	args, err := f.kubeComponent(plane, "kube-scheduler", port)
+	if err != nil {
+		return err
+	}
+	return f.start(ctx, Process{
+		Name: planeName(plane) + "-kube-scheduler", Path: f.state.Binaries["kube-scheduler"],
+		Args:  append(args, "--kube-api-qps=1000", "--kube-api-burst=2000"),
+		Ready: f.httpsReady(port, "/readyz"), stage: stageController,
+	})
+}
+
+func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
+	plane := planeCell + cell.Name
+	kubeconfig, err := f.Kubeconfig(plane, "kwok")
+	if err != nil {
+		return err
+	}
+	server := address(f.state.Ports[plane+"-kwok"])
+	return f.start(ctx, Process{
+		Name: planeName(plane) + "-kwok", Path: f.state.Binaries["kwok"],
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--manage-all-nodes", "--server-address=" + server,
+			"--node-lease-duration-seconds=40",
+		},
+		Ready: httpReady(plainClient, "http://"+server+"/healthz"), stage: stageController,
+	})
+}
+
+func nodeName(cell Cell, i int) string { return fmt.Sprintf("%s-node-%d", cell.Name, i) }
+
+// node is a kwok node that takes a few hundred Pods.
+func node(cell Cell, i int) *unstructured.Unstructured {
+	name := nodeName(cell, i)
+	capacity := map[string]any{"cpu": "32", "memory": "256Gi", "pods": "250"}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Node",
+		"metadata": map[string]any{
+			"name":   name,
+			"labels": map[string]any{"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "type": "kwok"},
+		},
+		"status": map[string]any{"capacity": capacity, "allocatable": capacity},
+	}}
+}
+
+// StopCell takes a cell down: its kube-apiserver stops. Everything else in the
+// cell keeps running, unable to do anything, as when a cell is cut off.
+func (f *Federation) StopCell(ctx context.Context, name string) error {
+	cell, err := f.cell(name)
+	if err != nil {
+		return err
+	}
+	rec, err := f.record(apiServerName(planeCell + cell.Name))
+	if err != nil {
+		return fmt.Errorf("cell %s was never started: %w", name, err)
+	}
+	return rec.stop(ctx, syscall.SIGTERM)
+}
+
+// StartCell brings a stopped cell back at the same address.
+func (f *Federation) StartCell(ctx context.Context, name string) error {
+	cell, err := f.cell(name)
+	if err != nil {
+		return err
+	}
+	return f.startCellAPIServer(ctx, cell)
+}
+
+func (f *Federation) cell(name string) (Cell, error) {
+	i := slices.IndexFunc(f.state.Cells, func(c Cell) bool { return c.Name == name })
+	if i < 0 {
+		return Cell{}, fmt.Errorf("no cell %q in this federation, there are %v", name, f.state.Cells)
+	}
+	return f.state.Cells[i], nil
+}

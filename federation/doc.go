@@ -1,0 +1,11 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package federation runs a real Karmada federation as plain processes on one
+// machine: etcd, a hub with all of Karmada, member clusters ("cells") with
+// kwok nodes, and a stand-in for Milo with one kube-apiserver per project.
+//
+// Everything of one federation lies in one folder: certificates, kubeconfigs,
+// logs, audit logs and a record of every process. The processes outlive the
+// program that started them; [Open] finds them again by that folder.
+package federation

@@ -1,0 +1,297 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// karmadaModule is the module whose folder holds Karmada's CRDs and webhook
+// configuration.
+const karmadaModule = "github.com/karmada-io/karmada"
+
+const (
+	karmadaSystem = "karmada-system"
+	cityLabel     = "topology.datum.net/city-code"
+)
+
+// apiRates raise Karmada's client limits: the default of 40 requests a second
+// caps a federation at some five new objects a second with the CPU idle.
+var apiRates = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
+
+// karmadaFolder finds the folder of Karmada's module.
+func karmadaFolder(ctx context.Context, repository string) (string, error) {
+	folder, err := goCommand(ctx, filepath.Join(repository, "hack", "tools", "karmada"), "list", "-m", "-f", "{{.Dir}}", karmadaModule)
+	if err != nil {
+		return "", fmt.Errorf("finding Karmada's CRDs: %w", err)
+	}
+	if folder == "" {
+		return "", fmt.Errorf("module %s is not in the module cache: run go mod download in hack/tools/karmada", karmadaModule)
+	}
+	return folder, nil
+}
+
+// startHub brings up the hub's kube-apiserver and all of Karmada.
+func (f *Federation) startHub(ctx context.Context) error {
+	if err := f.startAPIServer(ctx, apiServer{plane: planeHub, port: f.state.Ports[planeHub]}); err != nil {
+		return err
+	}
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return err
+	}
+	if err := hub.apply(ctx, namespace(karmadaSystem), namespace("karmada-cluster")); err != nil {
+		return err
+	}
+	// These need no CRD to start; the CRDs are there before the controllers.
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return f.startKarmadaAPI(groupCtx, hub) })
+	group.Go(func() error { return f.installKarmada(groupCtx, hub) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	group, groupCtx = errgroup.WithContext(ctx)
+	group.Go(func() error { return f.startHubControllerManager(groupCtx) })
+	group.Go(func() error { return f.startKarmadaWebhook(groupCtx, hub) })
+	group.Go(func() error { return f.startKarmadaControllerManager(groupCtx) })
+	group.Go(func() error { return f.startKarmadaScheduler(groupCtx) })
+	return group.Wait()
+}
+
+// installKarmada applies Karmada's CRDs and ours.
+func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
+	crds, err := readFolder(filepath.Join(f.state.Karmada, "charts", "karmada", "_crds", "bases"))
+	if err != nil {
+		return fmt.Errorf("reading Karmada's CRDs: %w", err)
+	}
+	if err := hub.applyCRDs(ctx, crds); err != nil {
+		return err
+	}
+	if err := f.applyOwnCRDs(ctx, hub); err != nil {
+		return err
+	}
+	f.progress.printf("hub has Karmada's CRDs")
+	return nil
+}
+
+func (f *Federation) startHubControllerManager(ctx context.Context) error {
+	return f.startControllerManager(ctx, controllerManager{
+		plane: planeHub, port: f.state.Ports[planeHub+"-kube-controller-manager"],
+		controllers: []string{
+			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
+		},
+	})
+}
+
+// startKarmadaAPI starts karmada-aggregated-apiserver and registers it.
+func (f *Federation) startKarmadaAPI(ctx context.Context, hub *plane) error {
+	const name = "karmada-aggregated-apiserver"
+	kubeconfig, err := f.Kubeconfig(planeHub, name)
+	if err != nil {
+		return err
+	}
+	port := f.state.Ports[name]
+	serverCert, serverKey := f.pki.pair("server")
+	err = f.start(ctx, Process{
+		Name: name, Path: f.state.Binaries[name],
+		Args: append([]string{
+			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+			"--etcd-servers=http://" + address(f.state.Ports["etcd"]), "--etcd-prefix=/karmada",
+			"--tls-cert-file=" + serverCert, "--tls-private-key-file=" + serverKey, "--tls-min-version=VersionTLS13",
+			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+		}, apiRates...),
+		Ready: f.httpsReady(port, "/readyz"), stage: stageController,
+	})
+	if err != nil {
+		return err
+	}
+	objects, err := f.aggregation(port)
+	if err != nil {
+		return err
+	}
+	if err := hub.apply(ctx, objects...); err != nil {
+		return err
+	}
+	return hub.waitCondition(ctx, apiServiceResource, "v1alpha1.cluster.karmada.io", "Available")
+}
+
+// aggregation is the APIService of the aggregated API and the Service it
+// names, which leads to this machine.
+func (f *Federation) aggregation(port int) ([]*unstructured.Unstructured, error) {
+	ca, err := f.caBundle()
+	if err != nil {
+		return nil, err
+	}
+	const name = "karmada-aggregated-apiserver"
+	return []*unstructured.Unstructured{
+		{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Service",
+			"metadata": map[string]any{"name": name, "namespace": karmadaSystem},
+			"spec":     map[string]any{"type": "ExternalName", "externalName": "localhost"},
+		}},
+		{Object: map[string]any{
+			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+			"metadata": map[string]any{
+				"name": "v1alpha1.cluster.karmada.io", "labels": map[string]any{"app": name, "apiserver": "true"},
+			},
+			"spec": map[string]any{
+				"group": "cluster.karmada.io", "version": "v1alpha1",
+				"groupPriorityMinimum": int64(2000), "versionPriority": int64(10), "caBundle": ca,
+				"service": map[string]any{"name": name, "namespace": karmadaSystem, "port": int64(port)},
+			},
+		}},
+	}, nil
+}
+
+// startKarmadaWebhook starts karmada-webhook and then has it called: without
+// it nothing propagates, and before it is up nothing could be written.
+func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error {
+	const name = "karmada-webhook"
+	kubeconfig, err := f.Kubeconfig(planeHub, name)
+	if err != nil {
+		return err
+	}
+	certificates, err := f.webhookCertificates()
+	if err != nil {
+		return err
+	}
+	health := address(f.state.Ports[name+"-health"])
+	err = f.start(ctx, Process{
+		Name: name, Path: f.state.Binaries[name],
+		Args: append([]string{
+			"--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", f.state.Ports[name]),
+			"--cert-dir=" + certificates, "--metrics-bind-address=0", "--health-probe-bind-address=" + health,
+		}, apiRates...),
+		Ready: httpReady(plainClient, "http://"+health+"/readyz"), stage: stageController,
+	})
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(filepath.Join(f.state.Karmada, "artifacts", "deploy", "webhook-configuration.yaml"))
+	if err != nil {
+		return fmt.Errorf("reading Karmada's webhook configuration: %w", err)
+	}
+	ca, err := f.caBundle()
+	if err != nil {
+		return err
+	}
+	configuration := strings.NewReplacer(
+		"https://karmada-webhook.karmada-system.svc:443", "https://"+address(f.state.Ports[name]), "{{caBundle}}", ca,
+	).Replace(string(content))
+	objects, err := decode([]byte(configuration))
+	if err != nil {
+		return fmt.Errorf("reading Karmada's webhook configuration: %w", err)
+	}
+	return hub.apply(ctx, objects...)
+}
+
+func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
+	const name = "karmada-controller-manager"
+	kubeconfig, err := f.Kubeconfig(planeHub, name)
+	if err != nil {
+		return err
+	}
+	health := address(f.state.Ports[name])
+	return f.start(ctx, Process{
+		Name: name, Path: f.state.Binaries[name],
+		Args: append([]string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--cluster-status-update-frequency=10s",
+			"--cluster-api-qps=1000", "--cluster-api-burst=2000",
+			"--metrics-bind-address=" + address(f.state.Ports[name+"-metrics"]), "--health-probe-bind-address=" + health,
+		}, apiRates...),
+		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
+	})
+}
+
+func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
+	const name = "karmada-scheduler"
+	kubeconfig, err := f.Kubeconfig(planeHub, name)
+	if err != nil {
+		return err
+	}
+	health := address(f.state.Ports[name])
+	return f.start(ctx, Process{
+		Name: name, Path: f.state.Binaries[name],
+		Args: append([]string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--enable-scheduler-estimator=false",
+			"--metrics-bind-address=" + address(f.state.Ports[name+"-metrics"]), "--health-probe-bind-address=" + health,
+		}, apiRates...),
+		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
+	})
+}
+
+// join makes a cell a member of the hub and waits until Karmada says Ready.
+func (f *Federation) join(ctx context.Context, cell Cell) error {
+	hubConfig, err := f.Kubeconfig(planeHub, "karmadactl")
+	if err != nil {
+		return err
+	}
+	cellConfig, err := f.Kubeconfig(planeCell+cell.Name, "karmadactl")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, f.state.Binaries["karmadactl"], "join", cell.Name,
+		"--kubeconfig="+hubConfig, "--cluster-kubeconfig="+cellConfig)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("karmadactl join %s: %w\n%s", cell.Name, err, lastLines(output.Bytes(), tailLines))
+	}
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return err
+	}
+	label := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, cityLabel, strings.ToLower(cell.City))
+	_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldOwner})
+	if err != nil {
+		return fmt.Errorf("labelling cluster %s with its city: %w", cell.Name, err)
+	}
+	f.progress.printf("cell %s joined", cell.Name)
+	if err := hub.waitCondition(ctx, clusterResource, cell.Name, "Ready"); err != nil {
+		return err
+	}
+	f.progress.printf("cell %s Ready at the hub", cell.Name)
+	return nil
+}
+
+// caBundle is the CA certificate as webhook configurations want it.
+func (f *Federation) caBundle() (string, error) {
+	ca, err := os.ReadFile(f.pki.caFile())
+	return base64.StdEncoding.EncodeToString(ca), err
+}
+
+// webhookCertificates is a folder with the serving certificate under the
+// names that webhook servers look for.
+func (f *Federation) webhookCertificates() (string, error) {
+	folder := filepath.Join(f.folder, "certificates")
+	certFile, keyFile := f.pki.pair("server")
+	for source, name := range map[string]string{certFile: "tls.crt", keyFile: "tls.key"} {
+		content, err := os.ReadFile(source)
+		if err != nil {
+			return "", err
+		}
+		if err := writeFile(filepath.Join(folder, name), content); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+func namespace(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
+	}}
+}

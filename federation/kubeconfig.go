@@ -1,0 +1,146 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Admin is the user that may do everything in every plane.
+const Admin = "admin"
+
+// Requests per second of a client made here: far above what one machine can
+// serve, so that nothing measured is client throttling.
+const (
+	clientQPS   = 5000
+	clientBurst = 10000
+)
+
+// projectPath is where Milo serves a project's control plane.
+const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/control-plane"
+
+// Names of planes. A cell is planeCell+name; a project planeProject+name.
+// planeMiloRoot and planeProjectDirect are the kube-apiservers behind Milo's
+// router, which only the federation itself and the router talk to.
+const (
+	planeHub           = "hub"
+	planeMilo          = "milo"
+	planeMiloRoot      = "milo-root"
+	planeCell          = "cell/"
+	planeProject       = "project/"
+	planeProjectDirect = "project-plane/"
+)
+
+// Config returns a client configuration for a plane ("milo", "hub",
+// "cell/<name>", "project/<name>") and user. The user "admin" is in
+// system:masters; any other gets a client certificate with its name as user
+// and group, made on first use. Client throttling is out of the way.
+func (f *Federation) Config(plane, user string) (*rest.Config, error) {
+	server, err := f.server(plane)
+	if err != nil {
+		return nil, err
+	}
+	certFile, keyFile, err := f.pki.client(identity(user))
+	if err != nil {
+		return nil, err
+	}
+	config := &rest.Config{Host: server, QPS: clientQPS, Burst: clientBurst}
+	for file, data := range map[string]*[]byte{
+		f.pki.caFile(): &config.CAData, certFile: &config.CertData, keyFile: &config.KeyData,
+	} {
+		if *data, err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("credentials of %s for %s: %w", user, plane, err)
+		}
+	}
+	return config, nil
+}
+
+// Kubeconfig returns the path of a kubeconfig file for a plane and user, as
+// Config does.
+func (f *Federation) Kubeconfig(plane, user string) (string, error) {
+	server, err := f.server(plane)
+	if err != nil {
+		return "", err
+	}
+	certFile, keyFile, err := f.pki.client(identity(user))
+	if err != nil {
+		return "", err
+	}
+	name := strings.ReplaceAll(plane, "/", "-")
+	path := filepath.Join(f.folder, "kubeconfig", name+".kubeconfig")
+	if user != Admin {
+		path = filepath.Join(f.folder, "kubeconfig", name+"."+fileName(user)+".kubeconfig")
+	}
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: server, CertificateAuthority: f.pki.caFile()}
+	config.AuthInfos[user] = &clientcmdapi.AuthInfo{ClientCertificate: certFile, ClientKey: keyFile}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user}
+	config.CurrentContext = name
+	content, err := clientcmd.Write(*config)
+	if err != nil {
+		return "", fmt.Errorf("kubeconfig of %s for %s: %w", user, plane, err)
+	}
+	if err := writeFile(path, content); err != nil {
+		return "", fmt.Errorf("kubeconfig of %s for %s: %w", user, plane, err)
+	}
+	return path, nil
+}
+
+// components are users of the federation's own processes. They are in
+// system:masters, under names of their own so that audit logs tell them apart.
+var components = []string{
+	"kube-controller-manager", "kube-scheduler", "kwok", "milo", "federation",
+	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
+}
+
+func identity(user string) subject {
+	if user == Admin || slices.Contains(components, user) {
+		return subject{name: user, groups: []string{"system:masters"}}
+	}
+	return subject{name: user, groups: []string{user}}
+}
+
+// server is the address of a plane.
+func (f *Federation) server(plane string) (string, error) {
+	if name, ok := strings.CutPrefix(plane, planeProject); ok {
+		if err := checkName("project", name); err != nil {
+			return "", err
+		}
+		root, err := f.server(planeMilo)
+		return root + fmt.Sprintf(projectPath, name), err
+	}
+	if name, ok := strings.CutPrefix(plane, planeProjectDirect); ok {
+		port, err := f.projectPort(name)
+		return "https://" + address(port), err
+	}
+	port, ok := f.state.Ports[plane]
+	if !ok || !isServer(plane) {
+		return "", fmt.Errorf("no plane %q in this federation: use milo, hub, cell/<name> or project/<name>", plane)
+	}
+	return "https://" + address(port), nil
+}
+
+func isServer(plane string) bool {
+	return plane == planeHub || plane == planeMilo || plane == planeMiloRoot || strings.HasPrefix(plane, planeCell)
+}
+
+// projectPort reads the port of a project's kube-apiserver, which the router's
+// process wrote.
+func (f *Federation) projectPort(project string) (int, error) {
+	var plane projectPlane
+	err := readJSON(f.projectFile(project), &plane)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, fmt.Errorf("project %q has no control plane (yet): %w", project, err)
+	}
+	return plane.Port, err
+}

@@ -1,0 +1,208 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+)
+
+// fieldOwner owns what the federation applies.
+const fieldOwner = "federation"
+
+var (
+	crdResource        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	apiServiceResource = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	clusterResource    = schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"}
+)
+
+// plane is a client of one kube-apiserver that applies manifests.
+type plane struct {
+	dynamic dynamic.Interface
+	mapper  *restmapper.DeferredDiscoveryRESTMapper
+}
+
+// plane opens a client as one of the federation's own users.
+func (f *Federation) plane(name string) (*plane, error) {
+	config, err := f.Config(name, "federation")
+	if err != nil {
+		return nil, err
+	}
+	return newPlane(config)
+}
+
+func newPlane(config *rest.Config) (*plane, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &plane{dynamic: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco))}, nil
+}
+
+// apply applies objects server-side, one after the other.
+func (p *plane) apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	for _, object := range objects {
+		kind := object.GroupVersionKind()
+		mapping, err := p.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil {
+			return fmt.Errorf("applying %s %s: %w", kind.Kind, object.GetName(), err)
+		}
+		var client dynamic.ResourceInterface = p.dynamic.Resource(mapping.Resource)
+		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+			client = p.dynamic.Resource(mapping.Resource).Namespace(object.GetNamespace())
+		}
+		if err := applyTo(ctx, client, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func applyTo(ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured) error {
+	_, err := client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true})
+	if err != nil {
+		return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
+// applyCRDs applies CustomResourceDefinitions at once and waits until all are
+// served.
+func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(8)
+	client := p.dynamic.Resource(crdResource)
+	for _, crd := range crds {
+		group.Go(func() error {
+			if err := applyTo(ctx, client, crd); err != nil {
+				return err
+			}
+			err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+				now, err := client.Get(ctx, crd.GetName(), metav1.GetOptions{})
+				return err == nil && conditionTrue(now, "Established"), nil // an error passes or the time runs out
+			})
+			if err != nil {
+				return fmt.Errorf("CustomResourceDefinition %s is not established: %w", crd.GetName(), err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// applyOwnCRDs installs the CRDs of the options.
+func (f *Federation) applyOwnCRDs(ctx context.Context, p *plane) error {
+	if f.state.CRDs == "" {
+		return nil
+	}
+	crds, err := readFolder(f.state.CRDs)
+	if err != nil {
+		return err
+	}
+	return p.applyCRDs(ctx, crds)
+}
+
+// conditionTrue tells whether status.conditions has the type as "True".
+func conditionTrue(object *unstructured.Unstructured, kind string) bool {
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if err != nil {
+		return false
+	}
+	for _, item := range conditions {
+		condition, ok := item.(map[string]any)
+		if ok && condition["type"] == kind {
+			return condition["status"] == "True"
+		}
+	}
+	return false
+}
+
+// waitCondition waits until a cluster-scoped object has the condition.
+func (p *plane) waitCondition(ctx context.Context, resource schema.GroupVersionResource, name, kind string) error {
+	var last *unstructured.Unstructured
+	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := p.dynamic.Resource(resource).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, nil //nolint:nilerr // it may not exist yet, or its server is still coming up
+		}
+		last = now
+		return conditionTrue(now, kind), nil
+	})
+	if err == nil {
+		return nil
+	}
+	if last == nil {
+		return fmt.Errorf("%s %s did not appear: %w", resource.Resource, name, err)
+	}
+	return fmt.Errorf("%s %s did not become %s: %w; its status: %v", resource.Resource, name, kind, err, last.Object["status"])
+}
+
+// readFolder reads all YAML files of a folder and its subfolders.
+func readFolder(folder string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
+			return err
+		}
+		found, err := readFile(path)
+		objects = append(objects, found...)
+		return err
+	})
+	return objects, err
+}
+
+func readFile(path string) ([]*unstructured.Unstructured, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decode(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return objects, nil
+}
+
+// decode reads the documents of a YAML stream, leaving out empty ones.
+func decode(content []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}

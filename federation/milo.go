@@ -1,0 +1,191 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/federation/milo"
+)
+
+var projectResource = schema.GroupVersionResource{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Resource: "projects"}
+
+// binFolder holds the binaries built from the repository itself.
+func (f *Federation) binFolder() string { return filepath.Join(f.folder, "bin") }
+
+// ownBinary is the federation command, for the processes that it provides.
+func (f *Federation) ownBinary() string { return filepath.Join(f.binFolder(), "federation") }
+
+// startMiloRoot starts the kube-apiserver behind Milo's root.
+func (f *Federation) startMiloRoot(ctx context.Context) error {
+	if err := f.startAPIServer(ctx, apiServer{plane: planeMiloRoot, port: f.state.Ports[planeMiloRoot], small: true}); err != nil {
+		return err
+	}
+	root, err := f.plane(planeMiloRoot)
+	if err != nil {
+		return err
+	}
+	return f.applyOwnCRDs(ctx, root)
+}
+
+// startMilo starts Milo's router and makes the projects.
+func (f *Federation) startMilo(ctx context.Context, projects []string) error {
+	port := f.state.Ports[planeMilo]
+	err := f.start(ctx, Process{
+		Name: "milo", Path: f.ownBinary(), Args: []string{"milo", "--folder=" + f.folder},
+		Ready: f.httpsReady(port, "/stand-in/readyz"), stage: stageRouter,
+	})
+	if err != nil {
+		return err
+	}
+	client, err := f.plane(planeMilo)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, project := range projects {
+		group.Go(func() error {
+			if err := client.apply(ctx, projectObject(project)); err != nil {
+				return err
+			}
+			if err := client.waitCondition(ctx, projectResource, project, "Ready"); err != nil {
+				return err
+			}
+			f.progress.printf("project %s Ready", project)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func projectObject(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "resourcemanager.miloapis.com/v1alpha1", "kind": "Project",
+		"metadata": map[string]any{
+			"name": name, "labels": map[string]any{"resourcemanager.miloapis.com/organization-name": "example"},
+		},
+		"spec": map[string]any{"ownerRef": map[string]any{"kind": "Organization", "name": "example"}},
+	}}
+}
+
+// ServeMilo runs Milo's router for this federation until ctx ends. It is the
+// body of the process "milo"; the processes of projects that it starts are the
+// federation's, and outlive it.
+func (f *Federation) ServeMilo(ctx context.Context, log *slog.Logger) error {
+	root, err := f.Config(planeMiloRoot, "milo")
+	if err != nil {
+		return err
+	}
+	certFile, keyFile := f.pki.pair("server")
+	proxyCert, proxyKey := f.pki.pair("front-proxy")
+	planes := &projectPlanes{federation: f, starting: map[string]*sync.Mutex{}}
+	err = milo.Serve(ctx, milo.Options{
+		Listen: address(f.state.Ports[planeMilo]), CertFile: certFile, KeyFile: keyFile, ClientCAFile: f.pki.caFile(),
+		Root:       root,
+		FrontProxy: rest.TLSClientConfig{CAFile: f.pki.caFile(), CertFile: proxyCert, KeyFile: proxyKey},
+		Planes:     planes,
+		Log:        log,
+	})
+	// A process that is being started must be recorded, or stopped, before
+	// this one ends: nothing else would find it.
+	planes.pending.Wait()
+	return err
+}
+
+// projectPlane is what is kept of a project's control plane.
+type projectPlane struct {
+	Port           int
+	ControllerPort int
+}
+
+// projectPlanes starts the control planes of projects as processes of the
+// federation.
+type projectPlanes struct {
+	federation *Federation
+	pending    sync.WaitGroup
+
+	mu       sync.Mutex
+	starting map[string]*sync.Mutex // one start of a project at a time
+}
+
+// Start starts the kube-apiserver and kube-controller-manager of a project,
+// or finds them running, and returns a configuration that may do everything
+// in it. What died is started anew over the same storage.
+func (p *projectPlanes) Start(ctx context.Context, project string) (*rest.Config, error) {
+	p.pending.Add(1)
+	defer p.pending.Done()
+	p.mu.Lock()
+	one, ok := p.starting[project]
+	if !ok {
+		one = &sync.Mutex{}
+		p.starting[project] = one
+	}
+	p.mu.Unlock()
+	one.Lock()
+	defer one.Unlock()
+	if err := p.start(ctx, project); err != nil {
+		return nil, fmt.Errorf("control plane of project %s: %w", project, err)
+	}
+	return p.federation.Config(planeProjectDirect+project, "milo")
+}
+
+func (p *projectPlanes) start(ctx context.Context, project string) error {
+	f, name := p.federation, planeProjectDirect+project
+	if err := checkName("project", project); err != nil {
+		return err
+	}
+	plane, err := f.projectPlane(project)
+	if err != nil {
+		return err
+	}
+	if !f.isRunning(apiServerName(name)) {
+		if err := f.startAPIServer(ctx, apiServer{plane: name, port: plane.Port, small: true}); err != nil {
+			return err
+		}
+		client, err := f.plane(name)
+		if err != nil {
+			return err
+		}
+		// Before the garbage collector starts: it looks for new kinds only
+		// every 30 s.
+		if err := f.applyOwnCRDs(ctx, client); err != nil {
+			return err
+		}
+	}
+	if f.isRunning(planeName(name) + "-kube-controller-manager") {
+		return nil
+	}
+	return f.startControllerManager(ctx, controllerManager{plane: name, port: plane.ControllerPort})
+}
+
+// projectPlane finds the ports of a project's control plane, or assigns them.
+func (f *Federation) projectPlane(project string) (projectPlane, error) {
+	var plane projectPlane
+	err := readJSON(f.projectFile(project), &plane)
+	if !errors.Is(err, os.ErrNotExist) {
+		return plane, err
+	}
+	ports, err := reservePorts(f.folder, 2)
+	if err != nil {
+		return plane, err
+	}
+	plane = projectPlane{Port: ports[0], ControllerPort: ports[1]}
+	return plane, writeJSON(f.projectFile(project), plane)
+}
+
+func (f *Federation) isRunning(name string) bool {
+	rec, err := f.record(name)
+	return err == nil && rec.alive()
+}

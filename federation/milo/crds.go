@@ -1,0 +1,97 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/yaml"
+)
+
+//go:embed crds/*.yaml
+var crdFiles embed.FS
+
+var (
+	projectsResource   = schema.GroupVersionResource{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Resource: "projects"}
+	crdsResource       = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	namespacesResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+)
+
+// fieldOwner is the server-side apply owner of everything the stand-in writes.
+const fieldOwner = "milo-stand-in"
+
+const (
+	// rootPatience is how long the root may take to answer and to serve the
+	// stand-in's own kinds.
+	rootPatience = time.Minute
+	rootPoll     = 100 * time.Millisecond
+)
+
+// installCRDs installs the stand-in's own kinds at the root and waits until
+// Projects can be listed.
+func installCRDs(ctx context.Context, root *plane) error {
+	crds, err := embeddedCRDs()
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, rootPoll, rootPatience, true, func(ctx context.Context) (bool, error) {
+		last = applyAndList(ctx, root, crds)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("installing CRDs at Milo's root, is its kube-apiserver up: %w", errors.Join(err, last))
+	}
+	return nil
+}
+
+func applyAndList(ctx context.Context, root *plane, crds []*unstructured.Unstructured) error {
+	for _, crd := range crds {
+		if err := apply(ctx, root, crdsResource, crd); err != nil {
+			return err
+		}
+	}
+	_, err := root.objects.Resource(projectsResource).List(ctx, metav1.ListOptions{Limit: 1})
+	return err
+}
+
+// embeddedCRDs are the kinds that Milo itself brings.
+func embeddedCRDs() ([]*unstructured.Unstructured, error) {
+	files, err := fs.Glob(crdFiles, "crds/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	crds := make([]*unstructured.Unstructured, 0, len(files))
+	for _, file := range files {
+		content, err := crdFiles.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		crd := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(content, &crd.Object); err != nil {
+			return nil, fmt.Errorf("embedded file %s: %w", file, err)
+		}
+		crds = append(crds, crd)
+	}
+	return crds, nil
+}
+
+// apply writes an object with server-side apply, as its one owner.
+func apply(ctx context.Context, to *plane, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
+	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
+	_, err := to.objects.Resource(resource).Apply(ctx, object.GetName(), object, options)
+	if err != nil {
+		return fmt.Errorf("applying %s %s: %w", resource.Resource, object.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Headers of a front proxy and of impersonation, as kube-apiservers read them.
+const (
+	remotePrefix           = "X-Remote-"
+	remoteUser             = "X-Remote-User"
+	remoteGroup            = "X-Remote-Group"
+	remoteExtraPrefix      = "X-Remote-Extra-"
+	impersonateUser        = "Impersonate-User"
+	impersonateExtraPrefix = "Impersonate-Extra-"
+
+	authenticatedGroup = "system:authenticated"
+)
+
+// Extras that name the project a request is made in.
+const (
+	extraParentGroup = "iam.miloapis.com/parent-api-group"
+	extraParentType  = "iam.miloapis.com/parent-type"
+	extraParentName  = "iam.miloapis.com/parent-name"
+)
+
+// caller is who the client certificate names.
+type caller struct {
+	user   string
+	groups []string
+}
+
+// identity is what the router says about a request.
+type identity struct {
+	caller
+	// project is empty at the root.
+	project string
+	// prefix is how much of the path lies before the project's own.
+	prefix int
+}
+
+// write replaces whatever the client said about itself. An impersonating
+// request gets the parent extras also as impersonation headers, because
+// kube-apiserver keeps none of the impersonator's own extras.
+func (id identity) write(header http.Header) {
+	header.Del("Authorization") // the certificate decides; a kube-apiserver must not see a second claim
+	deleteMatching(header, func(key string) bool { return hasPrefixFold(key, remotePrefix) })
+	header.Set(remoteUser, id.user)
+	for _, group := range id.groups {
+		header.Add(remoteGroup, group)
+	}
+	header.Add(remoteGroup, authenticatedGroup)
+	if id.project == "" {
+		return
+	}
+	deleteMatching(header, isImpersonatedParent)
+	for key, value := range id.parent() {
+		header.Set(remoteExtraPrefix+url.PathEscape(key), value)
+		if header.Get(impersonateUser) != "" {
+			header.Set(impersonateExtraPrefix+url.PathEscape(key), value)
+		}
+	}
+}
+
+// parent are the extras of a request to a project.
+func (id identity) parent() map[string]string {
+	return map[string]string{
+		extraParentGroup: projectsResource.Group,
+		extraParentType:  "Project",
+		extraParentName:  id.project,
+	}
+}
+
+// isImpersonatedParent reports whether a header impersonates a parent extra,
+// however its key is escaped.
+func isImpersonatedParent(key string) bool {
+	if !hasPrefixFold(key, impersonateExtraPrefix) {
+		return false
+	}
+	extra := strings.ToLower(key[len(impersonateExtraPrefix):])
+	if unescaped, err := url.PathUnescape(extra); err == nil {
+		extra = unescaped
+	}
+	return slices.Contains([]string{extraParentGroup, extraParentType, extraParentName}, strings.ToLower(extra))
+}
+
+func deleteMatching(header http.Header, match func(key string) bool) {
+	for key := range header {
+		if match(key) {
+			delete(header, key)
+		}
+	}
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}

@@ -1,0 +1,143 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+)
+
+// projects watches the Projects at the root and runs one worker for each, so
+// that a slow control plane delays no other.
+type projects struct {
+	root       *plane
+	planes     Planes
+	frontProxy rest.TLSClientConfig
+	shared     *sharedSet
+	clock      clock.PassiveClock
+	log        *slog.Logger
+
+	// ready is set once Projects are watched.
+	ready atomic.Bool
+
+	mu      sync.Mutex // guards workers
+	workers map[string]*worker
+	running sync.WaitGroup
+}
+
+func newProjects(root *plane, o Options, clk clock.PassiveClock) *projects {
+	return &projects{
+		root:       root,
+		planes:     o.Planes,
+		frontProxy: o.FrontProxy,
+		shared:     &sharedSet{},
+		clock:      clk,
+		log:        o.Log,
+		workers:    map[string]*worker{},
+	}
+}
+
+// run installs the CRDs and works until ctx ends. Projects are watched last:
+// a worker takes the shared set for complete.
+func (ps *projects) run(ctx context.Context) error {
+	if err := installCRDs(ctx, ps.root); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(ps.root.objects, 0)
+	defer func() {
+		cancel()
+		factory.Shutdown()
+		ps.running.Wait()
+	}()
+	if err := ps.shared.watch(factory, ps.enqueueShared); err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+
+	informer := factory.ForResource(projectsResource).Informer()
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { ps.enqueueProject(ctx, object) },
+		UpdateFunc: func(_, object any) { ps.enqueueProject(ctx, object) },
+		// Nothing on delete: by then the finalizer has emptied the project, and its control plane stays.
+	})
+	if err != nil {
+		return fmt.Errorf("watching Projects: %w", err)
+	}
+	factory.Start(ctx.Done())
+	if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+		ps.ready.Store(true)
+		ps.log.Info("Projects are watched")
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// enqueueProject has a Project's worker look at it, and starts the worker of
+// one that was not seen before.
+func (ps *projects) enqueueProject(ctx context.Context, object any) {
+	project, err := meta.Accessor(object)
+	if err != nil {
+		ps.log.Error("watch event without an object", "error", err)
+		return
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ctx.Err() != nil {
+		return // run may be waiting for the workers already
+	}
+	w, known := ps.workers[project.GetName()]
+	if !known {
+		w = newWorker(ps, project.GetName())
+		ps.workers[project.GetName()] = w
+		ps.running.Go(func() { w.run(ctx) })
+	}
+	w.queue.Add(item{resource: projectsResource, name: project.GetName()})
+}
+
+// enqueueShared has every worker look at an object of the shared set.
+func (ps *projects) enqueueShared(changed item) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, w := range ps.workers {
+		w.queue.Add(changed)
+	}
+}
+
+// backend implements directory. It asks the root only about projects that are
+// not up, so that one created a moment ago is found before its watch event.
+func (ps *projects) backend(ctx context.Context, project string) (*backend, error) {
+	ps.mu.Lock()
+	w := ps.workers[project]
+	ps.mu.Unlock()
+	if w != nil {
+		if to := w.serving.Load(); to != nil {
+			return to, nil
+		}
+	}
+	_, err := ps.root.objects.Resource(projectsResource).Get(ctx, project, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, errUnknownProject
+	case err != nil:
+		return nil, fmt.Errorf("reading Project %s: %w", project, err)
+	default:
+		return nil, errStartingProject
+	}
+}

@@ -1,0 +1,59 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// conditionReady of a Project, and its only reason.
+const conditionReady = "Ready"
+
+// readyCondition is the condition Ready that the Project should have, and
+// whether it has another.
+func readyCondition(project *unstructured.Unstructured, now time.Time) (map[string]any, bool, error) {
+	var observed struct {
+		Status struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(project.Object, &observed); err != nil {
+		return nil, false, fmt.Errorf("reading the Project's status: %w", err)
+	}
+	conditions := observed.Status.Conditions
+	changed := meta.SetStatusCondition(&conditions, metav1.Condition{
+		Type:               conditionReady,
+		Status:             metav1.ConditionTrue,
+		Reason:             "Ready",
+		Message:            "the project's control plane is served",
+		ObservedGeneration: project.GetGeneration(),
+		LastTransitionTime: metav1.NewTime(now),
+	})
+	condition, err := runtime.DefaultUnstructuredConverter.ToUnstructured(meta.FindStatusCondition(conditions, conditionReady))
+	if err != nil {
+		return nil, false, fmt.Errorf("writing the Project's status: %w", err)
+	}
+	return condition, changed, nil
+}
+
+// identified is an apply configuration for this very Project. The UID keeps it
+// from making one that is gone anew, or from writing to its namesake.
+func identified(project *unstructured.Unstructured) *unstructured.Unstructured {
+	configuration := &unstructured.Unstructured{}
+	configuration.SetGroupVersionKind(project.GroupVersionKind())
+	configuration.SetName(project.GetName())
+	configuration.SetUID(project.GetUID())
+	return configuration
+}
+
+func hasFinalizer(project *unstructured.Unstructured) bool {
+	return slices.Contains(project.GetFinalizers(), finalizer)
+}

@@ -1,0 +1,176 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Cell is one member cluster of the federation.
+type Cell struct {
+	// Name of the Karmada Cluster, a DNS label.
+	Name string `json:"name"`
+	// City is the city code; the Cluster carries it in lower case as label
+	// topology.datum.net/city-code.
+	City string `json:"city"`
+}
+
+// Options of a new federation. The zero value is usable.
+type Options struct {
+	// Folder holds everything of the federation: certificates, kubeconfigs,
+	// logs, audit logs, run state. Empty: a new folder under os.TempDir().
+	Folder string
+	// Repository is the checkout that holds hack/tools and cmd. Empty: found
+	// from the working directory upwards.
+	Repository string
+	// Cache is where built binaries are kept between federations. Empty:
+	// karmada-compute/bin in os.UserCacheDir().
+	Cache string
+	// Projects are the Milo projects made at start. Nil: north and south.
+	// Empty but not nil: none.
+	Projects []string
+	// Cells are the member clusters. Nil: dfw in DFW and ord in ORD.
+	Cells []Cell
+	// CRDs is a folder of CustomResourceDefinition YAML installed on Milo's
+	// root, its projects, the hub and the cells before Karmada's controllers
+	// start, which look for new kinds only every 30 s. Empty: api/crds of the
+	// repository, if there is one.
+	CRDs string
+	// Out receives progress lines. Nil: none are written.
+	Out io.Writer
+}
+
+// complete fills in defaults and checks the options, reporting all errors at
+// once.
+func (o Options) complete() (Options, error) {
+	var err error
+	if o.Repository == "" {
+		if o.Repository, err = findRepository(); err != nil {
+			return o, err
+		}
+	}
+	if o.Cache == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return o, fmt.Errorf("no folder for built binaries, set HOME or XDG_CACHE_HOME: %w", err)
+		}
+		o.Cache = filepath.Join(cache, "karmada-compute", "bin")
+	}
+	if o.Projects == nil {
+		o.Projects = []string{"north", "south"}
+	}
+	if o.Cells == nil {
+		o.Cells = []Cell{{Name: "dfw", City: "DFW"}, {Name: "ord", City: "ORD"}}
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if err := o.validate(); err != nil {
+		return o, err
+	}
+	if err := o.completeCRDs(); err != nil {
+		return o, err
+	}
+	return o, o.completeFolder()
+}
+
+// completeCRDs falls back to the repository's CRDs; a folder that was asked
+// for must exist.
+func (o *Options) completeCRDs() error {
+	folder := o.CRDs
+	if folder == "" {
+		folder = filepath.Join(o.Repository, "api", "crds")
+	}
+	_, err := os.Stat(folder)
+	switch {
+	case err == nil:
+		o.CRDs = folder
+	case o.CRDs != "" || !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("folder of CRDs cannot be read: %w", err)
+	}
+	return nil
+}
+
+func (o *Options) completeFolder() error {
+	if o.Folder == "" {
+		folder, err := os.MkdirTemp("", "federation-")
+		if err != nil {
+			return fmt.Errorf("making a folder for the federation: %w", err)
+		}
+		o.Folder = folder
+	}
+	for _, path := range []*string{&o.Folder, &o.Repository, &o.Cache, &o.CRDs} {
+		if *path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return fmt.Errorf("folder %s: %w", *path, err)
+		}
+		*path = absolute
+	}
+	return nil
+}
+
+func (o *Options) validate() error {
+	var errs []error
+	if len(o.Cells) == 0 {
+		errs = append(errs, errors.New("a federation needs at least one cell"))
+	}
+	var names []string
+	for _, cell := range o.Cells {
+		names = append(names, cell.Name)
+		errs = append(errs, checkName("cell", cell.Name))
+		if problems := validation.IsValidLabelValue(cell.City); cell.City == "" || len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("city %q of cell %q is not a label value", cell.City, cell.Name))
+		}
+	}
+	errs = append(errs, checkUnique("cell", names))
+	for _, project := range o.Projects {
+		errs = append(errs, checkName("project", project))
+	}
+	errs = append(errs, checkUnique("project", o.Projects))
+	return errors.Join(errs...)
+}
+
+func checkName(what, name string) error {
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		return fmt.Errorf("%s name %q: %s", what, name, problems[0])
+	}
+	return nil
+}
+
+func checkUnique(what string, names []string) error {
+	sorted := slices.Sorted(slices.Values(names))
+	if len(slices.Compact(slices.Clone(sorted))) != len(sorted) {
+		return fmt.Errorf("%s names are not unique: %v", what, sorted)
+	}
+	return nil
+}
+
+// findRepository walks up from the working directory to the module that holds
+// the tool modules.
+func findRepository() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w", err)
+	}
+	for folder := start; ; folder = filepath.Dir(folder) {
+		_, modErr := os.Stat(filepath.Join(folder, "go.mod"))
+		_, toolErr := os.Stat(filepath.Join(folder, "hack", "tools", "kubernetes", "go.mod"))
+		if modErr == nil && toolErr == nil {
+			return folder, nil
+		}
+		if folder == filepath.Dir(folder) {
+			return "", fmt.Errorf("no checkout with hack/tools in %s or above: run inside the checkout or name it", start)
+		}
+	}
+}

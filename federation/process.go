@@ -1,0 +1,181 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	// readyTimeout is how long a process may take to become ready. Cold caches
+	// and a busy machine make a kube-apiserver slow, never that slow.
+	readyTimeout  = 3 * time.Minute
+	readyInterval = 100 * time.Millisecond
+	// stopTimeout is the grace between SIGTERM and SIGKILL.
+	stopTimeout = 20 * time.Second
+	// killTimeout is how long the kernel gets to remove a killed process.
+	killTimeout  = 10 * time.Second
+	goneInterval = 20 * time.Millisecond
+	// tailLines is how much of its log a failed process shows.
+	tailLines = 20
+)
+
+// Process is a process to start in the federation.
+type Process struct {
+	// Name is unique within the federation and names the log file.
+	Name string
+	// Path of the binary.
+	Path string
+	// Args after the binary's name.
+	Args []string
+	// Env is added to the environment of this program.
+	Env []string
+	// Ready is called until it returns nil; the start fails when that takes
+	// three minutes or the process exits. Nil: ready once started.
+	Ready func(ctx context.Context) error
+
+	stage stage
+}
+
+// stage orders the stop of a federation: the lowest is stopped first.
+type stage int
+
+const (
+	stageGuest stage = iota // whatever was started through StartProcess
+	stageRouter
+	stageController
+	stageServer
+	stageStore
+	stageEnd
+)
+
+// exit is the end of a process that this program started.
+type exit struct {
+	done chan struct{} // closed when the process has ended
+	how  string        // set before done is closed
+}
+
+// StartProcess starts a process in a session of its own, with its log in
+// <folder>/log/<name>.log, and waits until it is ready. A process that does
+// not become ready is stopped again; the error shows the end of its log. The
+// process outlives ctx and this program; Down stops it.
+func (f *Federation) StartProcess(ctx context.Context, p Process) error {
+	ended, rec, err := f.launch(p)
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", p.Name, err)
+	}
+	if p.Ready == nil {
+		return nil
+	}
+	if err := waitReady(ctx, p, ended); err != nil {
+		// The process must go even when ctx is what ended the wait.
+		stopErr := rec.stop(context.WithoutCancel(ctx), syscall.SIGKILL)
+		return errors.Join(fmt.Errorf("%s did not become ready: %w\n%s", p.Name, err, tail(rec.Log)), stopErr)
+	}
+	return nil
+}
+
+// launch starts p and records it.
+func (f *Federation) launch(p Process) (*exit, record, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := checkName("process", p.Name); err != nil {
+		return nil, record{}, err
+	}
+	if old, err := f.record(p.Name); err == nil && old.alive() {
+		return nil, record{}, fmt.Errorf("it runs already with pid %d", old.PID)
+	}
+	rec := record{Name: p.Name, Log: filepath.Join(f.folder, "log", p.Name+".log"), Stage: p.stage}
+	log, err := os.OpenFile(rec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, rec, err
+	}
+	defer func() { _ = log.Close() }() // the process has its own handle
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, rec, err
+	}
+	defer func() { _ = null.Close() }()
+	process, err := os.StartProcess(p.Path, append([]string{p.Path}, p.Args...), &os.ProcAttr{
+		Dir: f.folder, Env: append(os.Environ(), p.Env...), Files: []*os.File{null, log, log},
+		// A session of its own: Ctrl-C in our terminal must not reach it.
+		Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return nil, rec, err
+	}
+	rec.PID = process.Pid
+	if rec.StartTime, _, err = processStat(rec.PID); err == nil {
+		err = writeJSON(f.recordFile(p.Name), rec)
+	}
+	if err != nil {
+		return nil, rec, errors.Join(fmt.Errorf("recording pid %d: %w", rec.PID, err), process.Kill())
+	}
+	ended := &exit{done: make(chan struct{})}
+	go func() {
+		defer close(ended.done)
+		state, err := process.Wait()
+		ended.how = fmt.Sprintf("it exited: %v", state)
+		if err != nil {
+			ended.how = fmt.Sprintf("it exited: %v", err)
+		}
+	}()
+	return ended, rec, nil
+}
+
+// waitReady polls p.Ready until it is, the process ends, or time is up.
+func waitReady(ctx context.Context, p Process, ended *exit) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-ended.done:
+			return false, errors.New(ended.how)
+		default:
+		}
+		probe, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		last = p.Ready(probe)
+		return last == nil, nil
+	})
+	if err != nil && last != nil && wait.Interrupted(err) {
+		return fmt.Errorf("%w; at last: %w", err, last)
+	}
+	return err
+}
+
+// StopProcess ends a process with SIGTERM, and SIGKILL after 20 s, and waits
+// until it is gone. A process that does not run is no error.
+func (f *Federation) StopProcess(name string) error {
+	return f.end(name, syscall.SIGTERM)
+}
+
+// KillProcess ends a process with SIGKILL and waits until it is gone.
+func (f *Federation) KillProcess(name string) error {
+	return f.end(name, syscall.SIGKILL)
+}
+
+func (f *Federation) end(name string, signal syscall.Signal) error {
+	rec, err := f.record(name)
+	if err != nil {
+		return fmt.Errorf("no process %q in this federation: %w", name, err)
+	}
+	return rec.stop(context.Background(), signal)
+}
+
+// tail is the end of a log, for an error message.
+func tail(path string) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Sprintf("its log cannot be read: %v", err)
+	}
+	return fmt.Sprintf("last lines of %s:\n%s", path, lastLines(content, tailLines))
+}

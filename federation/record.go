@@ -1,0 +1,179 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// record is what is kept of a started process, in <folder>/run/<name>.json.
+type record struct {
+	Name string
+	PID  int
+	// StartTime is the kernel's start time of the process, in clock ticks
+	// since boot. With it a pid that was given to another process is told
+	// apart, and never signalled.
+	StartTime uint64
+	Log       string
+	Stage     stage
+}
+
+// ProcessStatus tells about one process of a federation.
+type ProcessStatus struct {
+	Name    string
+	PID     int
+	Running bool
+	// Log is the path of the process's log.
+	Log string
+}
+
+// Status lists every process the federation has, by stop order reversed and
+// then by name; a process that was stopped or has died is not running.
+func (f *Federation) Status() []ProcessStatus {
+	var status []ProcessStatus
+	for _, rec := range slices.Backward(f.records()) {
+		status = append(status, ProcessStatus{Name: rec.Name, PID: rec.PID, Running: rec.alive(), Log: rec.Log})
+	}
+	return status
+}
+
+// Down stops everything: first what was started through StartProcess, then
+// routers, controllers, kube-apiservers and etcd. Each gets SIGTERM and, after
+// 20 s or when ctx ends, SIGKILL. Logs and audit logs stay. Down may be called
+// again, and from another program than the one that called Up.
+func (f *Federation) Down(ctx context.Context) error {
+	var errs []error
+	for stage := stageGuest; stage < stageEnd; stage++ {
+		// Read again for each stage: until Milo's router is stopped it may
+		// start processes.
+		for _, err := range f.stopStage(ctx, stage) {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, rec := range f.records() {
+		errs = append(errs, os.Remove(f.recordFile(rec.Name)))
+	}
+	return errors.Join(append(errs, releasePorts(f.folder))...)
+}
+
+// stopStage stops all processes of one stage at once.
+func (f *Federation) stopStage(ctx context.Context, stage stage) []error {
+	records := slices.DeleteFunc(f.records(), func(r record) bool { return r.Stage != stage })
+	errs := make([]error, len(records))
+	var group sync.WaitGroup
+	for i, rec := range records {
+		group.Go(func() { errs[i] = rec.stop(ctx, syscall.SIGTERM) })
+	}
+	group.Wait()
+	return errs
+}
+
+func (f *Federation) recordFile(name string) string {
+	return filepath.Join(f.folder, "run", name+".json")
+}
+
+func (f *Federation) record(name string) (record, error) {
+	var rec record
+	return rec, readJSON(f.recordFile(name), &rec)
+}
+
+// records reads all records in stop order. A record that cannot be read was
+// removed meanwhile: records are replaced at once, never half written.
+func (f *Federation) records() []record {
+	paths, _ := filepath.Glob(f.recordFile("*")) // the only error is a bad pattern
+	var records []record
+	for _, path := range paths {
+		var rec record
+		if err := readJSON(path, &rec); err == nil {
+			records = append(records, rec)
+		}
+	}
+	slices.SortFunc(records, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.Stage, b.Stage), -cmp.Compare(a.Name, b.Name))
+	})
+	return records
+}
+
+// alive tells whether the very process of the record runs.
+func (r record) alive() bool {
+	started, ended, err := processStat(r.PID)
+	return err == nil && !ended && started == r.StartTime
+}
+
+// stop signals the process and waits until it is gone, with SIGKILL when it
+// does not go in time or ctx ends.
+func (r record) stop(ctx context.Context, signal syscall.Signal) error {
+	if err := r.signal(signal); err != nil {
+		return err
+	}
+	gone := func(context.Context) (bool, error) { return !r.alive(), nil }
+	if err := wait.PollUntilContextTimeout(ctx, goneInterval, stopTimeout, true, gone); err == nil {
+		return nil
+	}
+	if err := r.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), goneInterval, killTimeout, true, gone); err != nil {
+		return fmt.Errorf("%s, pid %d, is still there after SIGKILL: %w", r.Name, r.PID, err)
+	}
+	return nil
+}
+
+// signal sends a signal to the process if it still is the recorded one. The
+// handle is taken before the check: it pins the process, so that the pid
+// cannot change hands in between.
+func (r record) signal(signal syscall.Signal) error {
+	process, err := os.FindProcess(r.PID)
+	if err != nil {
+		return fmt.Errorf("finding %s, pid %d: %w", r.Name, r.PID, err)
+	}
+	defer func() { _ = process.Release() }() // nothing to do about a handle that is not released
+	if !r.alive() {
+		return nil
+	}
+	if err := process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("signalling %s, pid %d: %w", r.Name, r.PID, err)
+	}
+	return nil
+}
+
+// processStat reads the kernel's start time of a process and whether it has
+// ended (and only waits to be reaped).
+func processStat(pid int) (started uint64, ended bool, err error) {
+	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0, false, err
+	}
+	// The second field, the command in parentheses, may hold anything.
+	end := bytes.LastIndexByte(content, ')')
+	fields := strings.Fields(string(content[end+1:]))
+	const stateField, startField = 0, 22 - 3
+	if end < 0 || len(fields) <= startField {
+		return 0, false, fmt.Errorf("/proc/%d/stat is malformed", pid)
+	}
+	started, err = strconv.ParseUint(fields[startField], 10, 64)
+	return started, fields[stateField] == "Z" || fields[stateField] == "X", err
+}
+
+// lastLines returns the last n lines of content.
+func lastLines(content []byte, n int) string {
+	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,167 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// Federation is a federation in a folder. It may be used from several
+// goroutines, and several Federations may be open on one folder.
+type Federation struct {
+	folder   string
+	state    state
+	pki      *pki
+	progress *progress
+
+	mu      sync.Mutex // guards starting and stopping of one process name
+	running map[string]*exit
+}
+
+// state is what a federation is made of; it is written once, before the first
+// process starts, and never changes.
+type state struct {
+	Repository string
+	Cells      []Cell
+	CRDs       string
+	// Karmada is the folder of Karmada's module: its CRDs and webhook
+	// configuration are taken from there.
+	Karmada  string
+	Binaries map[string]string
+	Ports    map[string]int
+}
+
+// parts are the subfolders of a federation's folder that a new federation
+// starts without.
+var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config"}
+
+// ErrRunning says that the folder's federation has processes running.
+var ErrRunning = errors.New("a federation is running in this folder: stop it first, or use another folder")
+
+// create prepares the folder of a new federation. It removes what an earlier,
+// stopped federation left in the same folder, except built binaries.
+func create(o Options, binaries map[string]string, karmada string, p *progress) (*Federation, error) {
+	f := &Federation{folder: o.Folder, pki: &pki{folder: filepath.Join(o.Folder, "pki")}, progress: p, running: map[string]*exit{}}
+	if slices.ContainsFunc(f.Status(), func(s ProcessStatus) bool { return s.Running }) {
+		return nil, fmt.Errorf("%s: %w", o.Folder, ErrRunning)
+	}
+	for _, part := range parts {
+		path := filepath.Join(o.Folder, part)
+		if err := os.RemoveAll(path); err != nil {
+			return nil, fmt.Errorf("clearing %s: %w", path, err)
+		}
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return nil, fmt.Errorf("making %s: %w", path, err)
+		}
+	}
+	ports, err := f.assignPorts(o.Cells)
+	if err != nil {
+		return nil, err
+	}
+	f.state = state{
+		Repository: o.Repository, Cells: o.Cells, CRDs: o.CRDs, Karmada: karmada, Binaries: binaries, Ports: ports,
+	}
+	if err := f.pki.create(); err != nil {
+		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)
+	}
+	if err := writeAuditPolicy(f.auditPolicy()); err != nil {
+		return nil, err
+	}
+	return f, writeJSON(f.stateFile(), f.state)
+}
+
+// assignPorts reserves every port of the federation that is known beforehand.
+func (f *Federation) assignPorts(cells []Cell) (map[string]int, error) {
+	names := []string{
+		"etcd", "etcd-peer", planeHub, planeMilo, planeMiloRoot,
+		"karmada-webhook", "karmada-webhook-health", "karmada-aggregated-apiserver",
+		"karmada-controller-manager", "karmada-controller-manager-metrics", "karmada-scheduler", "karmada-scheduler-metrics",
+		planeHub + "-kube-controller-manager",
+	}
+	for _, cell := range cells {
+		plane := planeCell + cell.Name
+		names = append(names, plane, plane+"-kube-controller-manager", plane+"-kube-scheduler", plane+"-kwok")
+	}
+	free, err := reservePorts(f.folder, len(names))
+	if err != nil {
+		return nil, err
+	}
+	ports := make(map[string]int, len(names))
+	for i, name := range names {
+		ports[name] = free[i]
+	}
+	return ports, nil
+}
+
+// Open returns the federation of a folder, from its state files. It does not
+// check that its processes run; Status tells. A folder without a federation
+// gives an error that is fs.ErrNotExist.
+func Open(folder string) (*Federation, error) {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", folder, err)
+	}
+	f := &Federation{
+		folder: absolute, pki: &pki{folder: filepath.Join(absolute, "pki")},
+		progress: newProgress(io.Discard), running: map[string]*exit{},
+	}
+	if err := readJSON(f.stateFile(), &f.state); err != nil {
+		return nil, fmt.Errorf("no federation in %s: %w", absolute, err)
+	}
+	return f, nil
+}
+
+// Folder is where everything of the federation lies.
+func (f *Federation) Folder() string { return f.folder }
+
+// Cells are the member clusters, in the order of the options.
+func (f *Federation) Cells() []Cell { return slices.Clone(f.state.Cells) }
+
+func (f *Federation) stateFile() string { return filepath.Join(f.folder, "federation.json") }
+func (f *Federation) auditPolicy() string {
+	return filepath.Join(f.folder, "config", "audit-policy.yaml")
+}
+
+func (f *Federation) projectFile(project string) string {
+	return filepath.Join(f.folder, "projects", fileName(project)+".json")
+}
+
+func (f *Federation) auditLog(plane string) string {
+	return filepath.Join(f.folder, "audit", planeName(plane)+".log")
+}
+
+// lock keeps two starts of one folder apart.
+func lock(ctx context.Context, folder string) (func(), error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("making the federation's folder: %w", err)
+	}
+	return lockFile(ctx, filepath.Join(folder, ".lock"))
+}
+
+func writeJSON(path string, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, append(content, '\n'))
+}
+
+func readJSON(path string, value any) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, value); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

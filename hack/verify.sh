@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Copyright The karmada-compute Authors.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Generates everything in a copy of the tree and fails when that differs from what is there.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+generated=(api/v1alpha api/crds milo hub/access cell/access)
+make --no-print-directory -C "$root" bin/controller-gen
+mkdir "$copy/tree"
+(cd "$root" && tar --exclude=./.git --exclude=./bin -cf - .) | tar -xf - -C "$copy/tree"
+mkdir -p "$copy/tree/bin"
+cp "$root/bin/controller-gen" "$copy/tree/bin/"
+touch "$copy/tree/bin/controller-gen"
+make --no-print-directory -C "$copy/tree" generate >"$copy/log" || { cat "$copy/log"; exit 1; }
+status=0
+for path in "${generated[@]}"; do
+	diff -ru "$root/$path" "$copy/tree/$path" || status=1
+done
+if [ "$status" -ne 0 ]; then
+	echo "Generated files are out of date: run 'make generate' and commit the result." >&2
+	exit 1
+fi
+echo "generated files are up to date"

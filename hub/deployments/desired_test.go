@@ -1,0 +1,97 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func TestMakePlan(t *testing.T) {
+	cases := map[string]struct {
+		placements  map[string]string
+		cities      string
+		existing    string
+		want        string
+		wantMissing map[string]string
+	}{
+		"a deployment per placement and city": {
+			placements: map[string]string{"a": "DFW ORD", "b": "ORD"}, cities: "DFW ORD", want: "web-a-dfw web-a-ord web-b-ord",
+		},
+		"a city without binding gets none": {
+			placements: map[string]string{"a": "DFW LHR"}, cities: "DFW", want: "web-a-dfw", wantMissing: map[string]string{"a": "LHR"},
+		},
+		"case does not matter": {placements: map[string]string{"a": "dfw"}, cities: "DFW", want: "web-a-dfw"},
+		"what exists stays when its binding is withdrawn": {
+			placements: map[string]string{"a": "DFW"}, existing: "web-a-dfw", want: "web-a-dfw", wantMissing: map[string]string{"a": "DFW"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}}
+			for _, placement := range slices.Sorted(maps.Keys(c.placements)) {
+				workload.Spec.Placements = append(workload.Spec.Placements, v1alpha.WorkloadPlacement{
+					Name: placement, CityCodes: strings.Fields(c.placements[placement]),
+				})
+			}
+			existing := map[string]*v1alpha.WorkloadDeployment{}
+			for _, name := range strings.Fields(c.existing) {
+				existing[name] = &v1alpha.WorkloadDeployment{}
+			}
+			got := makePlan(workload, strings.Fields(c.cities), existing)
+			var names []string
+			for _, deployment := range got.deployments {
+				names = append(names, deployment.Name)
+				if deployment.Spec.CityCode != strings.ToUpper(deployment.Spec.CityCode) {
+					t.Errorf("city %q is not in upper case", deployment.Spec.CityCode)
+				}
+			}
+			if joined := strings.Join(names, " "); joined != c.want {
+				t.Errorf("deployments %q, want %q", joined, c.want)
+			}
+			for placement, missing := range got.missing {
+				if joined := strings.Join(missing, " "); joined != c.wantMissing[placement] {
+					t.Errorf("missing in %s: %q, want %q", placement, joined, c.wantMissing[placement])
+				}
+			}
+			if len(got.missing) != len(c.wantMissing) {
+				t.Errorf("missing %v, want %v", got.missing, c.wantMissing)
+			}
+		})
+	}
+}
+
+func TestSameDeployment(t *testing.T) {
+	deployment := func(uid, placement, city string) *v1alpha.WorkloadDeployment {
+		result := &v1alpha.WorkloadDeployment{}
+		result.Spec.WorkloadRef.UID = "uid"
+		result.Spec.PlacementName, result.Spec.CityCode = placement, city
+		if uid != "" {
+			result.Spec.WorkloadRef.UID = "other"
+		}
+		return result
+	}
+	cases := map[string]struct {
+		existing *v1alpha.WorkloadDeployment
+		want     bool
+	}{
+		"the same":                    {existing: deployment("", "a", "DFW"), want: true},
+		"city in another case":        {existing: deployment("", "a", "dfw"), want: true},
+		"another Workload's":          {existing: deployment("other", "a", "DFW")},
+		"names that join to the same": {existing: deployment("", "a-x", "DFW")},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := sameDeployment(c.existing, deployment("", "a", "DFW")); got != c.want {
+				t.Errorf("got %t, want %t", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func newPass() *pass {
+	original := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "uid", Generation: 9}}
+	original.Spec.CityCode = "DFW"
+	original.Spec.ScaleSettings.MinReplicas = 2
+	original.Spec.Template.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: "new"}}}
+	copied := original.DeepCopy()
+	copied.Generation = 3
+	copied.Annotations = map[string]string{v1alpha.AnnotationProjectGeneration: "9"}
+	return &pass{
+		Reconciler: &Reconciler{Clock: clocktesting.NewFakePassiveClock(time.Unix(1000, 0))},
+		deployment: original, copied: copied,
+	}
+}
+
+func TestObservedGeneration(t *testing.T) {
+	cases := map[string]struct {
+		hubObserved int64
+		annotation  string
+		before      int64
+		want        int64
+	}{
+		"the cell has acted on the newest copy": {hubObserved: 3, annotation: "9", before: 8, want: 9},
+		"the cell lags":                         {hubObserved: 2, annotation: "9", before: 8, want: 8},
+		"an annotation that was spoiled":        {hubObserved: 3, annotation: "x", before: 8, want: 8},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := newPass()
+			p.copied.Status.ObservedGeneration = c.hubObserved
+			p.copied.Annotations[v1alpha.AnnotationProjectGeneration] = c.annotation
+			p.deployment.Status.ObservedGeneration = c.before
+			if got := p.observedGeneration(); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestDesiredStatusWithoutReport(t *testing.T) {
+	for served, want := range map[bool]string{true: v1alpha.ReasonInstancesProvisioning, false: v1alpha.ReasonNoMatchingLocation} {
+		status := newPass().desiredStatus(served)
+		available := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
+		if available == nil || available.Status != metav1.ConditionFalse || available.Reason != want || available.Message == "" {
+			t.Errorf("served %t: condition is %+v, want reason %s", served, available, want)
+		}
+		if status.DesiredReplicas != 2 {
+			t.Errorf("desiredReplicas is %d, want 2", status.DesiredReplicas)
+		}
+	}
+}
+
+func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
+	p := newPass()
+	existing := &v1alpha.Instance{}
+	existing.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: "old"}}}
+	existing.Spec.Controller = &v1alpha.InstanceController{TemplateHash: "old-hash"}
+	cases := map[string]struct {
+		reported string
+		want     string
+	}{
+		"still the old one": {reported: "old-hash", want: "old"},
+		"the new one":       {reported: "new-hash", want: "new"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := p.desiredInstance(&v1alpha.ReportedInstance{Name: "web-0", TemplateHash: c.reported}, existing, "new-hash")
+			if image := got.Spec.Runtime.Sandbox.Containers[0].Image; image != c.want {
+				t.Errorf("image is %q, want %q", image, c.want)
+			}
+			if got.Labels[v1alpha.LabelInstanceIndex] != "0" || got.OwnerReferences[0].UID != "uid" {
+				t.Errorf("metadata is %+v", got.ObjectMeta)
+			}
+		})
+	}
+}
