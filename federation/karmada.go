@@ -168,14 +168,13 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 	if err != nil {
 		return err
 	}
-	health := address(f.state.Ports[name+"-health"])
 	err = f.start(ctx, Process{
 		Name: name, Path: f.state.Binaries[name],
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", f.state.Ports[name]),
-			"--cert-dir=" + certificates, "--metrics-bind-address=0", "--health-probe-bind-address=" + health,
+			"--cert-dir=" + certificates, "--metrics-bind-address=0", "--health-probe-bind-address=0",
 		}, apiRates...),
-		Ready: httpReady(plainClient, "http://"+health+"/readyz"), stage: stageController,
+		Ready: f.httpsReady(f.state.Ports[name], "/readyz/"), stage: stageController,
 	})
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 func (f *Federation) assignPorts(cells []Cell) (map[string]int, error) {
 	names := []string{
 		"etcd", "etcd-peer", planeHub, planeMilo, planeMiloRoot,
-		"karmada-webhook", "karmada-webhook-health", "karmada-aggregated-apiserver",
+		"karmada-webhook", "karmada-aggregated-apiserver",
 		"karmada-controller-manager", "karmada-controller-manager-metrics", "karmada-scheduler", "karmada-scheduler-metrics",
 		planeHub + "-kube-controller-manager",
 	}

@@ -18,7 +18,7 @@ import (
 var ResourceManagerGroupVersion = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Version: "v1alpha1"}
 
 // NetworkingGroupVersion is the group and version of LocationBinding.
-var NetworkingGroupVersion = schema.GroupVersion{Group: "networking.datumapis.com", Version: "v1alpha1"}
+var NetworkingGroupVersion = schema.GroupVersion{Group: "networking.datumapis.com", Version: "v1alpha"}
 
 // LabelCity is the key of a LocationBinding's topology that holds its city code.
 const LabelCity = "topology.datum.net/city-code"

@@ -5,11 +5,13 @@ package steps
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/cucumber/godog"
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,6 +44,21 @@ func addRefusalSteps(sc *godog.ScenarioContext) {
 		}
 		return nil
 	})
+	sc.Step(`^that is not refused$`, func(ctx context.Context) error { return from(ctx).refused })
+	sc.Step(`^the consumer tries to create the sample Workload with (.*)$`, func(ctx context.Context, patch string) error {
+		return from(ctx).tryPatched(ctx, patch)
+	})
+	sc.Step(`^placement "([^"]*)" of Workload "([^"]*)" is managed (\w+)$`, func(ctx context.Context, placement, name, policy string) error {
+		return from(ctx).eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
+			for i := range workload.Spec.Placements {
+				found := &workload.Spec.Placements[i]
+				if found.Name == placement && string(found.ScaleSettings.InstanceManagementPolicy) == policy {
+					return nil
+				}
+			}
+			return fmt.Errorf("placements are %+v", workload.Spec.Placements)
+		})
+	})
 	sc.Step(`^somebody at Milo's root tries to create a Workload without saying for which project$`, func(ctx context.Context) error {
 		return from(ctx).createAtRoot(ctx, nil)
 	})
@@ -67,9 +84,34 @@ func addRefusalSteps(sc *godog.ScenarioContext) {
 }
 
 func (s *scenario) sampleWorkload() *v1alpha.Workload {
-	return s.workloadWith("web", []v1alpha.WorkloadPlacement{{
+	workload := s.workloadWith("web", []v1alpha.WorkloadPlacement{{
 		Name: "main", CityCodes: []string{"DFW"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
 	}})
+	workload.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: "Workload"}
+	return workload
+}
+
+// tryPatched tries to create the sample Workload, changed by a JSON merge patch.
+func (s *scenario) tryPatched(ctx context.Context, patch string) error {
+	sample, err := json.Marshal(s.sampleWorkload())
+	if err != nil {
+		return err
+	}
+	patched, err := jsonpatch.MergePatch(sample, []byte(patch))
+	if err != nil {
+		return fmt.Errorf("patch %s: %w", patch, err)
+	}
+	workload := &unstructured.Unstructured{}
+	if err := workload.UnmarshalJSON(patched); err != nil {
+		return err
+	}
+	unstructured.RemoveNestedField(workload.Object, "status")
+	c, err := s.client("project/"+s.project, consumer)
+	if err != nil {
+		return err
+	}
+	s.refused = c.Create(ctx, workload)
+	return nil
 }
 
 // createAtRoot creates a Workload at Milo's root as somebody who may impersonate, with extras that Milo sets only in

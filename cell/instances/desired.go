@@ -1,0 +1,37 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package instances
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// quotaGranted is the condition of an Instance under the quota of its deployment; nil: no quota is configured.
+func quotaGranted(quota *v1alpha.WorkloadDeploymentQuota, instance string) metav1.Condition {
+	condition := metav1.Condition{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}
+	switch {
+	case quota == nil:
+		condition.Reason = v1alpha.ReasonQuotaDisabled
+		condition.Message = "no quota is configured"
+	case slices.Contains(quota.GrantedInstances, instance):
+		condition.Reason = v1alpha.ReasonQuotaAvailable
+		condition.Message = "the quota of the project is granted"
+	default:
+		condition.Status = metav1.ConditionFalse
+		condition.Reason = v1alpha.ReasonPendingEvaluation
+		condition.Message = fmt.Sprintf("waiting for the quota of the project to be granted to Instance %s", instance)
+	}
+	return condition
+}
+
+// withoutGate are gates less the one of a name. It is false when that was not among them.
+func withoutGate(gates []v1alpha.SchedulingGate, name string) ([]v1alpha.SchedulingGate, bool) {
+	rest := slices.DeleteFunc(slices.Clone(gates), func(gate v1alpha.SchedulingGate) bool { return gate.Name == name })
+	return rest, len(rest) != len(gates)
+}

@@ -1,0 +1,104 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/conditions"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+)
+
+// desiredStatus is the status of a deployment whose Instances do what s says.
+func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp conditions.Stamp) v1alpha.WorkloadDeploymentStatus {
+	status := v1alpha.WorkloadDeploymentStatus{
+		ObservedGeneration: deployment.Generation,
+		Conditions: conditions.Put(deployment.Status.Conditions, stamp,
+			s.available(), s.progressing(), s.replicasReady()),
+		ReplicaCounts: s.counts,
+	}
+	for _, instance := range s.ordered {
+		status.Instances = append(status.Instances, reportedInstance(instance))
+	}
+	return status
+}
+
+// sameStatus says whether a deployment's status is the wanted one already. The stored order of Instances does not
+// count: the API server decides it.
+func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
+	if existing.ObservedGeneration != wanted.ObservedGeneration || existing.ReplicaCounts != wanted.ReplicaCounts ||
+		len(existing.Instances) != len(wanted.Instances) || !conditions.Contain(existing.Conditions, wanted.Conditions) {
+		return false
+	}
+	stored := make(map[string]*v1alpha.ReportedInstance, len(existing.Instances))
+	for i := range existing.Instances {
+		stored[existing.Instances[i].Name] = &existing.Instances[i]
+	}
+	for i := range wanted.Instances {
+		before := stored[wanted.Instances[i].Name]
+		if before == nil || !equality.Semantic.DeepEqual(before, &wanted.Instances[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
+	reported := v1alpha.ReportedInstance{
+		Name:              instance.Name,
+		TemplateHash:      owned.TemplateHash(instance),
+		SchedulingGates:   owned.Gates(instance),
+		Conditions:        instance.Status.Conditions,
+		NetworkInterfaces: instance.Status.NetworkInterfaces,
+	}
+	if instance.Status.Controller != nil {
+		reported.ObservedTemplateHash = instance.Status.Controller.ObservedTemplateHash
+	}
+	return reported
+}
+
+func (s *summary) available() metav1.Condition {
+	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
+	switch {
+	case s.counts.ReadyReplicas > 0:
+		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
+	case s.heldByQuota:
+		condition.Reason = v1alpha.ReasonQuotaNotGranted
+	default:
+		condition.Reason = v1alpha.ReasonInstancesProvisioning
+	}
+	return condition
+}
+
+func (s *summary) progressing() metav1.Condition {
+	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
+	if !s.settled() {
+		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
+		condition.Message = fmt.Sprintf("%d of %d Instances are of the current template, %d are being removed",
+			s.counts.CurrentReplicas, s.counts.DesiredReplicas, s.leaving)
+	}
+	return condition
+}
+
+func (s *summary) replicasReady() metav1.Condition {
+	condition := metav1.Condition{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAllReplicasReady}
+	if s.readyWanted < s.counts.DesiredReplicas {
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonReplicasNotReady
+		condition.Message = s.describe()
+	}
+	return condition
+}
+
+// describe says how many Instances are Ready, and what holds the one that needs a user most.
+func (s *summary) describe() string {
+	message := fmt.Sprintf("%d of %d Instances are Ready", s.readyWanted, s.counts.DesiredReplicas)
+	if s.worst != "" {
+		message += "; " + s.worst
+	}
+	return message
+}

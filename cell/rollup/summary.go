@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+)
+
+// severity orders the reasons why an Instance is not Ready: the higher, the more it needs a user.
+var severity = map[string]int{
+	v1alpha.ReasonProvisioning:           1,
+	v1alpha.ReasonSchedulingGatesPresent: 2,
+	v1alpha.ReasonInstanceCrashing:       3,
+	v1alpha.ReasonImageUnavailable:       4,
+	v1alpha.ReasonConfigurationError:     5,
+}
+
+// summary is what the Instances of a deployment do, together.
+type summary struct {
+	counts v1alpha.ReplicaCounts
+	// ordered are the Instances by index.
+	ordered []*v1alpha.Instance
+	// readyWanted is how many of the Instances that are asked for are Ready.
+	readyWanted int32
+	// leaving is how many Instances are being deleted or not asked for.
+	leaving int32
+	// heldByQuota says whether the quota of an Instance is not granted.
+	heldByQuota bool
+	// worst says what holds the Instance that needs a user most, or nothing when none is held.
+	worst string
+}
+
+func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
+	s := &summary{ordered: byIndex(deployment.Name, instances)}
+	s.counts.DesiredReplicas = deployment.Spec.DesiredReplicas()
+	highest := -1
+	for _, instance := range s.ordered {
+		s.count(deployment, hash, instance)
+		if rank, message := trouble(instance); rank > highest && message != "" {
+			highest, s.worst = rank, message
+		}
+	}
+	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
+		s.worst = fmt.Sprintf("%d Instances are still to be made", s.counts.DesiredReplicas-s.counts.Replicas)
+	}
+	return s
+}
+
+func (s *summary) count(deployment *v1alpha.WorkloadDeployment, hash string, instance *v1alpha.Instance) {
+	index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
+	wanted := int32(index) < s.counts.DesiredReplicas //nolint:gosec // an index is at most 1000
+	deleting := !instance.DeletionTimestamp.IsZero()
+	s.counts.Replicas++
+	if deleting || !wanted {
+		s.leaving++
+	}
+	if !deleting && owned.TemplateHash(instance) == hash {
+		s.counts.CurrentReplicas++
+	}
+	if owned.Ready(instance) {
+		s.counts.ReadyReplicas++
+		if wanted {
+			s.readyWanted++
+		}
+	}
+	s.heldByQuota = s.heldByQuota || heldByQuota(instance)
+}
+
+// settled says whether what runs is what is asked for.
+func (s *summary) settled() bool {
+	return s.leaving == 0 && s.counts.Replicas == s.counts.DesiredReplicas &&
+		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.readyWanted == s.counts.DesiredReplicas
+}
+
+// byIndex are the Instances that a deployment makes, in the order of their indices. Others are none of its report.
+func byIndex(deployment string, instances []v1alpha.Instance) []*v1alpha.Instance {
+	result := make([]*v1alpha.Instance, 0, len(instances))
+	indices := make(map[string]int, len(instances))
+	for i := range instances {
+		if index, ok := v1alpha.InstanceIndex(deployment, instances[i].Name); ok {
+			indices[instances[i].Name] = index
+			result = append(result, &instances[i])
+		}
+	}
+	slices.SortFunc(result, func(a, b *v1alpha.Instance) int { return cmp.Compare(indices[a.Name], indices[b.Name]) })
+	return result
+}
+
+// trouble is what holds an Instance and how much it needs a user, or nothing when the Instance is Ready or leaves.
+func trouble(instance *v1alpha.Instance) (int, string) {
+	if owned.Ready(instance) || !instance.DeletionTimestamp.IsZero() {
+		return 0, ""
+	}
+	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
+	if ready == nil {
+		return 0, fmt.Sprintf("Instance %s has not been looked at yet", instance.Name)
+	}
+	return severity[ready.Reason], fmt.Sprintf("Instance %s: %s: %s", instance.Name, ready.Reason, ready.Message)
+}
+
+// heldByQuota says whether the quota of an Instance was looked for and is not granted.
+func heldByQuota(instance *v1alpha.Instance) bool {
+	return slices.Contains(owned.Gates(instance), v1alpha.SchedulingGate{Name: v1alpha.GateQuota}) &&
+		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, v1alpha.ConditionQuotaGranted, metav1.ConditionFalse)
+}

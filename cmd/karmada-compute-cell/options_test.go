@@ -1,0 +1,49 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+func TestValidate(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		// wantFlags are the flags that the error names; none: no error.
+		wantFlags []string
+	}{
+		"the defaults are valid":              {},
+		"no limit needs no burst":             {args: []string{"--kube-api-qps=-1", "--kube-api-burst=0"}},
+		"a namespace is needed only to elect": {args: []string{"--leader-elect=false", "--leader-election-namespace="}},
+		"a rate of nothing":                   {[]string{"--kube-api-qps=0"}, []string{"--kube-api-qps"}},
+		"an election without a namespace":     {[]string{"--leader-election-namespace="}, []string{"--leader-election-namespace"}},
+		"a cell with white space":             {[]string{"--cell=a b"}, []string{"--cell"}},
+		"every mistake is said, not just the first": {
+			[]string{"--concurrency=0", "--kube-api-burst=0", "--log-format=xml", "-v=-1"},
+			[]string{"--concurrency", "--kube-api-burst", "--log-format", "--verbosity"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var o options
+			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+			o.AddFlags(flags)
+			if err := flags.Parse(test.args); err != nil {
+				t.Fatal(err)
+			}
+			err := o.Validate()
+			if (err != nil) != (len(test.wantFlags) > 0) {
+				t.Fatalf("error %v", err)
+			}
+			for _, flag := range test.wantFlags {
+				if !strings.Contains(err.Error(), flag+":") {
+					t.Errorf("%q does not name %s", err, flag)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// report is what one cell reports.
+type report struct {
+	cell   string
+	status ReflectedStatus
+}
+
+// AggregateStatus is the status of the hub's object from what its cells report. A cell speaks only of the Instances
+// of this very deployment; of two that report the same Instance, the first by name is believed.
+func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
+	reports, err := decodeReports(items)
+	if err != nil {
+		return nil, err
+	}
+	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: onHub.Status.ObservedGeneration}
+	observed := len(reports) > 0
+	seen := map[string]bool{}
+	for i := range reports {
+		status := &reports[i].status
+		observed = observed && status.ResourceTemplateGeneration == onHub.Generation && status.ObservedGeneration == status.Generation
+		result.ReplicaCounts = result.Add(status.ReplicaCounts)
+		for _, instance := range status.Instances {
+			if _, ours := v1alpha.InstanceIndex(onHub.Name, instance.Name); ours && !seen[instance.Name] {
+				seen[instance.Name] = true
+				result.Instances = append(result.Instances, instance)
+			}
+		}
+		mergeConditions(result, reports[i], len(reports) > 1)
+	}
+	if observed {
+		result.ObservedGeneration = onHub.Generation
+	}
+	for i := range result.Conditions {
+		result.Conditions[i].ObservedGeneration = result.ObservedGeneration
+	}
+	slices.SortFunc(result.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
+	slices.SortFunc(result.Instances, func(a, b v1alpha.ReportedInstance) int {
+		one, _ := v1alpha.InstanceIndex(onHub.Name, a.Name)
+		other, _ := v1alpha.InstanceIndex(onHub.Name, b.Name)
+		return one - other
+	})
+	return result, nil
+}
+
+func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) {
+	var reports []report
+	for i := range items {
+		if items[i].Status == nil || len(items[i].Status.Raw) == 0 || string(items[i].Status.Raw) == "null" {
+			// Karmada has not heard from that cell yet.
+			continue
+		}
+		decoded := report{cell: items[i].ClusterName}
+		if err := json.Unmarshal(items[i].Status.Raw, &decoded.status); err != nil {
+			return nil, fmt.Errorf("status of cluster %s: %w", items[i].ClusterName, err)
+		}
+		reports = append(reports, decoded)
+	}
+	slices.SortStableFunc(reports, func(a, b report) int { return strings.Compare(a.cell, b.cell) })
+	return reports, nil
+}
+
+// mergeConditions takes over each condition of a cell that is worse than what is there. With several cells, the
+// message names the cell.
+func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
+	for _, condition := range from.status.Conditions {
+		if several && condition.Message != "" {
+			condition.Message = fmt.Sprintf("cell %s: %s", from.cell, condition.Message)
+		}
+		index := slices.IndexFunc(result.Conditions, func(c metav1.Condition) bool { return c.Type == condition.Type })
+		switch {
+		case index < 0:
+			result.Conditions = append(result.Conditions, condition)
+		case badness(condition) > badness(result.Conditions[index]):
+			result.Conditions[index] = condition
+		}
+	}
+}
+
+// badness orders conditions of one type: for Progressing True is what wants attention, for all others False is.
+func badness(condition metav1.Condition) int {
+	bad := metav1.ConditionFalse
+	if condition.Type == v1alpha.ConditionProgressing {
+		bad = metav1.ConditionTrue
+	}
+	switch condition.Status {
+	case bad:
+		return 2
+	case metav1.ConditionUnknown:
+		return 1
+	}
+	return 0
+}

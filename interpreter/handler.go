@@ -1,0 +1,103 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
+	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Path is where the handler is served; policies/interpreter.yaml names it too.
+const Path = "/interpret-workloaddeployment"
+
+// maxBody is what Karmada's library reads of a request, in bytes; it would cut a longer one off and call it malformed.
+const maxBody = karmadainterpreter.MaxRespBodyLength
+
+// NewHandler answers Karmada's ResourceInterpreter requests. It is safe for concurrent use.
+func NewHandler() http.Handler {
+	webhook := karmadainterpreter.NewWebhook(interpreter{}, karmadainterpreter.NewDecoder(runtime.NewScheme()))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			http.Error(w, fmt.Sprintf("the request is larger than %d bytes", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+			return
+		}
+		if err != nil {
+			http.Error(w, "the request cannot be read", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		w.Header().Set("Content-Type", "application/json")
+		webhook.ServeHTTP(w, r)
+	})
+}
+
+type interpreter struct{}
+
+// Handle answers one request.
+func (interpreter) Handle(_ context.Context, request karmadainterpreter.Request) karmadainterpreter.Response {
+	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "WorkloadDeployment" {
+		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("kind %s of group %q is not interpreted here", request.Kind.Kind, request.Kind.Group))
+	}
+	object := &v1alpha.WorkloadDeployment{}
+	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("decode the WorkloadDeployment: %w", err))
+	}
+	switch request.Operation {
+	case configv1alpha1.InterpreterOperationInterpretStatus:
+		return interpretStatus(object)
+	case configv1alpha1.InterpreterOperationInterpretHealth:
+		response := karmadainterpreter.Succeeded("")
+		response.Healthy = ptr.To(InterpretHealth(object))
+		return response
+	case configv1alpha1.InterpreterOperationAggregateStatus:
+		return aggregateStatus(object, request)
+	default:
+		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("operation %q is not interpreted here", request.Operation))
+	}
+}
+
+func interpretStatus(object *v1alpha.WorkloadDeployment) karmadainterpreter.Response {
+	reflected, err := InterpretStatus(object)
+	if err != nil {
+		return karmadainterpreter.Errored(http.StatusBadRequest, err)
+	}
+	raw, err := json.Marshal(reflected)
+	if err != nil {
+		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("encode the status: %w", err))
+	}
+	response := karmadainterpreter.Succeeded("")
+	response.RawStatus = &runtime.RawExtension{Raw: raw}
+	return response
+}
+
+func aggregateStatus(object *v1alpha.WorkloadDeployment, request karmadainterpreter.Request) karmadainterpreter.Response {
+	status, err := AggregateStatus(object, request.AggregatedStatus)
+	if err != nil {
+		return karmadainterpreter.Errored(http.StatusBadRequest, err)
+	}
+	// Only the status is patched in: everything else of the object, known to us or not, stays as it came.
+	var whole map[string]any
+	if err := json.Unmarshal(request.Object.Raw, &whole); err != nil {
+		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("decode the WorkloadDeployment: %w", err))
+	}
+	whole["status"] = status
+	current, err := json.Marshal(whole)
+	if err != nil {
+		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("encode the status: %w", err))
+	}
+	return karmadainterpreter.PatchResponseFromRaw(request.Object.Raw, current)
+}

@@ -1,0 +1,18 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// InterpretHealth says whether a cell runs all that it was asked to run.
+func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
+	status := &observed.Status
+	return status.ObservedGeneration == observed.Generation &&
+		status.DesiredReplicas > 0 && status.ReadyReplicas >= status.DesiredReplicas &&
+		meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable)
+}
