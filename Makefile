@@ -57,7 +57,7 @@ unit: ## Run the tests that need no federation.
 
 .PHONY: features
 features: ## Run every scenario on a local federation. TAGS='@name' runs some.
-	go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features/... $(if $(TAGS),-args --godog.tags='$(TAGS)')
+	go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features $(if $(TAGS),-args --godog.tags='$(TAGS)')
 
 ##@ Local federation
 

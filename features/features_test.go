@@ -33,11 +33,11 @@ func TestFeatures(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	runScenarios(t, world, "~@serial", 3)
-	runScenarios(t, world, "@serial", 1)
+	runScenarios(ctx, t, world, "~@serial", 3)
+	runScenarios(ctx, t, world, "@serial", 1)
 }
 
-func runScenarios(t *testing.T, world *steps.World, selection string, concurrency int) {
+func runScenarios(ctx context.Context, t *testing.T, world *steps.World, selection string, concurrency int) {
 	t.Helper()
 	if *tags != "" {
 		selection += " && " + *tags
@@ -47,7 +47,7 @@ func runScenarios(t *testing.T, world *steps.World, selection string, concurrenc
 		ScenarioInitializer: world.AddStepsTo,
 		Options: &godog.Options{
 			Format: "progress", Output: colors.Uncolored(os.Stdout), Paths: []string{"."}, Tags: selection,
-			Strict: true, Randomize: -1, Concurrency: concurrency,
+			Strict: true, Randomize: -1, Concurrency: concurrency, DefaultContext: ctx,
 		},
 	}
 	if suite.Run() != 0 {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -115,7 +116,7 @@ func (a *AddOn) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends every process of the add-on that was started.
+// stop ends every process of the add-on that was started, and forgets it.
 func (a *AddOn) stop() error {
 	names := []string{balancerName}
 	for i := range a.replicas {
@@ -126,8 +127,8 @@ func (a *AddOn) stop() error {
 	}
 	var errs []error
 	for _, name := range names {
-		if a.federation.isRunning(name) {
-			errs = append(errs, a.federation.StopProcess(name))
+		if _, err := a.federation.record(name); err == nil {
+			errs = append(errs, a.federation.StopProcess(name), os.Remove(a.federation.recordFile(name)))
 		}
 	}
 	return errors.Join(errs...)

@@ -56,7 +56,6 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		return err
 	}
 	serverCert, serverKey := f.pki.pair("server")
-	proxyCert, proxyKey := f.pki.pair("front-proxy")
 	args := []string{
 		"--etcd-servers=http://" + address(f.state.Ports["etcd"]),
 		"--etcd-prefix=/" + s.plane,
@@ -73,13 +72,6 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		"--service-account-key-file=" + public,
 		"--service-account-signing-key-file=" + private,
 		"--service-cluster-ip-range=" + serviceRange,
-		"--proxy-client-cert-file=" + proxyCert,
-		"--proxy-client-key-file=" + proxyKey,
-		"--requestheader-client-ca-file=" + f.pki.caFile(),
-		"--requestheader-allowed-names=" + frontProxyName,
-		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--requestheader-group-headers=X-Remote-Group",
-		"--requestheader-username-headers=X-Remote-User",
 		"--audit-policy-file=" + f.auditPolicy(),
 		"--audit-log-path=" + f.auditLog(s.plane),
 		"--audit-log-maxsize=4096", // megabytes; Writes reads one file
@@ -87,6 +79,7 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		"--max-mutating-requests-inflight=1000",
 		"--profiling=false",
 	}
+	args = append(args, f.frontProxy(s.plane)...)
 	without := []string{"ServiceAccount"}
 	if s.small {
 		without = append(without, smallWithout...)
@@ -97,6 +90,28 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		Name: apiServerName(s.plane), Path: f.state.Binaries["kube-apiserver"], Args: args,
 		Ready: f.httpsReady(s.port, "/readyz"), stage: stageServer,
 	})
+}
+
+// frontProxy gives the flags with which a kube-apiserver accepts a front proxy
+// (all but the cells do) and is one for aggregated APIs (the hub is). Each file
+// that a kube-apiserver need not watch saves inotify instances, of which a user
+// has 128 on many systems.
+func (f *Federation) frontProxy(plane string) []string {
+	if strings.HasPrefix(plane, planeCell) {
+		return nil
+	}
+	args := []string{
+		"--requestheader-client-ca-file=" + f.pki.caFile(),
+		"--requestheader-allowed-names=" + frontProxyName,
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-username-headers=X-Remote-User",
+	}
+	if plane == planeHub {
+		certFile, keyFile := f.pki.pair("front-proxy")
+		args = append(args, "--proxy-client-cert-file="+certFile, "--proxy-client-key-file="+keyFile)
+	}
+	return args
 }
 
 // controllers every plane needs: namespaces are emptied, owned objects are

@@ -48,7 +48,7 @@ func (b *Balancer) Serve(ctx context.Context) error {
 	defer stop()
 	for {
 		client, err := listener.Accept()
-		if ctx.Err() != nil {
+		if err != nil && ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {

@@ -67,7 +67,11 @@ func TestBalancer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- balancer.Serve(ctx) }()
-	if err := waitReady(t.Context(), Process{Ready: accepts(balancer.Listen)}, &exit{done: make(chan struct{})}); err != nil {
+	answered := func(ctx context.Context) error {
+		_, err := ask(ctx, balancer.Listen)
+		return err
+	}
+	if err := waitReady(t.Context(), Process{Ready: answered}, &exit{done: make(chan struct{})}); err != nil {
 		t.Fatal(err)
 	}
 

@@ -120,8 +120,9 @@ func node(cell Cell, i int) *unstructured.Unstructured {
 	}}
 }
 
-// StopCell takes a cell down: its kube-apiserver stops. Everything else in the
-// cell keeps running, unable to do anything, as when a cell is cut off.
+// StopCell takes a cell down: its kube-apiserver is killed, so that it is gone
+// at once, without waiting for watches to end. Everything else in the cell
+// keeps running, unable to do anything, as when a cell is cut off.
 func (f *Federation) StopCell(ctx context.Context, name string) error {
 	cell, err := f.cell(name)
 	if err != nil {
@@ -131,7 +132,7 @@ func (f *Federation) StopCell(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("cell %s was never started: %w", name, err)
 	}
-	return rec.stop(ctx, syscall.SIGTERM)
+	return rec.stop(ctx, syscall.SIGKILL)
 }
 
 // StartCell brings a stopped cell back at the same address.

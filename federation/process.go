@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -79,6 +80,9 @@ func (f *Federation) StartProcess(ctx context.Context, p Process) error {
 	if err := waitReady(ctx, p, ended); err != nil {
 		// The process must go even when ctx is what ended the wait.
 		stopErr := rec.stop(context.WithoutCancel(ctx), syscall.SIGKILL)
+		if ctx.Err() != nil {
+			return errors.Join(fmt.Errorf("start of %s: %w", p.Name, context.Cause(ctx)), stopErr)
+		}
 		return errors.Join(fmt.Errorf("%s did not become ready: %w\n%s", p.Name, err, tail(rec.Log)), stopErr)
 	}
 	return nil
@@ -171,11 +175,25 @@ func (f *Federation) end(name string, signal syscall.Signal) error {
 	return rec.stop(context.Background(), signal)
 }
 
+// hints say what to do about failures that are the machine's, by what the log
+// says.
+var hints = map[string]string{
+	"too many open files":    "the limit of inotify instances (sysctl fs.inotify.max_user_instances) or of open files is reached: raise it, or stop other federations",
+	"address already in use": "another program took the port meanwhile: try again",
+}
+
 // tail is the end of a log, for an error message.
 func tail(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Sprintf("its log cannot be read: %v", err)
 	}
-	return fmt.Sprintf("last lines of %s:\n%s", path, lastLines(content, tailLines))
+	end := lastLines(content, tailLines)
+	text := fmt.Sprintf("last lines of %s:\n%s", path, end)
+	for sign, hint := range hints {
+		if strings.Contains(end, sign) {
+			text = hint + "\n" + text
+		}
+	}
+	return text
 }

@@ -79,7 +79,8 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	if err != nil {
 		return admission.Errored(http.StatusServiceUnavailable, fmt.Errorf("locations of project %q could not be looked up, try again: %w", name, err))
 	}
-	if problems := validateCities(workload, before, cities); len(problems) > 0 {
+	problems := append(validateCities(workload, before, cities), validateMetrics(workload)...)
+	if len(problems) > 0 {
 		return refused(workload, problems)
 	}
 	return admission.Allowed("")
@@ -109,6 +110,27 @@ func validateCities(workload, before *v1alpha.Workload, cities []string) field.E
 		for j, city := range placement.CityCodes {
 			if !slices.Contains(cities, strings.ToUpper(city)) && !had(before, placement.Name, city) {
 				problems = append(problems, field.NotSupported(path.Index(j), city, cities))
+			}
+		}
+	}
+	return problems
+}
+
+// validateMetrics refuses targets that are not positive: the schema cannot compare quantities.
+func validateMetrics(workload *v1alpha.Workload) field.ErrorList {
+	var problems field.ErrorList
+	for i := range workload.Spec.Placements {
+		path := field.NewPath("spec", "placements").Index(i).Child("scaleSettings", "metrics")
+		for j, metric := range workload.Spec.Placements[i].ScaleSettings.Metrics {
+			if metric.Resource == nil {
+				continue
+			}
+			target := path.Index(j).Child("resource", "target")
+			if value := metric.Resource.Target.Value; value != nil && value.Sign() <= 0 {
+				problems = append(problems, field.Invalid(target.Child("value"), value.String(), "must be positive"))
+			}
+			if value := metric.Resource.Target.AverageValue; value != nil && value.Sign() <= 0 {
+				problems = append(problems, field.Invalid(target.Child("averageValue"), value.String(), "must be positive"))
 			}
 		}
 	}

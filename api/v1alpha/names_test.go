@@ -126,9 +126,11 @@ func TestTemplateHash(t *testing.T) {
 		t.Error("what the add-on sets changes the hash")
 	}
 	for name, change := range map[string]func(*v1alpha.InstanceTemplateSpec){
-		"image":       func(s *v1alpha.InstanceTemplateSpec) { s.Spec.Runtime.Sandbox.Containers[0].Image = "two" },
-		"label":       func(s *v1alpha.InstanceTemplateSpec) { s.Labels = map[string]string{"a": "b"} },
-		"restartedAt": func(s *v1alpha.InstanceTemplateSpec) { s.Annotations = map[string]string{v1alpha.AnnotationRestartedAt: "now"} },
+		"image": func(s *v1alpha.InstanceTemplateSpec) { s.Spec.Runtime.Sandbox.Containers[0].Image = "two" },
+		"label": func(s *v1alpha.InstanceTemplateSpec) { s.Labels = map[string]string{"a": "b"} },
+		"restartedAt": func(s *v1alpha.InstanceTemplateSpec) {
+			s.Annotations = map[string]string{v1alpha.AnnotationRestartedAt: "now"}
+		},
 	} {
 		if hash(change) == same {
 			t.Errorf("a changed %s does not change the hash", name)

@@ -4,6 +4,7 @@
 package v1alpha
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -18,7 +19,7 @@ type WorkloadSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=48
 	Placements []WorkloadPlacement `json:"placements"`
 }
 
@@ -35,9 +36,9 @@ type WorkloadPlacement struct {
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=48
 	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=32
+	// +kubebuilder:validation:items:MaxLength=16
 	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.lowerAscii() == b.lowerAscii()))",message="city codes must be unique without regard to case"
 	CityCodes []string `json:"cityCodes"`
@@ -76,7 +77,7 @@ type HorizontalScaleSettings struct {
 	// metrics are what scaling between minReplicas and maxReplicas goes by.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=8
 	Metrics []MetricSpec `json:"metrics,omitempty"`
 
 	// instanceManagementPolicy is OrderedReady or Parallel.
@@ -104,18 +105,17 @@ type ResourceMetricSource struct {
 	Target MetricTarget `json:"target"`
 }
 
-// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive.
+// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission says so of the
+// quantities: comparing them in the schema goes over the API server's cost budget.
 // +kubebuilder:validation:ExactlyOneOf=value;averageValue;averageUtilization
 type MetricTarget struct {
 	// value is the use of all Instances together.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="must be positive"
-	Value *Quantity `json:"value,omitempty"`
+	Value *resource.Quantity `json:"value,omitempty"`
 
 	// averageValue is the use per Instance.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="must be positive"
-	AverageValue *Quantity `json:"averageValue,omitempty"`
+	AverageValue *resource.Quantity `json:"averageValue,omitempty"`
 
 	// averageUtilization is the use per Instance, in percent of what it requests.
 	// +optional
@@ -201,7 +201,7 @@ type WorkloadPlacementStatus struct {
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
 // +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.status.desiredReplicas`
 // +kubebuilder:printcolumn:name="Up-to-date",type=integer,JSONPath=`.status.currentReplicas`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: at most 63 lower-case letters, digits and '-'",fieldPath=".metadata.name"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: at most 63 lower-case letters, digits and '-'"
 type Workload struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

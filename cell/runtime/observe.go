@@ -50,7 +50,7 @@ func examine(pod *corev1.Pod) *finding {
 	if pod.Spec.NodeName == "" {
 		return provisioning("the Pod waits for a node")
 	}
-	return provisioning("the containers are starting")
+	return provisioning(withDetail("the Pod is not ready", podCondition(pod, corev1.PodReady).Message))
 }
 
 func examineContainers(pod *corev1.Pod) *finding {

@@ -60,8 +60,8 @@ func desiredPod(instance *v1alpha.Instance) *corev1.Pod {
 			Containers:                   desiredContainers(sandbox.Containers),
 			Volumes:                      desiredVolumes(instance.Spec.Volumes),
 			RestartPolicy:                corev1.RestartPolicyAlways,
-			AutomountServiceAccountToken: ptr.To(false),
-			EnableServiceLinks:           ptr.To(false),
+			AutomountServiceAccountToken: new(false),
+			EnableServiceLinks:           new(false),
 		},
 	}
 	for _, secret := range sandbox.ImagePullSecrets {

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/conditions"
@@ -47,7 +46,7 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 		status.NetworkInterfaces = make([]v1alpha.InstanceNetworkInterfaceStatus, len(seen.instance.Spec.NetworkInterfaces))
 		// A Pod has one network: the addresses of further interfaces are not the cell's to give.
 		if len(status.NetworkInterfaces) > 0 {
-			status.NetworkInterfaces[0].Assignments.NetworkIP = ptr.To(seen.pod.Status.PodIP)
+			status.NetworkInterfaces[0].Assignments.NetworkIP = new(seen.pod.Status.PodIP)
 		}
 	}
 	return status

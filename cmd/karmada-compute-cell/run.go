@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -109,9 +108,9 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 		LeaderElectionID:              component,
 		LeaderElectionNamespace:       o.election.namespace,
 		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 ptr.To(15 * time.Second),
-		RenewDeadline:                 ptr.To(10 * time.Second),
-		RetryPeriod:                   ptr.To(2 * time.Second),
+		LeaseDuration:                 new(15 * time.Second),
+		RenewDeadline:                 new(10 * time.Second),
+		RetryPeriod:                   new(2 * time.Second),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)

@@ -19,6 +19,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
+// executionFinalizer holds a Work until Karmada has taken what it carries out of the cell. Karmada honours it on any
+// Work and sets it only on its own.
+const executionFinalizer = "karmada.io/execution-controller"
+
 // labelManagedByKarmada is on everything that Karmada put into a cell; it deletes nothing there that lacks it. Karmada
 // sets it on what its own controllers wrap into a Work, and not on Works made by others.
 const labelManagedByKarmada = "karmada.io/managed"
@@ -83,6 +87,7 @@ func (p *pass) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (*
 			Namespace:   karmadanames.GenerateExecutionSpaceName(cell),
 			Labels:      labels,
 			Annotations: map[string]string{v1alpha.AnnotationProjectName: p.projectName},
+			Finalizers:  []string{executionFinalizer},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID,
 			}},

@@ -1,0 +1,86 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func deployment() *v1alpha.WorkloadDeployment {
+	return &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "web-main-dfw", Namespace: "ns-1", UID: "cell-uid",
+			Labels: map[string]string{v1alpha.LabelDeploymentUID: "project-uid"},
+		},
+		Spec: v1alpha.WorkloadDeploymentSpec{
+			WorkloadRef: v1alpha.WorkloadReference{Name: "web", UID: "workload-uid"}, PlacementName: "main", CityCode: "DFW",
+			Template: v1alpha.InstanceTemplateSpec{ObjectMeta: metav1.ObjectMeta{
+				Name: "ignored", Labels: map[string]string{"app": "web", v1alpha.LabelCityCode: "forged"}, Annotations: map[string]string{"a": "b"},
+			}},
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 2},
+		},
+	}
+}
+
+func TestDesiredInstance(t *testing.T) {
+	tests := map[string]struct {
+		change    func(*v1alpha.WorkloadDeployment)
+		wantUID   string
+		wantGates []v1alpha.SchedulingGate
+	}{
+		"no quota, no gate": {func(*v1alpha.WorkloadDeployment) {}, "project-uid", nil},
+		"a quota puts the gate, even where it is granted already": {
+			func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-main-dfw-1"}}
+			},
+			"project-uid",
+			[]v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
+		},
+		"a deployment of no project is known by its own UID": {func(d *v1alpha.WorkloadDeployment) { d.Labels = nil }, "cell-uid", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := deployment()
+			test.change(d)
+			got := desiredInstance(d, 1, "hash")
+			wantLabels := map[string]string{
+				"app": "web", v1alpha.LabelInstanceIndex: "1", v1alpha.LabelWorkloadUID: "workload-uid", v1alpha.LabelWorkloadName: "web",
+				v1alpha.LabelDeploymentUID: test.wantUID, v1alpha.LabelDeploymentName: "web-main-dfw",
+				v1alpha.LabelCityCode: "DFW", v1alpha.LabelPlacementName: "main",
+			}
+			if got.Name != "web-main-dfw-1" || got.Namespace != "ns-1" || !equality.Semantic.DeepEqual(got.Labels, wantLabels) ||
+				got.Annotations["a"] != "b" {
+				t.Errorf("metadata %+v", got.ObjectMeta)
+			}
+			owner := metav1.GetControllerOf(got)
+			if owner == nil || owner.UID != "cell-uid" || owner.Kind != "WorkloadDeployment" || !*owner.BlockOwnerDeletion {
+				t.Errorf("owner %+v", owner)
+			}
+			if got.Spec.Location.Name != "dfw" || got.Spec.Controller.TemplateHash != "hash" ||
+				!equality.Semantic.DeepEqual(got.Spec.Controller.SchedulingGates, test.wantGates) {
+				t.Errorf("location %+v, controller %+v", got.Spec.Location, got.Spec.Controller)
+			}
+			if d.Spec.Template.Labels[v1alpha.LabelCityCode] != "forged" || d.Spec.Template.Spec.Controller != nil {
+				t.Error("the template was changed")
+			}
+		})
+	}
+}
+
+func TestNewTarget(t *testing.T) {
+	d := deployment()
+	if got := newTarget(d, "h"); got.replicas != 2 || got.parallel || !got.startable("web-main-dfw-0") {
+		t.Errorf("got %+v", got)
+	}
+	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-main-dfw-1"}}
+	d.Spec.ScaleSettings.InstanceManagementPolicy = v1alpha.Parallel
+	if got := newTarget(d, "h"); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,128 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// parse reads Instances from words like "web-0:A+" (template A, Ready), "web-1:A-" (not Ready), "web-2:A+x" (being
+// deleted).
+func parse(t *testing.T, words string) []v1alpha.Instance {
+	t.Helper()
+	var result []v1alpha.Instance
+	for word := range strings.FieldsSeq(words) {
+		name, state, found := strings.Cut(word, ":")
+		if !found || len(state) < 2 {
+			t.Fatalf("%q is no Instance", word)
+		}
+		instance := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: state[:1]}
+		status := metav1.ConditionFalse
+		if state[1] == '+' {
+			status = metav1.ConditionTrue
+		}
+		instance.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: status}}
+		if strings.HasSuffix(state, "x") {
+			now := metav1.NewTime(time.Unix(0, 0))
+			instance.DeletionTimestamp = &now
+		}
+		result = append(result, instance)
+	}
+	return result
+}
+
+type planCase struct {
+	replicas  int
+	instances string
+	// held are the names that quota does not let start.
+	held       []string
+	wantCreate []int
+	wantRemove []string
+}
+
+func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := makePlan(&target{
+				name: "web", replicas: test.replicas, hash: "B", parallel: parallel,
+				startable: func(name string) bool { return !slices.Contains(test.held, name) },
+			}, parse(t, test.instances))
+			var removed []string
+			for _, instance := range got.remove {
+				removed = append(removed, instance.Name)
+			}
+			slices.Sort(removed)
+			if !slices.Equal(got.create, test.wantCreate) || !slices.Equal(removed, test.wantRemove) {
+				t.Errorf("create %v, remove %v; want %v and %v", got.create, removed, test.wantCreate, test.wantRemove)
+			}
+		})
+	}
+}
+
+func TestOrderedPlan(t *testing.T) {
+	checkPlans(t, false, map[string]planCase{
+		"the first is made":                         {replicas: 3, wantCreate: []int{0}},
+		"the next waits for the last":               {replicas: 3, instances: "web-0:B-"},
+		"the next is made when the last is Ready":   {replicas: 3, instances: "web-0:B+", wantCreate: []int{1}},
+		"a gap is filled first":                     {replicas: 4, instances: "web-0:B+ web-2:B+", wantCreate: []int{1}},
+		"a gap waits for what is below":             {replicas: 3, instances: "web-0:B- web-2:B+"},
+		"a name that is not free yet is waited for": {replicas: 2, instances: "web-0:B+x web-1:B+"},
+		"nothing to do":                             {replicas: 2, instances: "web-0:B+ web-1:B+"},
+		"nothing asked for, nothing there":          {},
+
+		"scale down from the highest, in numbers": {replicas: 9, instances: "web-0:B+ web-9:B+ web-10:B+", wantCreate: []int{1}, wantRemove: []string{"web-10"}},
+		"scale down one at a time":                {replicas: 1, instances: "web-0:B+ web-1:B+ web-2:B+x"},
+		"scale down when the last is gone":        {replicas: 1, instances: "web-0:B+ web-1:B+", wantRemove: []string{"web-1"}},
+		"scale down does not wait for Ready":      {replicas: 1, instances: "web-0:B- web-1:B-", wantRemove: []string{"web-1"}},
+		"scale down to nothing":                   {instances: "web-0:B+", wantRemove: []string{"web-0"}},
+		"scale down comes before the roll":        {replicas: 1, instances: "web-0:A+ web-1:A+", wantRemove: []string{"web-1"}},
+		"the roll waits for the scale down":       {replicas: 1, instances: "web-0:A+ web-1:A+x"},
+
+		"roll from the highest":                     {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
+		"the roll waits while one is deleted":       {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
+		"the roll makes what it removed":            {replicas: 3, instances: "web-0:A+ web-1:A+", wantCreate: []int{2}},
+		"the roll waits for Ready":                  {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
+		"the roll goes on downwards":                {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
+		"the roll waits for one below, too":         {replicas: 3, instances: "web-0:B- web-1:A+ web-2:A+"},
+		"a template changed back rolls back":        {replicas: 3, instances: "web-0:B+ web-1:B+ web-2:A+", wantRemove: []string{"web-2"}},
+		"a broken roll stops":                       {replicas: 2, instances: "web-0:A+ web-1:B-"},
+		"a fix replaces what is broken":             {replicas: 2, instances: "web-0:B+ web-1:A-", wantRemove: []string{"web-1"}},
+		"a fix replaces a broken one anywhere":      {replicas: 3, instances: "web-0:A- web-1:A+ web-2:A+", wantRemove: []string{"web-0"}},
+		"a fix replaces all broken ones at once":    {replicas: 3, instances: "web-0:A- web-1:A- web-2:A-", wantRemove: []string{"web-0", "web-1", "web-2"}},
+		"a fix replaces a first one that never ran": {replicas: 3, instances: "web-0:A-", wantRemove: []string{"web-0"}},
+		"a fix does not wait for the scale down":    {replicas: 1, instances: "web-0:A- web-1:A+x", wantRemove: []string{"web-0"}},
+		"a broken one being deleted is left":        {replicas: 1, instances: "web-0:A-x"},
+
+		"one that quota holds does not hold up the roll": {
+			replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-", held: []string{"web-2"}, wantRemove: []string{"web-1"},
+		},
+		"one whose successor would be held is not taken down": {
+			replicas: 2, instances: "web-0:A+ web-1:A+", held: []string{"web-1"}, wantRemove: []string{"web-0"},
+		},
+		"a withdrawn quota takes nothing down": {replicas: 2, instances: "web-0:A+ web-1:A+", held: []string{"web-0", "web-1"}},
+
+		"names of others are removed and do not count": {
+			replicas: 1, instances: "web-00:B+ web-x:B+ other-0:B+ web-:B+x", wantCreate: []int{0}, wantRemove: []string{"other-0", "web-00", "web-x"},
+		},
+	})
+}
+
+func TestParallelPlan(t *testing.T) {
+	checkPlans(t, true, map[string]planCase{
+		"all at once":                    {replicas: 3, wantCreate: []int{0, 1, 2}},
+		"all gaps":                       {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
+		"all that are too many":          {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
+		"all that are outdated":          {replicas: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
+		"what is deleted is left to end": {replicas: 2, instances: "web-0:A+x web-1:B+ web-2:B+x"},
+	})
+}

@@ -1,0 +1,202 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/conditions"
+)
+
+var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func deployment(replicas int32) *v1alpha.WorkloadDeployment {
+	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 3}}
+	d.Spec.ScaleSettings.MinReplicas = replicas
+	return d
+}
+
+func instance(name, hash, reason string, changes ...func(*v1alpha.Instance)) v1alpha.Instance {
+	i := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	i.Spec.Controller = &v1alpha.InstanceController{TemplateHash: hash}
+	if reason != "" {
+		status := metav1.ConditionFalse
+		if reason == v1alpha.ReasonAvailable {
+			status = metav1.ConditionTrue
+		}
+		i.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: status, Reason: reason, Message: "about " + name}}
+	}
+	for _, change := range changes {
+		change(&i)
+	}
+	return i
+}
+
+func deleted(i *v1alpha.Instance) { i.DeletionTimestamp = &metav1.Time{Time: now} }
+
+func held(i *v1alpha.Instance) {
+	i.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}
+	i.Status.Conditions = append(i.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionFalse})
+}
+
+func justMade(i *v1alpha.Instance) {
+	i.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}
+}
+
+func TestDesiredStatus(t *testing.T) {
+	tests := map[string]struct {
+		replicas  int32
+		instances []v1alpha.Instance
+		// wantCounts are replicas, current, desired and ready.
+		wantCounts    [4]int32
+		wantAvailable string
+		wantSettled   bool
+		wantReady     bool
+		wantMessage   string
+	}{
+		"nothing yet": {
+			2, nil, [4]int32{0, 0, 2, 0}, "InstancesProvisioning", false, false, "0 of 2 Instances are Ready; 2 Instances are still to be made",
+		},
+		"all there": {
+			2,
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "Available")},
+			[4]int32{2, 2, 2, 2},
+			"StableInstanceFound", true, true, "2 of 2 Instances are Ready",
+		},
+		"one not looked at": {
+			1, []v1alpha.Instance{instance("web-0", "h", "")}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "web-0 has not been looked at",
+		},
+		"the worst is named, not the first": {
+			3,
+			[]v1alpha.Instance{instance("web-0", "h", "Provisioning"), instance("web-1", "h", "ConfigurationError"), instance("web-2", "h", "InstanceCrashing")},
+			[4]int32{3, 3, 3, 0},
+			"InstancesProvisioning", false, false, "Instance web-1: ConfigurationError: about web-1",
+		},
+		"of equals the first is named": {
+			2,
+			[]v1alpha.Instance{instance("web-1", "h", "ImageUnavailable"), instance("web-0", "h", "ImageUnavailable")},
+			[4]int32{2, 2, 2, 0},
+			"InstancesProvisioning", false, false, "Instance web-0: ImageUnavailable",
+		},
+		"held by quota": {
+			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)}, [4]int32{1, 1, 1, 0}, "QuotaNotGranted", false, false, "SchedulingGatesPresent",
+		},
+		"a gate that nobody looked at is no refusal": {
+			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", justMade)}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "",
+		},
+		"available with one held by quota": {
+			2,
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "SchedulingGatesPresent", held)},
+			[4]int32{2, 2, 2, 1},
+			"StableInstanceFound", false, false, "1 of 2",
+		},
+		"rolling": {
+			2,
+			[]v1alpha.Instance{instance("web-0", "old", "Available"), instance("web-1", "h", "Available")},
+			[4]int32{2, 1, 2, 2},
+			"StableInstanceFound", false, true, "2 of 2",
+		},
+		"scaling down": {
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "Available")},
+			[4]int32{2, 2, 1, 2},
+			"StableInstanceFound", false, true, "1 of 1",
+		},
+		"one being deleted counts until it is gone, but not as Ready or current": {
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "Available", deleted)},
+			[4]int32{2, 1, 1, 1},
+			"StableInstanceFound", false, true, "1 of 1",
+		},
+		"a foreign name does not count": {
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-x", "h", "Available")},
+			[4]int32{1, 1, 1, 1},
+			"StableInstanceFound", true, true, "",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := deployment(test.replicas)
+			got := desiredStatus(d, newSummary(d, "h", test.instances), conditions.Stamp{Generation: d.Generation, Now: now})
+			if counts := [4]int32{got.Replicas, got.CurrentReplicas, got.DesiredReplicas, got.ReadyReplicas}; counts != test.wantCounts {
+				t.Errorf("counts %v, want %v", counts, test.wantCounts)
+			}
+			available := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable)
+			if available.Reason != test.wantAvailable || (available.Status == metav1.ConditionTrue) != (test.wantAvailable == v1alpha.ReasonStableInstanceFound) ||
+				!strings.Contains(available.Message, test.wantMessage) {
+				t.Errorf("available %+v", available)
+			}
+			if got := meta.IsStatusConditionFalse(got.Conditions, v1alpha.ConditionProgressing); got != test.wantSettled {
+				t.Errorf("settled %t", got)
+			}
+			if got := meta.IsStatusConditionTrue(got.Conditions, v1alpha.ConditionReplicasReady); got != test.wantReady {
+				t.Errorf("replicas ready %t", got)
+			}
+			if got.ObservedGeneration != 3 || got.Conditions[0].ObservedGeneration != 3 {
+				t.Errorf("observed generation %d", got.ObservedGeneration)
+			}
+		})
+	}
+}
+
+func TestReportedInstances(t *testing.T) {
+	d := deployment(11)
+	ip := "10.0.0.1"
+	running := instance("web-10", "h", "Available", func(i *v1alpha.Instance) {
+		i.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: "h"}
+		i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &ip}}}
+	})
+	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
+	got := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now}).Instances
+	var names []string
+	for i := range got {
+		names = append(names, got[i].Name)
+	}
+	if want := []string{"web-0", "web-2", "web-10"}; !slices.Equal(names, want) {
+		t.Fatalf("names %v, want %v", names, want)
+	}
+	if got[1].TemplateHash != "old" || len(got[1].SchedulingGates) != 1 || len(got[1].Conditions) != 2 || got[1].ObservedTemplateHash != "" {
+		t.Errorf("got %+v", got[1])
+	}
+	if got[2].ObservedTemplateHash != "h" || *got[2].NetworkInterfaces[0].Assignments.NetworkIP != ip {
+		t.Errorf("got %+v", got[2])
+	}
+}
+
+func TestSameStatus(t *testing.T) {
+	d := deployment(2)
+	all := []v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "Available")}
+	wanted := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Generation: 3, Now: now})
+	tests := map[string]struct {
+		change func(*v1alpha.WorkloadDeploymentStatus)
+		want   bool
+	}{
+		"as it is":             {func(*v1alpha.WorkloadDeploymentStatus) {}, true},
+		"another order":        {func(s *v1alpha.WorkloadDeploymentStatus) { slices.Reverse(s.Instances); slices.Reverse(s.Conditions) }, true},
+		"another generation":   {func(s *v1alpha.WorkloadDeploymentStatus) { s.ObservedGeneration++ }, false},
+		"another count":        {func(s *v1alpha.WorkloadDeploymentStatus) { s.ReadyReplicas++ }, false},
+		"an Instance more":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances = s.Instances[:1] }, false},
+		"another Instance":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances[1].Name = "web-7" }, false},
+		"an Instance differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances[1].TemplateHash = "other" }, false},
+		"a condition differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Conditions[0].Message = "other" }, false},
+		"nothing was reported": {func(s *v1alpha.WorkloadDeploymentStatus) { *s = v1alpha.WorkloadDeploymentStatus{} }, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			existing := wanted.DeepCopy()
+			test.change(existing)
+			if got := sameStatus(existing, &wanted); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}

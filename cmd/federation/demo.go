@@ -1,0 +1,254 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// replicas of the add-on's hub binary in the demo: the smallest number that shows that it needs no leader.
+const replicas = 2
+
+// scaledPlacement is the placement of the sample that the demo scales, and scaledReplicas what to.
+const (
+	scaledPlacement = "illinois"
+	scaledReplicas  = 4
+)
+
+func demoCommand() *cobra.Command {
+	var (
+		folder string
+		keep   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run a Workload in two cities on a federation of its own, from nothing to nothing",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// A closed terminal or pipe must stop the federation as Ctrl-C does.
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP, syscall.SIGPIPE)
+			defer stop()
+			return runDemo(ctx, cmd.OutOrStdout(), folder, keep)
+		},
+	}
+	cmd.Flags().StringVar(&folder, "folder", "", "folder of the federation (default: a new temporary one, removed after success)")
+	cmd.Flags().BoolVar(&keep, "keep", false, "leave the federation and the Workload running")
+	return cmd
+}
+
+// demo is one run of the demo.
+type demo struct {
+	screen *screen
+	folder string
+	keep   bool
+
+	federation *federation.Federation
+	clients    map[[2]string]client.WithWatch
+	log        io.Closer
+	// hubNamespace is where the hub and the cells keep what the project's namespace holds.
+	hubNamespace string
+}
+
+func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error {
+	temporary := folder == ""
+	if temporary {
+		var err error
+		if folder, err = os.MkdirTemp("", "federation-demo-"); err != nil {
+			return fmt.Errorf("no folder for the federation, name one with --folder: %w", err)
+		}
+	}
+	d := &demo{
+		screen: newScreen(out, time.Now()), folder: folder, keep: keep,
+		clients: map[[2]string]client.WithWatch{},
+	}
+	err := d.run(ctx)
+	stopped, stopErr := d.stop(ctx, err)
+	if err := errors.Join(err, stopErr); err != nil {
+		return d.explain(ctx, err, stopped)
+	}
+	if stopped && temporary {
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("everything went well and is stopped, but its folder stays: %w", err)
+		}
+	}
+	d.screen.headline("Done in %s.", time.Since(d.screen.start).Round(100*time.Millisecond))
+	return nil
+}
+
+// run does one step after the other.
+func (d *demo) run(ctx context.Context) error {
+	steps := []struct {
+		headline string
+		do       func(context.Context) error
+	}{
+		{"Boot a Karmada hub, two cells, DFW and ORD, and Milo in " + d.folder, d.boot},
+		{fmt.Sprintf("Start karmada-compute: %d replicas at the hub, one process in each cell", replicas), d.startAddOn},
+		{"Make project " + projectName + ", which may run things in DFW and ORD", d.makeProject},
+		{"Create the Workload as " + consumer + " and follow it in the project", d.createWorkload},
+		{fmt.Sprintf("Scale placement %s to %d", scaledPlacement, scaledReplicas), d.scaleWorkload},
+		{"Delete the Workload", d.deleteWorkload},
+		{"Look for what is left", d.findLeftovers},
+	}
+	if d.keep {
+		steps = steps[:len(steps)-2]
+	}
+	for i, step := range steps {
+		d.screen.headline("%d/%d  %s", i+1, len(steps), step.headline)
+		if err := step.do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) boot(ctx context.Context) error {
+	var err error
+	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Out: d.screen})
+	if err != nil {
+		return err
+	}
+	d.log, err = logTo(filepath.Join(d.folder, "log", "demo.log"))
+	return err
+}
+
+func (d *demo) startAddOn(ctx context.Context) error {
+	_, err := d.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas})
+	return err
+}
+
+func (d *demo) createWorkload(ctx context.Context) error {
+	c, err := d.client(project, consumer)
+	if err != nil {
+		return err
+	}
+	workload, err := sampleWorkload()
+	if err != nil {
+		return err
+	}
+	if err := c.Create(ctx, workload); err != nil {
+		return fmt.Errorf("creating the Workload: %w", err)
+	}
+	return d.followUntilReady(ctx, wanted(workload))
+}
+
+func (d *demo) scaleWorkload(ctx context.Context) error {
+	c, err := d.client(project, consumer)
+	if err != nil {
+		return err
+	}
+	workload, err := sampleWorkload()
+	if err != nil {
+		return err
+	}
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(workload), workload); err != nil {
+			return err
+		}
+		scale(workload)
+		return c.Update(ctx, workload)
+	})
+	if err != nil {
+		return fmt.Errorf("scaling the Workload: %w", err)
+	}
+	return d.followUntilReady(ctx, wanted(workload))
+}
+
+func scale(workload *v1alpha.Workload) {
+	for i := range workload.Spec.Placements {
+		if placement := &workload.Spec.Placements[i]; placement.Name == scaledPlacement {
+			placement.ScaleSettings.MinReplicas = scaledReplicas
+		}
+	}
+}
+
+func (d *demo) deleteWorkload(ctx context.Context) error {
+	c, err := d.client(project, consumer)
+	if err != nil {
+		return err
+	}
+	workload, err := sampleWorkload()
+	if err != nil {
+		return err
+	}
+	if err := c.Delete(ctx, workload); err != nil {
+		return fmt.Errorf("deleting the Workload: %w", err)
+	}
+	return d.follow(ctx, "nothing of the Workload is left in the project", (*tree).gone)
+}
+
+// stop stops the federation, unless it is to be kept; what ended with ctx never is. It says whether nothing runs.
+func (d *demo) stop(ctx context.Context, failure error) (bool, error) {
+	if d.log != nil {
+		defer func() { _ = d.log.Close() }() // nothing is logged any more
+	}
+	if d.federation == nil {
+		return true, nil // Up has stopped what it had started
+	}
+	if d.keep && ctx.Err() == nil {
+		if failure != nil {
+			return false, nil
+		}
+		return false, d.explainKept()
+	}
+	d.screen.headline("Stop everything")
+	if err := d.federation.Down(context.WithoutCancel(ctx)); err != nil {
+		return false, fmt.Errorf("stopping the federation in %s: %w", d.folder, err)
+	}
+	d.screen.line("  nothing runs any more")
+	return true, nil
+}
+
+// explain adds to an error where to look and what still runs.
+func (d *demo) explain(ctx context.Context, err error, stopped bool) error {
+	if ctx.Err() != nil {
+		err = fmt.Errorf("ended by %w", context.Cause(ctx))
+	}
+	if stopped {
+		return fmt.Errorf("%w\nEverything is stopped. The logs of all processes are in %s", err, filepath.Join(d.folder, "log"))
+	}
+	return fmt.Errorf("%w\nThe federation may still run; stop it with: %s\nThe logs of all processes are in %s",
+		err, d.downCommand(), filepath.Join(d.folder, "log"))
+}
+
+func (d *demo) downCommand() string { return "go run ./cmd/federation down --folder " + d.folder }
+
+// explainKept says how to look around in a federation that was left running.
+func (d *demo) explainKept() error {
+	planes := []struct{ name, user string }{{project, consumer}, {"hub", federation.Admin}}
+	for _, cell := range d.federation.Cells() {
+		planes = append(planes, struct{ name, user string }{"cell/" + cell.Name, federation.Admin})
+	}
+	d.screen.headline("The federation and the Workload stay. Kubeconfigs:")
+	paths := map[string]string{}
+	for _, plane := range planes {
+		path, err := d.federation.Kubeconfig(plane.name, plane.user)
+		if err != nil {
+			return err
+		}
+		paths[plane.name] = path
+		if err := printRow(d.screen, plane.name, path); err != nil {
+			return err
+		}
+	}
+	d.screen.line("\nTry:")
+	d.screen.line("  kubectl --kubeconfig %s get workloads,workloaddeployments,instances", paths[project])
+	d.screen.line("  kubectl --kubeconfig %s get propagationpolicies -A", paths["hub"])
+	d.screen.line("  %s", d.downCommand())
+	return nil
+}

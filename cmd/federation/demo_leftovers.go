@@ -1,0 +1,197 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+const (
+	// leftoverTimeout is how long the hub and the cells may take to be rid of a Workload that is gone.
+	leftoverTimeout  = 2 * time.Minute
+	leftoverInterval = 250 * time.Millisecond
+	// hubNamespacePrefix is what the names of all hub namespaces begin with.
+	hubNamespacePrefix = "ns-"
+)
+
+// leftover is how many objects of a kind are left in a plane.
+type leftover struct {
+	plane, kind string
+	count       int
+}
+
+// search is a kind to count in a plane.
+type search struct {
+	kind string
+	list client.ObjectList
+	// ours says which objects count; nil: all.
+	ours func(client.Object) bool
+}
+
+func inHubNamespace(object client.Object) bool {
+	return strings.HasPrefix(object.GetNamespace(), hubNamespacePrefix)
+}
+
+func isHubNamespace(object client.Object) bool {
+	return strings.HasPrefix(object.GetName(), hubNamespacePrefix)
+}
+
+// isOurWork tells the Works of the demo from those that Karmada makes for itself: they carry the hub namespace or
+// something in it.
+func (d *demo) isOurWork(object client.Object) bool {
+	work, ok := object.(*workv1alpha1.Work)
+	if !ok {
+		return false
+	}
+	for i := range work.Spec.Workload.Manifests {
+		if bytes.Contains(work.Spec.Workload.Manifests[i].Raw, []byte(d.hubNamespace)) {
+			return true
+		}
+	}
+	return false
+}
+
+// searches are what a plane is searched for.
+func (d *demo) searches(plane string) []search {
+	deployments := search{kind: "workloaddeployments", list: &v1alpha.WorkloadDeploymentList{}}
+	instances := search{kind: "instances", list: &v1alpha.InstanceList{}}
+	namespaces := search{kind: "namespaces " + hubNamespacePrefix + "*", list: &corev1.NamespaceList{}, ours: isHubNamespace}
+	switch plane {
+	case project:
+		return []search{{kind: "workloads", list: &v1alpha.WorkloadList{}}, deployments, instances}
+	case "hub":
+		return []search{
+			deployments, namespaces,
+			{kind: "propagationpolicies", list: &policyv1alpha1.PropagationPolicyList{}},
+			{kind: "resourcebindings", list: &workv1alpha2.ResourceBindingList{}},
+			{kind: "works", list: &workv1alpha1.WorkList{}, ours: d.isOurWork},
+		}
+	default:
+		return []search{
+			deployments, instances, namespaces,
+			{kind: "pods in " + hubNamespacePrefix + "*", list: &corev1.PodList{}, ours: inHubNamespace},
+		}
+	}
+}
+
+// findLeftovers counts what is left in every plane until that is nothing.
+func (d *demo) findLeftovers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, leftoverTimeout, errTooLate)
+	defer cancel()
+	var found []leftover
+	err := wait.PollUntilContextCancel(ctx, leftoverInterval, true, func(ctx context.Context) (bool, error) {
+		current, err := d.countLeftovers(ctx)
+		if err != nil {
+			return false, err
+		}
+		found = current
+		d.screen.show([]string{summary(found)})
+		return total(found) == 0, nil
+	})
+	d.screen.end()
+	for _, line := range leftoverTable(found) {
+		d.screen.line("  %s", line)
+	}
+	// Time may also have run out within a request, whose error then says so in its own words.
+	if err != nil && errors.Is(context.Cause(ctx), errTooLate) {
+		return fmt.Errorf("not within %s: nothing of the Workload is left anywhere; %s", leftoverTimeout, summary(found))
+	}
+	if err != nil {
+		return fmt.Errorf("counting what is left: %w", err)
+	}
+	return nil
+}
+
+func (d *demo) countLeftovers(ctx context.Context) ([]leftover, error) {
+	planes := []string{project, "hub"}
+	for _, cell := range d.federation.Cells() {
+		planes = append(planes, "cell/"+cell.Name)
+	}
+	var result []leftover
+	for _, plane := range planes {
+		c, err := d.client(plane, federation.Admin)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range d.searches(plane) {
+			count, err := s.count(ctx, c)
+			if err != nil {
+				return nil, fmt.Errorf("%s in %s: %w", s.kind, plane, err)
+			}
+			result = append(result, leftover{plane: plane, kind: s.kind, count: count})
+		}
+	}
+	return result, nil
+}
+
+func (s *search) count(ctx context.Context, c client.Client) (int, error) {
+	if err := c.List(ctx, s.list); err != nil {
+		return 0, err
+	}
+	if s.ours == nil {
+		return meta.LenList(s.list), nil
+	}
+	count := 0
+	err := meta.EachListItem(s.list, func(item runtime.Object) error {
+		if object, ok := item.(client.Object); ok && s.ours(object) {
+			count++
+		}
+		return nil
+	})
+	return count, err
+}
+
+func total(found []leftover) int {
+	sum := 0
+	for _, l := range found {
+		sum += l.count
+	}
+	return sum
+}
+
+// summary names what is left in one line.
+func summary(found []leftover) string {
+	var parts []string
+	for _, l := range found {
+		if l.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s in %s", l.count, l.kind, l.plane))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing is left"
+	}
+	return "left: " + strings.Join(parts, ", ")
+}
+
+// leftoverTable shows every count; a plane is named in its first row.
+func leftoverTable(found []leftover) []string {
+	rows := []row{{"PLANE", "KIND", "LEFT"}}
+	last := ""
+	for _, l := range found {
+		name := l.plane
+		if name == last {
+			name = ""
+		}
+		last = l.plane
+		rows = append(rows, row{name, l.kind, fmt.Sprint(l.count)})
+	}
+	return align(rows)
+}

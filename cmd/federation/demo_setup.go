@@ -1,0 +1,272 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	_ "embed" // the sample Workload
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+const (
+	projectName = "demo"
+	project     = "project/" + projectName
+	// consumer is who writes the Workload: somebody who may do in the project what consumers do, and nothing more.
+	consumer  = "consumer"
+	namespace = "default"
+	// setupTimeout is how long a project, or access to it, may take.
+	setupTimeout = 2 * time.Minute
+)
+
+var (
+	projectKind         = schema.GroupVersionKind{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Kind: "Project"}
+	locationBindingKind = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"}
+)
+
+//go:embed sample/workload.yaml
+var sample []byte
+
+func sampleWorkload() (*v1alpha.Workload, error) {
+	workload := &v1alpha.Workload{}
+	if err := yaml.UnmarshalStrict(sample, workload); err != nil {
+		return nil, fmt.Errorf("reading the sample Workload: %w", err)
+	}
+	return workload, nil
+}
+
+// logTo sends what the Kubernetes client libraries log to a file: on the screen it would tear the tree apart.
+func logTo(path string) (io.Closer, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the demo's own log: %w", err)
+	}
+	log := slog.New(slog.NewTextHandler(file, nil))
+	klog.SetSlogLogger(log)
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	return file, nil
+}
+
+func demoScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1alpha.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("building the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// client returns the client of a user for a plane, made on first use.
+func (d *demo) client(plane, user string) (client.WithWatch, error) {
+	key := [2]string{plane, user}
+	if c, ok := d.clients[key]; ok {
+		return c, nil
+	}
+	config, err := d.federation.Config(plane, user)
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := demoScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client of %s for %s: %w", user, plane, err)
+	}
+	d.clients[key] = c
+	return c, nil
+}
+
+// makeProject makes what is there before a consumer comes: the project, its locations and the consumer's access.
+func (d *demo) makeProject(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
+	defer cancel()
+	milo, err := d.client("milo", federation.Admin)
+	if err != nil {
+		return err
+	}
+	for _, object := range []client.Object{consumerRole(), consumerBinding(), newProject()} {
+		if err := milo.Create(ctx, object); err != nil {
+			return fmt.Errorf("creating %T %s at Milo's root: %w", object, object.GetName(), err)
+		}
+	}
+	if err := waitForProject(ctx, milo); err != nil {
+		return fmt.Errorf("waiting until project %s is Ready: %w", projectName, err)
+	}
+	d.screen.line("  project %s is Ready", projectName)
+	admin, err := d.client(project, federation.Admin)
+	if err != nil {
+		return err
+	}
+	for _, cell := range d.federation.Cells() {
+		if err := bindLocation(ctx, admin, cell.City); err != nil {
+			return fmt.Errorf("binding the location of %s: %w", cell.City, err)
+		}
+		d.screen.line("  LocationBinding for %s is Available", cell.City)
+	}
+	if err := d.readHubNamespace(ctx, admin); err != nil {
+		return err
+	}
+	return d.waitForAccess(ctx)
+}
+
+func newProject() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"ownerRef": map[string]any{"kind": "Organization", "name": "demo"},
+	}}}
+	object.SetGroupVersionKind(projectKind)
+	object.SetName(projectName)
+	return object
+}
+
+func consumerRole() *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{
+				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
+				Verbs: []string{"get", "list", "watch"},
+			},
+		},
+	}
+}
+
+func consumerBinding() *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "demo-" + consumer},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: consumer}},
+	}
+}
+
+// waitForProject watches the Project until it is Ready.
+func waitForProject(ctx context.Context, milo client.WithWatch) error {
+	newList := func() *unstructured.UnstructuredList {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(projectKind)
+		return list
+	}
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list := newList()
+			return list, milo.List(ctx, list, &client.ListOptions{Raw: &options})
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return milo.Watch(ctx, newList(), &client.ListOptions{Raw: &options})
+		},
+	}
+	_, err := watchtools.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil, func(event watch.Event) (bool, error) {
+		object, ok := event.Object.(*unstructured.Unstructured)
+		return ok && object.GetName() == projectName && conditionIsTrue(object, "Ready"), nil
+	})
+	return err
+}
+
+func conditionIsTrue(object *unstructured.Unstructured, conditionType string) bool {
+	// What is no list of conditions holds no true one.
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, entry := range conditions {
+		condition, ok := entry.(map[string]any)
+		if ok && condition["type"] == conditionType {
+			return condition["status"] == string(metav1.ConditionTrue)
+		}
+	}
+	return false
+}
+
+// bindLocation does what Milo's service catalog does when a location becomes available to a project.
+func bindLocation(ctx context.Context, admin client.Client, city string) error {
+	binding := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"locationRef":       map[string]any{"name": v1alpha.CityLabel(city)},
+		"locationClassName": "datum-managed",
+		"displayName":       city,
+		"topology":          map[string]any{v1alpha.LabelTopologyCity: city},
+	}}}
+	binding.SetGroupVersionKind(locationBindingKind)
+	binding.SetName(v1alpha.CityLabel(city))
+	if err := admin.Create(ctx, binding); err != nil {
+		return err
+	}
+	available := map[string]any{
+		"type": "Available", "status": "True", "reason": "Healthy", "message": "the location is healthy",
+		"lastTransitionTime": binding.GetCreationTimestamp().UTC().Format(time.RFC3339),
+	}
+	if err := unstructured.SetNestedSlice(binding.Object, []any{available}, "status", "conditions"); err != nil {
+		return err
+	}
+	return admin.Status().Update(ctx, binding)
+}
+
+// readHubNamespace learns where the hub and the cells will keep what the project's namespace holds.
+func (d *demo) readHubNamespace(ctx context.Context, admin client.Client) error {
+	object := &corev1.Namespace{}
+	if err := admin.Get(ctx, client.ObjectKey{Name: namespace}, object); err != nil {
+		return fmt.Errorf("reading the project's namespace: %w", err)
+	}
+	d.hubNamespace = v1alpha.HubNamespace(string(object.UID))
+	return nil
+}
+
+// waitForAccess waits until the project has taken over the consumer's access from Milo's root. There is nothing that
+// the consumer could watch before it has.
+func (d *demo) waitForAccess(ctx context.Context) error {
+	c, err := d.client(project, consumer)
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		for _, list := range []client.ObjectList{
+			&v1alpha.WorkloadList{}, &v1alpha.WorkloadDeploymentList{}, &v1alpha.InstanceList{},
+		} {
+			err := c.List(ctx, list, client.InNamespace(namespace))
+			if apierrors.IsForbidden(err) {
+				last = err
+				return false, nil
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until %s may work in the project: %w", consumer, errors.Join(err, last))
+	}
+	d.screen.line("  %s may write Workloads in it", consumer)
+	return nil
+}

@@ -1,0 +1,210 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func condition(conditionType, status, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: conditionType, Status: metav1.ConditionStatus(status), Reason: reason, Message: message}
+}
+
+func workload(ready, desired int32, conditions ...metav1.Condition) *v1alpha.Workload {
+	result := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	result.Spec.Placements = []v1alpha.WorkloadPlacement{{
+		Name: "main", CityCodes: []string{"DFW"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: desired},
+	}}
+	result.Status.ReplicaCounts = v1alpha.ReplicaCounts{ReadyReplicas: ready, DesiredReplicas: desired}
+	result.Status.Conditions = conditions
+	return result
+}
+
+func deployment(city string, ready, desired int32, conditions ...metav1.Condition) v1alpha.WorkloadDeployment {
+	name := v1alpha.DeploymentName("web", "main", city)
+	result := v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	result.Spec.CityCode = city
+	result.Status.ReplicaCounts = v1alpha.ReplicaCounts{ReadyReplicas: ready, DesiredReplicas: desired}
+	result.Status.Conditions = conditions
+	return result
+}
+
+func instance(city string, index int, conditions ...metav1.Condition) v1alpha.Instance {
+	owner := v1alpha.DeploymentName("web", "main", city)
+	result := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{
+		Name:            v1alpha.InstanceName(owner, index),
+		OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: ptr.To(true)}},
+	}}
+	result.Status.Conditions = conditions
+	return result
+}
+
+func withAddress(i v1alpha.Instance, address string) v1alpha.Instance {
+	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{
+		{}, {Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}},
+	}
+	return i
+}
+
+func deleting(i v1alpha.Instance) v1alpha.Instance {
+	i.DeletionTimestamp = &metav1.Time{}
+	return i
+}
+
+var (
+	isReady    = condition(v1alpha.ConditionReady, "True", v1alpha.ReasonAvailable, "")
+	isStarting = condition(v1alpha.ConditionReady, "False", v1alpha.ReasonProvisioning, "the image is pulled\nand more")
+)
+
+func TestTreeLines(t *testing.T) {
+	cases := map[string]struct {
+		tree tree
+		want []string
+	}{
+		"nothing": {want: []string{"nothing is there"}},
+		"just created": {
+			tree: tree{workload: workload(0, 0)},
+			want: []string{"Workload web  0/0 Ready"},
+		},
+		"a city without a location": {
+			tree: tree{workload: workload(0, 1, condition(v1alpha.ConditionAvailable, "False", "NoAvailablePlacements", "no LocationBinding"))},
+			want: []string{"Workload web  0/1 Ready  NoAvailablePlacements  no LocationBinding"},
+		},
+		"in between": {
+			tree: tree{
+				workload: workload(1, 3, condition(v1alpha.ConditionAvailable, "True", "AvailablePlacementFound", "not shown")),
+				deployments: []v1alpha.WorkloadDeployment{
+					deployment("ORD", 0, 1), deployment("DFW", 1, 2, condition(v1alpha.ConditionAvailable, "True", "StableInstanceFound", "")),
+				},
+				instances: []v1alpha.Instance{
+					instance("DFW", 1, isStarting), withAddress(instance("DFW", 0, isReady), "10.0.0.1"), instance("ORD", 0),
+				},
+			},
+			want: []string{
+				"Workload web          1/3 Ready  AvailablePlacementFound",
+				"├─ DFW  web-main-dfw  1/2 Ready  StableInstanceFound",
+				"│  ├─ web-main-dfw-0  Ready      Available                10.0.0.1",
+				"│  └─ web-main-dfw-1  not Ready  Provisioning             the image is pulled",
+				"└─ ORD  web-main-ord  0/1 Ready",
+				"   └─ web-main-ord-0  waiting",
+			},
+		},
+		"eleven Instances stand by number": {
+			tree: tree{workload: workload(0, 0), deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)}, instances: []v1alpha.Instance{
+				instance("DFW", 10), instance("DFW", 9),
+			}},
+			want: []string{
+				"Workload web           0/0 Ready",
+				"└─ DFW  web-main-dfw   0/0 Ready",
+				"   ├─ web-main-dfw-9   waiting",
+				"   └─ web-main-dfw-10  waiting",
+			},
+		},
+		"what outlives its owner is shown": {
+			tree: tree{
+				deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)},
+				instances:   []v1alpha.Instance{deleting(instance("ORD", 0, isReady)), instance("DFW", 0, isReady)},
+			},
+			want: []string{
+				"Workload              gone",
+				"├─ DFW  web-main-dfw  0/0 Ready",
+				"│  └─ web-main-dfw-0  Ready      Available",
+				"└─ web-main-ord-0     deleting   Available",
+			},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.tree.lines(); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestAlign(t *testing.T) {
+	got := align([]row{{"├─ a", "1", "", "z"}, {"long", "", "3"}, {}})
+	want := []string{"├─ a  1     z", "long     3", ""}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTreeSettled(t *testing.T) {
+	ready := func(count int) []v1alpha.Instance {
+		var result []v1alpha.Instance
+		for i := range count {
+			result = append(result, instance("DFW", i, isReady))
+		}
+		return result
+	}
+	cases := map[string]struct {
+		tree tree
+		want bool
+	}{
+		"gone":                      {tree: tree{instances: ready(2)}},
+		"all Ready":                 {tree: tree{workload: workload(2, 2), instances: ready(2)}, want: true},
+		"one is not Ready":          {tree: tree{workload: workload(2, 2), instances: append(ready(1), instance("DFW", 1, isStarting))}},
+		"one is missing":            {tree: tree{workload: workload(2, 2), instances: ready(1)}},
+		"one is too many":           {tree: tree{workload: workload(2, 2), instances: ready(3)}},
+		"the Workload's sum is old": {tree: tree{workload: workload(1, 2), instances: ready(2)}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.tree.settled(); got != c.want {
+				t.Errorf("got %t, want %t", got, c.want)
+			}
+		})
+	}
+	unseen := tree{workload: workload(2, 2), instances: ready(2)}
+	unseen.workload.Generation = 2
+	if unseen.settled() {
+		t.Error("a change that was not observed counts as settled")
+	}
+}
+
+func TestTreeProblems(t *testing.T) {
+	shown := tree{
+		workload: workload(0, 1, condition(v1alpha.ConditionAvailable, "True", "AvailablePlacementFound", "")),
+		deployments: []v1alpha.WorkloadDeployment{
+			deployment("DFW", 0, 1, condition(v1alpha.ConditionReplicasReady, "False", "ReplicasNotReady", "0 of 1")),
+		},
+		instances: []v1alpha.Instance{instance("DFW", 0, isStarting), instance("DFW", 1), instance("DFW", 2, isReady)},
+	}
+	want := []string{
+		"WorkloadDeployment web-main-dfw: ReplicasReady is False (ReplicasNotReady) 0 of 1",
+		"Instance web-main-dfw-0: Ready is False (Provisioning) the image is pulled",
+		"Instance web-main-dfw-1: has no condition Ready",
+	}
+	if got := shown.problems(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestSampleWorkload(t *testing.T) {
+	object, err := sampleWorkload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, placement := range object.Spec.Placements {
+		got = append(got, fmt.Sprintf("%s %s %d", placement.Name, placement.CityCodes, placement.ScaleSettings.MinReplicas))
+	}
+	if want := []string{"texas [DFW] 3", "illinois [ORD] 2"}; !slices.Equal(got, want) {
+		t.Errorf("placements are %q, want %q", got, want)
+	}
+	scale(object)
+	if got := wanted(object); got != 7 {
+		t.Errorf("%d Instances when scaled, want 7", got)
+	}
+}
