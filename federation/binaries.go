@@ -23,10 +23,9 @@ import (
 
 // tool is one binary built from a tool module under hack/tools.
 type tool struct {
-	module  string // folder under hack/tools
-	pkg     string // main package
-	name    string // file name of the binary
-	version string // module version, known once built
+	module string // folder under hack/tools
+	pkg    string // main package
+	name   string // file name of the binary
 }
 
 // heartbeat is how often a build that takes long says that it goes on.

@@ -57,12 +57,10 @@ func (f *Federation) Status() []ProcessStatus {
 // again, and from another program than the one that called Up.
 func (f *Federation) Down(ctx context.Context) error {
 	var errs []error
-	for stage := stageGuest; stage < stageEnd; stage++ {
+	for stage := range stageEnd {
 		// Read again for each stage: until Milo's router is stopped it may
 		// start processes.
-		for _, err := range f.stopStage(ctx, stage) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, f.stopStage(ctx, stage)...)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -155,7 +153,8 @@ func (r record) signal(signal syscall.Signal) error {
 }
 
 // processStat reads the kernel's start time of a process and whether it has
-// ended (and only waits to be reaped).
+// ended (and only waits to be reaped). A process whose first thread has ended
+// still holds its ports until its last one has.
 func processStat(pid int) (started uint64, ended bool, err error) {
 	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -164,12 +163,16 @@ func processStat(pid int) (started uint64, ended bool, err error) {
 	// The second field, the command in parentheses, may hold anything.
 	end := bytes.LastIndexByte(content, ')')
 	fields := strings.Fields(string(content[end+1:]))
-	const stateField, startField = 0, 22 - 3
+	const stateField, threadsField, startField = 0, 20 - 3, 22 - 3
 	if end < 0 || len(fields) <= startField {
 		return 0, false, fmt.Errorf("/proc/%d/stat is malformed", pid)
 	}
+	threads, err := strconv.Atoi(fields[threadsField])
+	if err != nil {
+		return 0, false, fmt.Errorf("/proc/%d/stat is malformed: %w", pid, err)
+	}
 	started, err = strconv.ParseUint(fields[startField], 10, 64)
-	return started, fields[stateField] == "Z" || fields[stateField] == "X", err
+	return started, (fields[stateField] == "Z" || fields[stateField] == "X") && threads <= 1, err
 }
 
 // lastLines returns the last n lines of content.

@@ -4,13 +4,14 @@
 package interpreter
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -22,40 +23,55 @@ type report struct {
 }
 
 // AggregateStatus is the status of the hub's object from what its cells report. A cell speaks only of the Instances
-// of this very deployment; of two that report the same Instance, the first by name is believed.
+// of this very deployment; of two that report the same Instance, the first by name is believed. Cells of which none has
+// been heard leave the status as it was: what Karmada cannot apply it does not report, and that stops no Instance.
+// An error names the cluster whose report cannot be read.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
 	reports, err := decodeReports(items)
 	if err != nil {
 		return nil, err
 	}
-	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: onHub.Status.ObservedGeneration}
-	observed := len(reports) > 0
-	seen := map[string]bool{}
-	for i := range reports {
-		status := &reports[i].status
-		observed = observed && status.ResourceTemplateGeneration == onHub.Generation && status.ObservedGeneration == status.Generation
-		result.ReplicaCounts = result.Add(status.ReplicaCounts)
-		for _, instance := range status.Instances {
-			if _, ours := v1alpha.InstanceIndex(onHub.Name, instance.Name); ours && !seen[instance.Name] {
-				seen[instance.Name] = true
-				result.Instances = append(result.Instances, instance)
-			}
-		}
-		mergeConditions(result, reports[i], len(reports) > 1)
+	if len(items) > 0 && len(reports) == 0 {
+		return onHub.Status.DeepCopy(), nil
 	}
-	if observed {
+	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: onHub.Status.ObservedGeneration}
+	if observedByAll(onHub, items, reports) {
 		result.ObservedGeneration = onHub.Generation
 	}
+	for i := range reports {
+		result.ReplicaCounts = result.Add(reports[i].status.ReplicaCounts)
+		mergeConditions(result, reports[i], len(reports) > 1)
+	}
+	result.Instances = mergeInstances(onHub.Name, reports)
 	for i := range result.Conditions {
 		result.Conditions[i].ObservedGeneration = result.ObservedGeneration
 	}
 	slices.SortFunc(result.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
-	slices.SortFunc(result.Instances, func(a, b v1alpha.ReportedInstance) int {
-		one, _ := v1alpha.InstanceIndex(onHub.Name, a.Name)
-		other, _ := v1alpha.InstanceIndex(onHub.Name, b.Name)
-		return one - other
-	})
 	return result, nil
+}
+
+// observedByAll says whether every cell has this generation of the hub's object and has acted on it.
+func observedByAll(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, reports []report) bool {
+	return len(items) > 0 && len(reports) == len(items) && !slices.ContainsFunc(reports, func(r report) bool {
+		return r.status.ResourceTemplateGeneration != onHub.Generation || r.status.ObservedGeneration != r.status.Generation
+	})
+}
+
+// mergeInstances are the Instances of a deployment that cells report, by index.
+func mergeInstances(deployment string, reports []report) []v1alpha.ReportedInstance {
+	var result []v1alpha.ReportedInstance
+	indices := map[string]int{}
+	for i := range reports {
+		for _, instance := range reports[i].status.Instances {
+			index, ours := v1alpha.InstanceIndex(deployment, instance.Name)
+			if _, seen := indices[instance.Name]; ours && !seen {
+				indices[instance.Name] = index
+				result = append(result, instance)
+			}
+		}
+	}
+	slices.SortFunc(result, func(a, b v1alpha.ReportedInstance) int { return cmp.Compare(indices[a.Name], indices[b.Name]) })
+	return result
 }
 
 func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) {
@@ -79,8 +95,8 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) 
 // message names the cell.
 func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
 	for _, condition := range from.status.Conditions {
-		if several && condition.Message != "" {
-			condition.Message = fmt.Sprintf("cell %s: %s", from.cell, condition.Message)
+		if several {
+			condition.Message = strings.TrimSuffix(fmt.Sprintf("cell %s: %s", from.cell, condition.Message), ": ")
 		}
 		index := slices.IndexFunc(result.Conditions, func(c metav1.Condition) bool { return c.Type == condition.Type })
 		switch {

@@ -6,15 +6,16 @@ package interpreter
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -32,7 +33,7 @@ func NewHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			http.Error(w, fmt.Sprintf("the request is larger than %d bytes", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+			http.Error(w, fmt.Sprintf("the request is larger than %d bytes: the deployment has more Instances than one object can report", tooLarge.Limit), http.StatusRequestEntityTooLarge)
 			return
 		}
 		if err != nil {
@@ -89,15 +90,32 @@ func aggregateStatus(object *v1alpha.WorkloadDeployment, request karmadainterpre
 	if err != nil {
 		return karmadainterpreter.Errored(http.StatusBadRequest, err)
 	}
-	// Only the status is patched in: everything else of the object, known to us or not, stays as it came.
-	var whole map[string]any
-	if err := json.Unmarshal(request.Object.Raw, &whole); err != nil {
-		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("decode the WorkloadDeployment: %w", err))
+	return patchStatus(request.Object.Raw, status)
+}
+
+// patchStatus replaces the status alone, so that all else stays as it came, known to us or not. A status that says
+// the same is not touched: Karmada then writes nothing.
+func patchStatus(object []byte, status *v1alpha.WorkloadDeploymentStatus) karmadainterpreter.Response {
+	var before struct {
+		Status any `json:"status"`
 	}
-	whole["status"] = status
-	current, err := json.Marshal(whole)
+	var after any
+	wanted, err := json.Marshal(status)
+	if err == nil {
+		err = errors.Join(json.Unmarshal(object, &before), json.Unmarshal(wanted, &after))
+	}
+	if err != nil {
+		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("compare the status: %w", err))
+	}
+	if reflect.DeepEqual(before.Status, after) {
+		return karmadainterpreter.Succeeded("")
+	}
+	// "add" replaces a member that is there.
+	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/status", "value": after}})
 	if err != nil {
 		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("encode the status: %w", err))
 	}
-	return karmadainterpreter.PatchResponseFromRaw(request.Object.Raw, current)
+	response := karmadainterpreter.Succeeded("")
+	response.Patch, response.PatchType = patch, ptr.To(configv1alpha1.PatchTypeJSONPatch)
+	return response
 }

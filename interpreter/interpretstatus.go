@@ -6,8 +6,10 @@ package interpreter
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -22,7 +24,16 @@ type ReflectedStatus struct {
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration"`
 }
 
-// InterpretStatus is what of a cell's object goes to the hub.
+// What a report may hold. Karmada writes all of it three times for each change, and reads it back in one request of
+// at most a MiB.
+const (
+	// maxInstances is the most Instances that a deployment may have.
+	maxInstances = 1000
+	// maxMessage is the longest message of a condition, in bytes.
+	maxMessage = 512
+)
+
+// InterpretStatus is what of a cell's object goes to the hub, cut to a bounded size.
 func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {
 	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
@@ -32,5 +43,22 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 		}
 		reflected.ResourceTemplateGeneration = generation
 	}
+	if len(reflected.Instances) > maxInstances {
+		reflected.Instances = reflected.Instances[:maxInstances]
+	}
+	shorten(reflected.Conditions)
+	for i := range reflected.Instances {
+		shorten(reflected.Instances[i].Conditions)
+	}
 	return reflected, nil
+}
+
+// shorten cuts messages that are too long, between two characters.
+func shorten(conditions []metav1.Condition) {
+	const ellipsis = "…"
+	for i := range conditions {
+		if message := conditions[i].Message; len(message) > maxMessage {
+			conditions[i].Message = strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
+		}
+	}
 }

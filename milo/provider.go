@@ -227,8 +227,12 @@ func (p *Provider) engage(parent context.Context, project string, engaged *engag
 	go func() { stopped <- cl.Start(ctx) }()
 	for _, kind := range p.options.Kinds {
 		if _, err := cl.GetCache().GetInformer(ctx, kind); err != nil {
-			return fmt.Errorf("sync the project's %T: %w", kind, err)
+			return fmt.Errorf("watch the project's %T: %w", kind, err)
 		}
+	}
+	// Not left to GetInformer: it does not wait as long as the cache has not started.
+	if !cl.GetCache().WaitForCacheSync(ctx) {
+		return fmt.Errorf("the project's objects cannot be read: %w", context.Cause(ctx))
 	}
 	p.mu.Lock()
 	engaged.cluster = cl

@@ -5,7 +5,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +14,8 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -53,7 +54,7 @@ type Workloads struct {
 func (v *Workloads) Handle(ctx context.Context, request admission.Request) admission.Response {
 	workload, before, err := decode(request)
 	if err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
+		return failed(http.StatusBadRequest, metav1.StatusReasonBadRequest, err)
 	}
 	// What does not change the spec needs no permission of anybody: finalizers come and go whatever Milo says, and so
 	// does what is being deleted.
@@ -69,48 +70,80 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	case errors.Is(err, ErrProjectNotFound):
 		return admission.Denied(fmt.Sprintf("project %q does not exist", name))
 	case err != nil:
-		return admission.Errored(http.StatusServiceUnavailable, fmt.Errorf("project %q could not be looked up, try again: %w", name, err))
+		return unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err))
 	case project.Deleting:
 		return admission.Denied(fmt.Sprintf("project %q is being deleted", name))
 	case project.Suspended:
 		return admission.Denied(fmt.Sprintf("project %q is suspended", name))
 	}
-	cities, err := v.Projects.CityCodes(ctx, name)
-	if err != nil {
-		return admission.Errored(http.StatusServiceUnavailable, fmt.Errorf("locations of project %q could not be looked up, try again: %w", name, err))
+	problems := validateMetrics(workload)
+	if added := addedCities(workload, before); len(added) > 0 {
+		cities, err := v.Projects.CityCodes(ctx, name)
+		if err != nil {
+			return unavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", name, err))
+		}
+		problems = append(validateCities(added, cities), problems...)
 	}
-	problems := append(validateCities(workload, before, cities), validateMetrics(workload)...)
 	if len(problems) > 0 {
 		return refused(workload, problems)
 	}
 	return admission.Allowed("")
 }
 
+// decode reads the Workload that is to be written and, on an update, what it is to replace. Field names are matched
+// as the API server matches them, case and all.
 func decode(request admission.Request) (workload, before *v1alpha.Workload, err error) {
+	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "Workload" {
+		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
+			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)
+	}
 	workload = &v1alpha.Workload{}
 	if err := json.Unmarshal(request.Object.Raw, workload); err != nil {
 		return nil, nil, fmt.Errorf("decode the Workload: %w", err)
 	}
-	if request.Operation == admissionv1.Update {
+	switch request.Operation {
+	case admissionv1.Create:
+		return workload, nil, nil
+	case admissionv1.Update:
 		before = &v1alpha.Workload{}
 		if err := json.Unmarshal(request.OldObject.Raw, before); err != nil {
 			return nil, nil, fmt.Errorf("decode the Workload as it was: %w", err)
 		}
+		return workload, before, nil
+	default:
+		return nil, nil, fmt.Errorf("operation %q is not validated here; correct the rules of the "+
+			"ValidatingWebhookConfiguration", request.Operation)
 	}
-	return workload, before, nil
 }
 
-// validateCities refuses cities that the project may not use. A city that the placement had before passes: a location
-// that was withdrawn must not keep anybody from changing something else.
-func validateCities(workload, before *v1alpha.Workload, cities []string) field.ErrorList {
-	var problems field.ErrorList
+// addedCity is a city that a placement did not have before.
+type addedCity struct {
+	path *field.Path
+	code string
+}
+
+// addedCities are the only ones to look at: a location that was withdrawn must not keep anybody from changing
+// something else.
+func addedCities(workload, before *v1alpha.Workload) []addedCity {
+	var added []addedCity
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
 		path := field.NewPath("spec", "placements").Index(i).Child("cityCodes")
-		for j, city := range placement.CityCodes {
-			if !slices.Contains(cities, strings.ToUpper(city)) && !had(before, placement.Name, city) {
-				problems = append(problems, field.NotSupported(path.Index(j), city, cities))
+		for j, code := range placement.CityCodes {
+			if !had(before, placement.Name, code) {
+				added = append(added, addedCity{path: path.Index(j), code: code})
 			}
+		}
+	}
+	return added
+}
+
+// validateCities refuses cities that the project may not use.
+func validateCities(added []addedCity, cities []string) field.ErrorList {
+	var problems field.ErrorList
+	for _, city := range added {
+		if !slices.Contains(cities, strings.ToUpper(city.code)) {
+			problems = append(problems, field.NotSupported(city.path, city.code, cities))
 		}
 	}
 	return problems
@@ -152,4 +185,15 @@ func had(before *v1alpha.Workload, placement, city string) bool {
 func refused(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
 	status := apierrors.NewInvalid(v1alpha.GroupVersion.WithKind("Workload").GroupKind(), workload.Name, problems).Status()
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: false, Result: &status}}
+}
+
+// unavailable is no denial: the user did nothing wrong and may try again.
+func unavailable(err error) admission.Response {
+	return failed(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err)
+}
+
+func failed(code int32, reason metav1.StatusReason, err error) admission.Response {
+	response := admission.Errored(code, err)
+	response.Result.Reason = reason
+	return response
 }

@@ -25,6 +25,9 @@ const (
 	takenRetry = 5 * time.Second
 	// forbiddenRetry is when an Instance is tried again that the cell forbids: what forbids it may be lifted.
 	forbiddenRetry = time.Minute
+	// batch is how many Instances are made or removed in one look, which has a time limit. The events of these bring
+	// the deployment back here for the rest.
+	batch = 50
 	// maxNote is the longest that the note of an Event may be, in bytes.
 	maxNote = 1000
 )
@@ -48,12 +51,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	todo := makePlan(newTarget(deployment, hash), instances)
-	for _, instance := range todo.remove {
+	for _, instance := range todo.remove[:min(len(todo.remove), batch)] {
 		if err := r.remove(ctx, instance, hash); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	return r.createAll(ctx, deployment, todo.create, hash)
+	return r.createAll(ctx, deployment, todo.create[:min(len(todo.create), batch)], hash)
 }
 
 // remove deletes an Instance after its Pod, so that its name is free only when nothing of it runs any more.

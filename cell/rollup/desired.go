@@ -4,6 +4,7 @@
 package rollup
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -14,18 +15,37 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
+// maxReport bounds the entries of the Instances in one status, in bytes of JSON. With the field ownership that the API
+// server keeps beside them they must stay below the 1.5 MiB that etcd takes for one object.
+const maxReport = 640 << 10
+
 // desiredStatus is the status of a deployment whose Instances do what s says.
 func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp conditions.Stamp) v1alpha.WorkloadDeploymentStatus {
-	status := v1alpha.WorkloadDeploymentStatus{
+	reported := make([]v1alpha.ReportedInstance, 0, len(s.ordered))
+	for _, instance := range s.ordered {
+		reported = append(reported, reportedInstance(instance))
+	}
+	reported = fitting(reported, maxReport)
+	s.unlisted = len(s.ordered) - len(reported)
+	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,
 		Conditions: conditions.Put(deployment.Status.Conditions, stamp,
 			s.available(), s.progressing(), s.replicasReady()),
 		ReplicaCounts: s.counts,
+		Instances:     reported,
 	}
-	for _, instance := range s.ordered {
-		status.Instances = append(status.Instances, reportedInstance(instance))
+}
+
+// fitting are the first of reported that together take at most so many bytes of JSON.
+func fitting(reported []v1alpha.ReportedInstance, bytes int) []v1alpha.ReportedInstance {
+	for i := range reported {
+		// These types always encode; if one did not, the API server would refuse it and say so.
+		encoded, _ := json.Marshal(&reported[i])
+		if bytes -= len(encoded) + 1; bytes < 0 {
+			return reported[:i]
+		}
 	}
-	return status
+	return reported
 }
 
 // sameStatus says whether a deployment's status is the wanted one already. The stored order of Instances does not
@@ -64,6 +84,9 @@ func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
 
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
+	if s.unlisted > 0 {
+		condition.Message += fmt.Sprintf("; %d Instances run or start that are not listed, since the report would be too large; use more placements with fewer replicas each", s.unlisted)
+	}
 	switch {
 	case s.counts.ReadyReplicas > 0:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound

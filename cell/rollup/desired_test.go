@@ -4,6 +4,7 @@
 package rollup
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +170,30 @@ func TestReportedInstances(t *testing.T) {
 	}
 	if got[2].ObservedTemplateHash != "h" || *got[2].NetworkInterfaces[0].Assignments.NetworkIP != ip {
 		t.Errorf("got %+v", got[2])
+	}
+}
+
+func TestReportHasRoomForEtcd(t *testing.T) {
+	d := deployment(1000)
+	var all []v1alpha.Instance
+	for i := range 1000 {
+		all = append(all, instance(v1alpha.InstanceName("web", i), "h", "Provisioning", func(i *v1alpha.Instance) {
+			i.Status.Conditions[0].Message = strings.Repeat("x", 900)
+		}))
+	}
+	got := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
+	encoded, err := json.Marshal(got.Instances)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(encoded) > maxReport+2 || len(encoded) < maxReport*9/10 {
+		t.Errorf("%d bytes of Instances", len(encoded))
+	}
+	if got.Replicas != 1000 || got.Instances[0].Name != "web-0" {
+		t.Errorf("counts %+v, first %s", got.ReplicaCounts, got.Instances[0].Name)
+	}
+	if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable).Message; !strings.Contains(message, "are not listed") {
+		t.Errorf("the message does not say that the report is cut: %q", message[:100])
 	}
 }
 

@@ -35,6 +35,8 @@ type summary struct {
 	leaving int32
 	// heldByQuota says whether the quota of an Instance is not granted.
 	heldByQuota bool
+	// unlisted is how many Instances the report has no room for.
+	unlisted int
 	// worst says what holds the Instance that needs a user most, or nothing when none is held.
 	worst string
 }

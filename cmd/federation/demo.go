@@ -63,6 +63,8 @@ type demo struct {
 	log        io.Closer
 	// hubNamespace is where the hub and the cells keep what the project's namespace holds.
 	hubNamespace string
+	// running is what was there while the Workload ran: that nothing is left shows something only beside that.
+	running []leftover
 }
 
 func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error {
@@ -185,6 +187,9 @@ func (d *demo) deleteWorkload(ctx context.Context) error {
 	workload, err := sampleWorkload()
 	if err != nil {
 		return err
+	}
+	if d.running, err = d.countLeftovers(ctx); err != nil {
+		return fmt.Errorf("counting what the Workload consists of: %w", err)
 	}
 	if err := c.Delete(ctx, workload); err != nil {
 		return fmt.Errorf("deleting the Workload: %w", err)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,7 +108,7 @@ func (d *demo) findLeftovers(ctx context.Context) error {
 		return total(found) == 0, nil
 	})
 	d.screen.end()
-	for _, line := range leftoverTable(found) {
+	for _, line := range leftoverTable(d.running, found) {
 		d.screen.line("  %s", line)
 	}
 	// Time may also have run out within a request, whose error then says so in its own words.
@@ -181,17 +182,18 @@ func summary(found []leftover) string {
 	return "left: " + strings.Join(parts, ", ")
 }
 
-// leftoverTable shows every count; a plane is named in its first row.
-func leftoverTable(found []leftover) []string {
-	rows := []row{{"PLANE", "KIND", "LEFT"}}
+// leftoverTable shows every count beside what it was while the Workload ran; a plane is named in its first row. Both
+// lists hold the same kinds in the same order.
+func leftoverTable(running, found []leftover) []string {
+	rows := []row{{"PLANE", "KIND", "RUNNING", "LEFT"}}
 	last := ""
-	for _, l := range found {
+	for i, l := range found {
 		name := l.plane
 		if name == last {
 			name = ""
 		}
 		last = l.plane
-		rows = append(rows, row{name, l.kind, fmt.Sprint(l.count)})
+		rows = append(rows, row{name, l.kind, strconv.Itoa(running[i].count), strconv.Itoa(l.count)})
 	}
 	return align(rows)
 }

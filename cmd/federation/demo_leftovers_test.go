@@ -17,13 +17,14 @@ func TestSummaryAndTable(t *testing.T) {
 	if got, want := summary(found), "left: 2 works in hub, 1 pods in cell/dfw"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	running := []leftover{{"hub", "works", 4}, {"hub", "resourcebindings", 2}, {"cell/dfw", "pods", 3}}
 	want := []string{
-		"PLANE     KIND              LEFT",
-		"hub       works             2",
-		"          resourcebindings  0",
-		"cell/dfw  pods              1",
+		"PLANE     KIND              RUNNING  LEFT",
+		"hub       works             4        2",
+		"          resourcebindings  2        0",
+		"cell/dfw  pods              3        1",
 	}
-	if got := leftoverTable(found); !slices.Equal(got, want) {
+	if got := leftoverTable(running, found); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := summary(found[1:2]); got != "nothing is left" {

@@ -73,7 +73,17 @@ func addCellSteps(sc *godog.ScenarioContext) {
 		return from(ctx).reportStray(ctx, cell, name)
 	})
 	sc.Step(`^cell "([^"]*)" goes down$`, func(ctx context.Context, cell string) error { return from(ctx).federation.StopCell(ctx, cell) })
-	sc.Step(`^cell "([^"]*)" comes back$`, func(ctx context.Context, cell string) error { return from(ctx).federation.StartCell(ctx, cell) })
+	sc.Step(`^cell "([^"]*)" comes back$`, func(ctx context.Context, cell string) error {
+		s := from(ctx)
+		if err := s.federation.StartCell(ctx, cell); err != nil {
+			return err
+		}
+		// The agent ends when it cannot renew its lease; a kubelet starts it again.
+		if err := s.addOn.StopAgent(cell); err != nil {
+			return err
+		}
+		return s.addOn.StartAgent(ctx, cell)
+	})
 }
 
 func (s *scenario) cellKey(name string) types.NamespacedName {

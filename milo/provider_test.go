@@ -1,0 +1,213 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+)
+
+func newTestProvider(t *testing.T) *Provider {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(serveLocationBindings))
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	provider, err := NewProvider(ProviderOptions{
+		Root: &rest.Config{Host: server.URL}, Scheme: scheme, Shards: 4, Log: logr.Discard(), Kinds: []client.Object{&LocationBinding{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return provider
+}
+
+// serveLocationBindings is a control plane without LocationBindings; that of the project "hanging" never answers.
+func serveLocationBindings(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Path, "/projects/hanging/") {
+		<-r.Context().Done()
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Query().Get("watch") == "" {
+		fmt.Fprint(w, `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"LocationBindingList","metadata":{"resourceVersion":"1"},"items":[]}`)
+		return
+	}
+	if r.URL.Query().Get("sendInitialEvents") != "" {
+		// As an API server without streaming lists: the client lists and then watches.
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","reason":"Invalid","code":422}`)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	if flusher, ok := w.(http.Flusher); ok {
+		flusher.Flush()
+	}
+	<-r.Context().Done()
+}
+
+func readyProject(name, uid string) *Project {
+	project := &Project{}
+	project.Name = name
+	project.UID = types.UID(uid)
+	project.Status.Conditions = []metav1.Condition{{Type: ConditionReady, Status: metav1.ConditionTrue}}
+	return project
+}
+
+func isEngaged(p *Provider, project string) bool {
+	_, err := p.Get(context.Background(), multicluster.ClusterName(project))
+	return err == nil
+}
+
+func eventually(t *testing.T, what string, check func() bool) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return check(), nil
+	}); err != nil {
+		t.Fatalf("not in time: %s", what)
+	}
+}
+
+func TestProjectsFollowTheirShard(t *testing.T) {
+	p := newTestProvider(t)
+	const project = "north"
+	shard := shardOf(project, 4)
+	p.observe(readyProject(project, "1"))
+	if isEngaged(p, project) {
+		t.Fatal("engaged a project of a shard that another replica has")
+	}
+	owned, lose := context.WithCancel(t.Context())
+	if err := (shards{p}).Engage(owned, shard, nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "engaged", func() bool { return isEngaged(p, project) })
+	lose()
+	eventually(t, "let go", func() bool { return !isEngaged(p, project) })
+	if err := (shards{p}).Engage(t.Context(), shard, nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "engaged again", func() bool { return isEngaged(p, project) })
+	p.forget(readyProject(project, "1"))
+	if isEngaged(p, project) {
+		t.Error("a project that is gone is still engaged")
+	}
+	if _, err := p.Get(t.Context(), project); !errors.Is(err, multicluster.ErrClusterNotFound) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestRecreatedProjectIsAnother(t *testing.T) {
+	p := newTestProvider(t)
+	if err := (shards{p}).Engage(t.Context(), shardOf("north", 4), nil); err != nil {
+		t.Fatal(err)
+	}
+	p.observe(readyProject("north", "1"))
+	eventually(t, "engaged", func() bool { return isEngaged(p, "north") })
+	before, err := p.Get(t.Context(), "north")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.observe(readyProject("north", "2"))
+	eventually(t, "engaged with another cluster", func() bool {
+		after, err := p.Get(t.Context(), "north")
+		return err == nil && after != before
+	})
+	if uid, err := p.UID("north"); err != nil || uid != "2" {
+		t.Errorf("UID is %s, %v", uid, err)
+	}
+}
+
+func TestProjectThatIsNotReadyIsLeftAlone(t *testing.T) {
+	p := newTestProvider(t)
+	if err := (shards{p}).Engage(t.Context(), shardOf("north", 4), nil); err != nil {
+		t.Fatal(err)
+	}
+	project := readyProject("north", "1")
+	project.Status.Conditions = nil
+	p.observe(project)
+	if _, err := p.UID("north"); err == nil {
+		t.Error("a project without a control plane was touched")
+	}
+}
+
+// TestHangingProjectDelaysNoOther: one project's informers never sync; all others are engaged all the same, and
+// nobody waits for a lock meanwhile.
+func TestHangingProjectDelaysNoOther(t *testing.T) {
+	p := newTestProvider(t)
+	for _, shard := range shardNames(4) {
+		if err := (shards{p}).Engage(t.Context(), shard, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.observe(readyProject("hanging", "1"))
+	for i := range 50 {
+		p.observe(readyProject(fmt.Sprintf("project-%d", i), "1"))
+	}
+	for i := range 50 {
+		eventually(t, "the others are engaged", func() bool { return isEngaged(p, fmt.Sprintf("project-%d", i)) })
+	}
+	if isEngaged(p, "hanging") {
+		t.Error("a project was engaged before its informers had synced")
+	}
+}
+
+func TestShardsAreUsedEvenly(t *testing.T) {
+	counts := map[multicluster.ClusterName]int{}
+	for i := range 16000 {
+		counts[shardOf(fmt.Sprintf("project-%d", i), 16)]++
+	}
+	for shard, count := range counts {
+		if count < 500 || count > 1500 {
+			t.Errorf("shard %s has %d of 16000 projects", shard, count)
+		}
+	}
+	if len(counts) != 16 {
+		t.Errorf("%d shards are used", len(counts))
+	}
+}
+
+func TestProjectConfig(t *testing.T) {
+	for root, want := range map[string]string{
+		"https://milo.example.com":       "https://milo.example.com/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/",
+		"https://milo.example.com/base/": "https://milo.example.com/base/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/",
+	} {
+		config, err := ProjectConfig(&rest.Config{Host: root}, "north")
+		if err != nil || config.Host != want {
+			t.Errorf("address of a project under %s is %s, %v, want %s", root, config.Host, err, want)
+		}
+	}
+	if _, err := ProjectConfig(&rest.Config{Host: "milo"}, "north"); err == nil {
+		t.Error("an address that is no URL passed")
+	}
+}
+
+func TestAvailableCityCodes(t *testing.T) {
+	binding := func(city string, status metav1.ConditionStatus) LocationBinding {
+		b := LocationBinding{Spec: LocationBindingSpec{Topology: map[string]string{LabelCity: city}}}
+		b.Status.Conditions = []metav1.Condition{{Type: ConditionAvailable, Status: status}}
+		return b
+	}
+	got := AvailableCityCodes([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}})
+	if fmt.Sprint(got) != "[DFW ORD]" {
+		t.Errorf("got %v", got)
+	}
+}
