@@ -4,14 +4,12 @@
 package interpreter_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
-	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,9 +69,17 @@ func TestAggregateStatus(t *testing.T) {
 			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 0, "web-1"), from(t, "a", 4, 1, "web-0", "web-1")},
 			wantNames: "web-0 web-1", wantReady: 1, wantObserved: 4, wantAvailable: "False", wantMessage: "cell b: none is Ready",
 		},
+		"two cells, all well": {
+			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 1, "web-1"), from(t, "a", 4, 1, "web-0")},
+			wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True", wantMessage: "cell a",
+		},
+		"two cells, one silent": {
+			items:     []workv1alpha2.AggregatedStatusItem{from(t, "a", 4, 1, "web-0"), {ClusterName: "b"}},
+			wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True",
+		},
 		"two cells, one lags": {
 			items:     []workv1alpha2.AggregatedStatusItem{from(t, "a", 4, 1, "web-0"), from(t, "b", 3, 1, "web-1")},
-			wantNames: "web-0 web-1", wantReady: 2, wantObserved: 3, wantAvailable: "True",
+			wantNames: "web-0 web-1", wantReady: 2, wantObserved: 3, wantAvailable: "True", wantMessage: "cell a",
 		},
 	}
 	for name, c := range cases {
@@ -106,10 +112,26 @@ func TestAggregateStatus(t *testing.T) {
 	}
 }
 
+// TestAggregateStatusOfSilentCells: what Karmada could not apply is not reported, and the Instances run on.
+func TestAggregateStatusOfSilentCells(t *testing.T) {
+	deployment := onHub()
+	deployment.Status.Replicas, deployment.Status.Instances = 1, []v1alpha.ReportedInstance{{Name: "web-0"}}
+	got, err := interpreter.AggregateStatus(deployment, []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", AppliedMessage: "connection refused"}})
+	if err != nil || !reflect.DeepEqual(got, &deployment.Status) {
+		t.Errorf("a silent cell: %+v, %v", got, err)
+	}
+	got, err = interpreter.AggregateStatus(deployment, nil)
+	if err != nil || got.Replicas != 0 || len(got.Instances) != 0 {
+		t.Errorf("no cell: %+v, %v", got, err)
+	}
+}
+
 func TestAggregateStatusNamesTheClusterOfGarbage(t *testing.T) {
-	_, err := interpreter.AggregateStatus(onHub(), []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte(`{"replicas":"x"}`)}}})
-	if err == nil || !strings.Contains(err.Error(), "dfw") {
-		t.Errorf("error is %v", err)
+	for _, garbage := range []string{`{"replicas":"x"}`, `[]`, `7`, `"x"`, `{"instances":{}}`, `{`} {
+		_, err := interpreter.AggregateStatus(onHub(), []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte(garbage)}}})
+		if err == nil || !strings.Contains(err.Error(), "dfw") {
+			t.Errorf("%s: error is %v", garbage, err)
+		}
 	}
 }
 
@@ -123,6 +145,30 @@ func TestInterpretStatus(t *testing.T) {
 	inCell.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey] = "x"
 	if _, err := interpreter.InterpretStatus(inCell); err == nil {
 		t.Error("a generation that is no number passed")
+	}
+}
+
+func TestInterpretStatusIsBounded(t *testing.T) {
+	inCell := onHub()
+	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Message: strings.Repeat("é", 5000)}}
+	inCell.Status.Conditions = long
+	for i := range 1500 {
+		inCell.Status.Instances = append(inCell.Status.Instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", i), Conditions: long})
+	}
+	got, err := interpreter.InterpretStatus(inCell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Instances) != 1000 {
+		t.Errorf("%d Instances", len(got.Instances))
+	}
+	for _, message := range []string{got.Conditions[0].Message, got.Instances[999].Conditions[0].Message} {
+		if len(message) > 512 || !utf8.ValidString(message) || !strings.HasSuffix(message, "é…") {
+			t.Errorf("message of %d bytes: %q", len(message), message)
+		}
+	}
+	if len(inCell.Status.Instances) != 1500 || len(long[0].Message) != 10000 {
+		t.Error("the object itself was changed")
 	}
 }
 
@@ -153,83 +199,4 @@ func TestInterpretHealth(t *testing.T) {
 			}
 		})
 	}
-}
-
-// ask sends a request as Karmada does.
-func ask(t testing.TB, request *configv1alpha1.ResourceInterpreterRequest) *configv1alpha1.ResourceInterpreterResponse {
-	t.Helper()
-	body, err := json.Marshal(configv1alpha1.ResourceInterpreterContext{
-		TypeMeta: metav1.TypeMeta{APIVersion: "config.karmada.io/v1alpha1", Kind: "ResourceInterpreterContext"}, Request: request,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorder := send(body)
-	var answer configv1alpha1.ResourceInterpreterContext
-	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Response == nil {
-		t.Fatalf("answer %q: %v", recorder.Body, err)
-	}
-	return answer.Response
-}
-
-func send(body []byte) *httptest.ResponseRecorder {
-	request := httptest.NewRequest(http.MethodPost, interpreter.Path, bytes.NewReader(body))
-	request.Header.Set("Content-Type", "application/json")
-	recorder := httptest.NewRecorder()
-	interpreter.NewHandler().ServeHTTP(recorder, request)
-	return recorder
-}
-
-func request(t testing.TB, operation configv1alpha1.InterpreterOperation) *configv1alpha1.ResourceInterpreterRequest {
-	t.Helper()
-	raw, err := json.Marshal(onHub())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &configv1alpha1.ResourceInterpreterRequest{
-		UID: "uid", Operation: operation, Object: runtime.RawExtension{Raw: raw},
-		Kind: metav1.GroupVersionKind{Group: "compute.datumapis.com", Version: "v1alpha", Kind: "WorkloadDeployment"},
-	}
-}
-
-func TestHandler(t *testing.T) {
-	if response := ask(t, request(t, configv1alpha1.InterpreterOperationInterpretStatus)); !response.Successful || response.RawStatus == nil {
-		t.Errorf("InterpretStatus: %+v", response)
-	}
-	if response := ask(t, request(t, configv1alpha1.InterpreterOperationInterpretHealth)); !response.Successful || response.Healthy == nil {
-		t.Errorf("InterpretHealth: %+v", response)
-	}
-	aggregate := request(t, configv1alpha1.InterpreterOperationAggregateStatus)
-	aggregate.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-0")}
-	if response := ask(t, aggregate); !response.Successful || !bytes.Contains(response.Patch, []byte("web-0")) || bytes.Contains(response.Patch, []byte("/spec")) {
-		t.Errorf("AggregateStatus: %+v, patch %s", response, response.Patch)
-	}
-	unknown := request(t, "Dance")
-	if response := ask(t, unknown); response.Successful || response.Status.Code != http.StatusBadRequest {
-		t.Errorf("unknown operation: %+v", response)
-	}
-	other := request(t, configv1alpha1.InterpreterOperationInterpretStatus)
-	other.Kind.Kind = "Pod"
-	if response := ask(t, other); response.Successful || !strings.Contains(response.Status.Message, "Pod") {
-		t.Errorf("unknown kind: %+v", response)
-	}
-	if recorder := send(bytes.Repeat([]byte(" "), 2<<20)); recorder.Code != http.StatusRequestEntityTooLarge {
-		t.Errorf("a request that is too large was answered with %d", recorder.Code)
-	}
-}
-
-// FuzzHandler: whatever comes in, there is an answer and no success without a request.
-func FuzzHandler(f *testing.F) {
-	f.Add([]byte(`{}`))
-	f.Add([]byte(`{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","request":{"uid":"u","kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"WorkloadDeployment"},"operation":"AggregateStatus","object":{"status":7},"aggregatedStatus":[{"status":[]}]}}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		recorder := send(body)
-		if recorder.Code != http.StatusOK {
-			return
-		}
-		var answer configv1alpha1.ResourceInterpreterContext
-		if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Response == nil {
-			t.Fatalf("the answer to %q is %q", body, recorder.Body)
-		}
-	})
 }

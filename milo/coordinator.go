@@ -78,7 +78,7 @@ func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cl
 	p := s.provider
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.owned[shard] = ctx
+	p.owned[shard] = ctx //nolint:fatcontext // the context is the ownership: it ends when the shard goes to another replica.
 	p.decideShard(shard)
 	context.AfterFunc(ctx, func() {
 		p.mu.Lock()

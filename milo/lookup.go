@@ -28,8 +28,11 @@ type Lookup struct {
 	projects  client.Client
 }
 
-// NewLookup makes a Lookup. It contacts nobody.
+// NewLookup makes a Lookup. It contacts nobody and leaves root as it is.
 func NewLookup(root *rest.Config) (*Lookup, error) {
+	root = rest.CopyConfig(root)
+	// Milo's own priority and fairness is the limit. The client's default would let five users a second write.
+	root.QPS = -1
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("build the scheme: %w", err)
@@ -57,9 +60,17 @@ func (l *Lookup) Project(ctx context.Context, name string) (*Project, error) {
 	case apierrors.IsNotFound(err):
 		return nil, ErrProjectNotFound
 	case err != nil:
-		return nil, fmt.Errorf("Milo cannot be reached: %w", err)
+		return nil, asked("the project", err)
 	}
 	return project, nil
+}
+
+// asked says why Milo gave no answer, and what is to be done when it is not a matter of time.
+func asked(what string, err error) error {
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("Milo refuses the add-on %s, an administrator must grant it: %w", what, err)
+	}
+	return fmt.Errorf("Milo cannot be reached for %s: %w", what, err)
 }
 
 // Suspended says whether a project is suspended.
@@ -68,7 +79,7 @@ func (p *Project) Suspended() bool {
 }
 
 // CityCodes are the cities that a project may use now: upper case, sorted, each once. Ask it only of projects that
-// Project knows: touching any other makes Milo set storage aside for it.
+// Project knows: touching any other makes Milo set storage aside for it. An error says that Milo could not be asked.
 func (l *Lookup) CityCodes(ctx context.Context, project string) ([]string, error) {
 	config, err := ProjectConfig(l.root, project)
 	if err != nil {
@@ -80,7 +91,7 @@ func (l *Lookup) CityCodes(ctx context.Context, project string) ([]string, error
 	}
 	codes, err := Locations{}.CityCodes(ctx, reader)
 	if err != nil {
-		return nil, fmt.Errorf("the project's control plane cannot be reached: %w", err)
+		return nil, asked("the project's locations", err)
 	}
 	return codes, nil
 }

@@ -4,9 +4,10 @@
 package policies
 
 import (
+	"strings"
+
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"strings"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )

@@ -54,7 +54,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many of these may belong to one project.")
 	flags.IntVar(&o.milo.shards, "shards", 16, "Number of parts that the projects are divided into among the replicas. The same on every replica.")
 	flags.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among those that run. Default: the host name.")
-	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long the shards of a replica that was killed stay with it.")
+	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 30*time.Second, "How long the shards of a replica that was killed stay with it.")
 
 	flags.StringVar(&o.webhook.bindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all.")
 	flags.IntVar(&o.webhook.port, "webhook-port", 9443, "Port that webhooks are served on.")

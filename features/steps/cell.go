@@ -143,10 +143,10 @@ func (s *scenario) wasReplaced(ctx context.Context, cell, name string, wanted bo
 	}
 	before, seen := s.seen[s.seenKey(cell, name)]
 	if !seen {
-		return fmt.Errorf("Instance %s was never seen to run", name)
+		return fmt.Errorf("no Instance %s was seen to run", name)
 	}
 	if replaced := instance.UID != before; replaced != wanted {
-		return fmt.Errorf("Instance %s was replaced: %t", name, replaced)
+		return fmt.Errorf("replaced is %[2]t for Instance %[1]s", name, replaced)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (s *scenario) runsPods(ctx context.Context, cell, names string) error {
 		running := []string{}
 		for i := range pods {
 			if pods[i].Status.Phase != corev1.PodRunning {
-				return fmt.Errorf("Pod %s is %s", pods[i].Name, pods[i].Status.Phase)
+				return fmt.Errorf("phase of Pod %s is %s", pods[i].Name, pods[i].Status.Phase)
 			}
 			running = append(running, pods[i].Name)
 		}
@@ -218,7 +218,7 @@ func (s *scenario) noGates(ctx context.Context, cell string) error {
 	}
 	for i := range instances {
 		if controller := instances[i].Spec.Controller; controller != nil && len(controller.SchedulingGates) > 0 {
-			return fmt.Errorf("Instance %s has gates %v", instances[i].Name, controller.SchedulingGates)
+			return fmt.Errorf("gates of Instance %s: %v", instances[i].Name, controller.SchedulingGates)
 		}
 	}
 	return nil
@@ -268,7 +268,7 @@ func (s *scenario) podIsNew(ctx context.Context, cell, name string) error {
 			return err
 		}
 		if pod.UID == s.seen["pod/"+name] || pod.Status.Phase != corev1.PodRunning {
-			return fmt.Errorf("Pod %s of UID %s is %s", name, pod.UID, pod.Status.Phase)
+			return fmt.Errorf("phase of Pod %s with UID %s is %s", name, pod.UID, pod.Status.Phase)
 		}
 		return nil
 	})

@@ -32,7 +32,7 @@ func addInstanceSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^every Instance in the project shows image "([^"]*)"$`, func(ctx context.Context, image string) error {
 		return from(ctx).eventuallyInstances(ctx, func(instance *v1alpha.Instance) error {
 			if found := instance.Spec.Runtime.Sandbox.Containers[0].Image; found != image {
-				return fmt.Errorf("Instance %s shows image %s", instance.Name, found)
+				return fmt.Errorf("image of Instance %s is %s", instance.Name, found)
 			}
 			return nil
 		})
@@ -54,7 +54,7 @@ func addInstanceSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^the projected Instance "([^"]*)" has no volume$`, func(ctx context.Context, name string) error {
 		return from(ctx).eventuallyInstances(ctx, func(instance *v1alpha.Instance) error {
 			if instance.Name == name && len(instance.Spec.Volumes) > 0 {
-				return fmt.Errorf("Instance %s has volumes %v", name, instance.Spec.Volumes)
+				return fmt.Errorf("volumes of Instance %s: %v", name, instance.Spec.Volumes)
 			}
 			return nil
 		})
@@ -212,7 +212,7 @@ func (s *scenario) showAddresses(ctx context.Context) error {
 		interfaces := instance.Status.NetworkInterfaces
 		if len(interfaces) == 0 || interfaces[0].Assignments.NetworkIP == nil || *interfaces[0].Assignments.NetworkIP == "" ||
 			*interfaces[0].Assignments.NetworkIP != addresses[instance.Name] {
-			return fmt.Errorf("Instance %s shows %+v, its Pod has %s", instance.Name, interfaces, addresses[instance.Name])
+			return fmt.Errorf("addresses of Instance %s are %+v, its Pod has %s", instance.Name, interfaces, addresses[instance.Name])
 		}
 		return nil
 	})
@@ -232,7 +232,7 @@ func byIndex(deployment string, instances []v1alpha.Instance) []v1alpha.Instance
 func becameReady(instance *v1alpha.Instance) (metav1.Time, error) {
 	condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
 	if condition == nil || condition.Status != metav1.ConditionTrue {
-		return metav1.Time{}, fmt.Errorf("Instance %s is not Ready", instance.Name)
+		return metav1.Time{}, fmt.Errorf("not Ready: Instance %s", instance.Name)
 	}
 	return condition.LastTransitionTime, nil
 }

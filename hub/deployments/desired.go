@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -82,8 +81,8 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 				Kind:               "Workload",
 				Name:               workload.Name,
 				UID:                workload.UID,
-				Controller:         ptr.To(true),
-				BlockOwnerDeletion: ptr.To(true),
+				Controller:         new(true),
+				BlockOwnerDeletion: new(true),
 			}},
 		},
 		Spec: v1alpha.WorkloadDeploymentSpec{

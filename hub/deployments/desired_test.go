@@ -42,7 +42,7 @@ func TestMakePlan(t *testing.T) {
 				})
 			}
 			existing := map[string]*v1alpha.WorkloadDeployment{}
-			for _, name := range strings.Fields(c.existing) {
+			for name := range strings.FieldsSeq(c.existing) {
 				existing[name] = &v1alpha.WorkloadDeployment{}
 			}
 			got := makePlan(workload, strings.Fields(c.cities), existing)

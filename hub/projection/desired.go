@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -37,8 +36,8 @@ func (p *pass) desiredInstance(reported *v1alpha.ReportedInstance, existing *v1a
 				Kind:               "WorkloadDeployment",
 				Name:               p.deployment.Name,
 				UID:                p.deployment.UID,
-				Controller:         ptr.To(true),
-				BlockOwnerDeletion: ptr.To(true),
+				Controller:         new(true),
+				BlockOwnerDeletion: new(true),
 			}},
 		},
 		Spec: spec,
