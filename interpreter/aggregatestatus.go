@@ -114,10 +114,10 @@ func badness(condition metav1.Condition) int {
 	if condition.Type == v1alpha.ConditionProgressing {
 		bad = metav1.ConditionTrue
 	}
-	switch condition.Status {
-	case bad:
+	if condition.Status == bad {
 		return 2
-	case metav1.ConditionUnknown:
+	}
+	if condition.Status == metav1.ConditionUnknown {
 		return 1
 	}
 	return 0

@@ -16,7 +16,6 @@ import (
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -62,7 +61,7 @@ func (interpreter) Handle(_ context.Context, request karmadainterpreter.Request)
 		return interpretStatus(object)
 	case configv1alpha1.InterpreterOperationInterpretHealth:
 		response := karmadainterpreter.Succeeded("")
-		response.Healthy = ptr.To(InterpretHealth(object))
+		response.Healthy = new(InterpretHealth(object))
 		return response
 	case configv1alpha1.InterpreterOperationAggregateStatus:
 		return aggregateStatus(object, request)
@@ -116,6 +115,6 @@ func patchStatus(object []byte, status *v1alpha.WorkloadDeploymentStatus) karmad
 		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("encode the status: %w", err))
 	}
 	response := karmadainterpreter.Succeeded("")
-	response.Patch, response.PatchType = patch, ptr.To(configv1alpha1.PatchTypeJSONPatch)
+	response.Patch, response.PatchType = patch, new(configv1alpha1.PatchTypeJSONPatch)
 	return response
 }

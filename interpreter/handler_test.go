@@ -5,6 +5,7 @@ package interpreter_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +43,7 @@ func ask(t testing.TB, request *configv1alpha1.ResourceInterpreterRequest) *conf
 }
 
 func send(body []byte) *httptest.ResponseRecorder {
-	request := httptest.NewRequest(http.MethodPost, interpreter.Path, bytes.NewReader(body))
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, interpreter.Path, bytes.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
 	interpreter.NewHandler().ServeHTTP(recorder, request)

@@ -196,7 +196,7 @@ func send(t *testing.T, query string, request *admissionv1.AdmissionRequest) *ad
 }
 
 func post(body []byte) *http.Request {
-	request := httptest.NewRequest(http.MethodPost, webhook.WorkloadPath, bytes.NewReader(body))
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, webhook.WorkloadPath, bytes.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	return request
 }

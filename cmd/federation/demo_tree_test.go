@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -43,7 +42,7 @@ func instance(city string, index int, conditions ...metav1.Condition) v1alpha.In
 	owner := v1alpha.DeploymentName("web", "main", city)
 	result := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{
 		Name:            v1alpha.InstanceName(owner, index),
-		OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: ptr.To(true)}},
+		OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: new(true)}},
 	}}
 	result.Status.Conditions = conditions
 	return result
