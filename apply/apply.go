@@ -66,7 +66,7 @@ func Status(ctx context.Context, c client.Client, owner Owner, desired client.Ob
 }
 
 // ReplaceSpec sets the spec of the stored object to spec, whole, as owner. It is for what server-side apply cannot
-// do: removing fields that somebody else added. It fails with a conflict when stored is not the newest version.
+// do: removing fields that somebody else added. It fails when stored was recreated meanwhile.
 func ReplaceSpec(ctx context.Context, c client.Client, owner Owner, stored client.Object, spec any) error {
 	type operation struct {
 		Op    string `json:"op"`
@@ -74,7 +74,7 @@ func ReplaceSpec(ctx context.Context, c client.Client, owner Owner, stored clien
 		Value any    `json:"value"`
 	}
 	patch, err := json.Marshal([]operation{
-		{Op: "test", Path: "/metadata/resourceVersion", Value: stored.GetResourceVersion()},
+		{Op: "test", Path: "/metadata/uid", Value: stored.GetUID()},
 		{Op: "replace", Path: "/spec", Value: spec},
 	})
 	if err != nil {

@@ -26,6 +26,16 @@ Feature: Delete a Workload
     And Workload "web" becomes available with 1 ready Instances
     And Instance "web-main-dfw-0" in cell "dfw" was replaced
 
+  Scenario: A project that is deleted takes everything with it
+    Given a project of its own that may use DFW
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When the project is deleted
+    Then the project is gone
+    And the hub has nothing of the namespace
+    And cell "dfw" has not even the namespace
+
   @serial
   Scenario: A cell that is down during the deletion is cleaned when it comes back
     Given Workload "web" runs with

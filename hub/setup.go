@@ -12,6 +12,7 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/utils/clock"
@@ -106,6 +107,9 @@ func Setup(mgr mcmanager.Manager, options Options) error {
 // busyRetry is when an object is looked at again whose project has all the workers it may have.
 const busyRetry = 200 * time.Millisecond
 
+// conflictRetry is when an object is looked at again that changed while it was looked at.
+const conflictRetry = 50 * time.Millisecond
+
 // limitPerProject lets at most limit objects of one project be looked at at once.
 func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
 	var mu sync.Mutex
@@ -131,6 +135,11 @@ func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
 			return reconcile.Result{RequeueAfter: busyRetry}, nil
 		}
 		defer leave(request.ClusterName)
-		return f(ctx, request)
+		result, err := f(ctx, request)
+		if apierrors.IsConflict(err) {
+			// Somebody else wrote first and the cache has not heard of it yet: nothing is wrong.
+			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+		}
+		return result, err
 	}
 }

@@ -183,14 +183,9 @@ func wanted(workload *v1alpha.Workload) int {
 // problems are the conditions that keep the tree from being settled, one line each, for an error message.
 func (t *tree) problems() []string {
 	var lines []string
-	add := func(name string, conditions []metav1.Condition, conditionType string) {
-		condition := meta.FindStatusCondition(conditions, conditionType)
-		switch {
-		case condition == nil:
-			lines = append(lines, fmt.Sprintf("%s: has no condition %s", name, conditionType))
-		case condition.Status != metav1.ConditionTrue:
-			lines = append(lines, fmt.Sprintf("%s: %s is %s (%s) %s",
-				name, conditionType, condition.Status, condition.Reason, firstLine(condition.Message)))
+	add := func(name string, conditions []metav1.Condition, conditionTypes ...string) {
+		if line := problem(conditions, conditionTypes); line != "" {
+			lines = append(lines, name+": "+line)
 		}
 	}
 	if t.workload != nil {
@@ -198,12 +193,28 @@ func (t *tree) problems() []string {
 	}
 	for i := range t.deployments {
 		deployment := &t.deployments[i]
-		add("WorkloadDeployment "+deployment.Name, deployment.Status.Conditions, v1alpha.ConditionReplicasReady)
+		// Until its cell has reported, a deployment says only under Available what it waits for.
+		add("WorkloadDeployment "+deployment.Name, deployment.Status.Conditions, v1alpha.ConditionReplicasReady, v1alpha.ConditionAvailable)
 	}
 	for i := range t.instances {
 		add("Instance "+t.instances[i].Name, t.instances[i].Status.Conditions, v1alpha.ConditionReady)
 	}
 	return lines
+}
+
+// problem says what the first of the conditions that is there says, unless it is True.
+func problem(conditions []metav1.Condition, conditionTypes []string) string {
+	for _, conditionType := range conditionTypes {
+		condition := meta.FindStatusCondition(conditions, conditionType)
+		switch {
+		case condition == nil:
+			continue
+		case condition.Status == metav1.ConditionTrue:
+			return ""
+		}
+		return fmt.Sprintf("%s is %s (%s) %s", conditionType, condition.Status, condition.Reason, firstLine(condition.Message))
+	}
+	return "has no condition " + conditionTypes[0]
 }
 
 // align pads all columns but the last to the same width in every row.

@@ -177,11 +177,13 @@ func TestTreeProblems(t *testing.T) {
 		workload: workload(0, 1, condition(v1alpha.ConditionAvailable, "True", "AvailablePlacementFound", "")),
 		deployments: []v1alpha.WorkloadDeployment{
 			deployment("DFW", 0, 1, condition(v1alpha.ConditionReplicasReady, "False", "ReplicasNotReady", "0 of 1")),
+			deployment("ORD", 0, 1, condition(v1alpha.ConditionAvailable, "False", "NoMatchingLocation", "no cell serves ORD")),
 		},
 		instances: []v1alpha.Instance{instance("DFW", 0, isStarting), instance("DFW", 1), instance("DFW", 2, isReady)},
 	}
 	want := []string{
 		"WorkloadDeployment web-main-dfw: ReplicasReady is False (ReplicasNotReady) 0 of 1",
+		"WorkloadDeployment web-main-ord: Available is False (NoMatchingLocation) no cell serves ORD",
 		"Instance web-main-dfw-0: Ready is False (Provisioning) the image is pulled",
 		"Instance web-main-dfw-1: has no condition Ready",
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
@@ -98,6 +99,8 @@ func newManager(o *options, hubConfig *rest.Config, scheme *runtime.Scheme, proj
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host: o.webhook.bindAddress, Port: o.webhook.port, CertDir: o.webhook.certDir, TLSOpts: []func(*tls.Config){onlyTLS13},
 		}),
+		// Less than what a supervisor waits before it kills: connections that clients keep open must not use that up.
+		GracefulShutdownTimeout: new(10 * time.Second),
 		// No leader: the projects are shared among the replicas, and webhooks are everybody's.
 		LeaderElection: false,
 	}, mcmanager.WithCoordinator(coordinator))

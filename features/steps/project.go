@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -31,6 +32,18 @@ func addProjectSteps(sc *godog.ScenarioContext) {
 		s.project = one
 		return errors.Join(s.addNamespace(ctx, one), s.addNamespace(ctx, other))
 	})
+	sc.Step(`^a project of its own that may use ([A-Z]+)$`, func(ctx context.Context, city string) error {
+		return from(ctx).addProject(ctx, city)
+	})
+	sc.Step(`^the project is deleted$`, func(ctx context.Context) error {
+		s := from(ctx)
+		root, err := s.client("milo", admin)
+		if err != nil {
+			return err
+		}
+		return root.Delete(ctx, newProject(s.project))
+	})
+	sc.Step(`^the project is gone$`, func(ctx context.Context) error { return from(ctx).projectIsGone(ctx) })
 	sc.Step(`^project "([^"]*)" may use ([A-Z]+)$`, func(ctx context.Context, project, city string) error {
 		return from(ctx).bindLocation(ctx, project, city)
 	})
@@ -55,6 +68,55 @@ func (s *scenario) addNamespace(ctx context.Context, project string) error {
 	}
 	s.hubNamespaces[project] = v1alpha.HubNamespace(string(namespace.UID))
 	return nil
+}
+
+// addProject makes a project for this scenario alone, with a namespace and a location.
+func (s *scenario) addProject(ctx context.Context, city string) error {
+	s.own = "own-" + s.namespace
+	s.project = s.own
+	if err := s.createProject(ctx, s.own); err != nil {
+		return err
+	}
+	if err := s.bindLocation(ctx, s.own, city); err != nil {
+		return err
+	}
+	return s.addNamespace(ctx, s.own)
+}
+
+// createProject makes a project and waits until it is Ready.
+func (s *scenario) createProject(ctx context.Context, name string, finalizers ...string) error {
+	root, err := s.client("milo", admin)
+	if err != nil {
+		return err
+	}
+	project := newProject(name)
+	project.SetFinalizers(finalizers)
+	if err := root.Create(ctx, project); err != nil {
+		return err
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		if err := root.Get(ctx, types.NamespacedName{Name: name}, project); err != nil {
+			return err
+		}
+		conditions, _, err := unstructured.NestedSlice(project.Object, "status", "conditions")
+		if err != nil {
+			return err
+		}
+		if len(conditions) == 0 {
+			return errors.New("the project is not Ready yet")
+		}
+		return nil
+	})
+}
+
+func (s *scenario) projectIsGone(ctx context.Context) error {
+	root, err := s.client("milo", admin)
+	if err != nil {
+		return err
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		return notFound(root.Get(ctx, types.NamespacedName{Name: s.own}, newProject(s.own)), "project "+s.own)
+	})
 }
 
 func locationBinding(city string) *unstructured.Unstructured {

@@ -151,27 +151,10 @@ func (s *scenario) doomProject(ctx context.Context) error {
 		return err
 	}
 	s.doomed = "doomed-" + s.namespace
-	project := newProject(s.doomed)
-	project.SetFinalizers([]string{holdFinalizer})
-	if err := root.Create(ctx, project); err != nil {
+	if err := s.createProject(ctx, s.doomed, holdFinalizer); err != nil {
 		return err
 	}
-	if err := eventually(ctx, func(ctx context.Context) error {
-		if err := root.Get(ctx, types.NamespacedName{Name: s.doomed}, project); err != nil {
-			return err
-		}
-		conditions, _, err := unstructured.NestedSlice(project.Object, "status", "conditions")
-		if err != nil {
-			return err
-		}
-		if len(conditions) == 0 {
-			return errors.New("the project is not Ready yet")
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	return root.Delete(ctx, project)
+	return root.Delete(ctx, newProject(s.doomed))
 }
 
 // releaseProject lets a doomed project go.

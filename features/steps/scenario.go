@@ -37,6 +37,8 @@ type scenario struct {
 	quiet quietPeriod
 	// doomed is a project that is being deleted.
 	doomed string
+	// own is a project of the scenario's own.
+	own string
 	// strays are namespaces that the scenario put into cells itself.
 	strays []stray
 }
@@ -75,6 +77,7 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	addCellSteps(sc)
 	addAddOnSteps(sc)
 	addRefusalSteps(sc)
+	addPrivilegeSteps(sc)
 }
 
 // cleanUp removes what the scenario made and waits until it is gone, so that it costs the next ones nothing.
@@ -87,6 +90,10 @@ func (s *scenario) cleanUp(ctx context.Context) error {
 		problems = append(problems, s.releaseProject(ctx))
 	}
 	for project := range s.hubNamespaces {
+		if project == s.own {
+			problems = append(problems, s.removeProject(ctx))
+			continue
+		}
 		problems = append(problems, s.removeNamespace(ctx, project))
 	}
 	for _, put := range s.strays {
@@ -97,6 +104,17 @@ func (s *scenario) cleanUp(ctx context.Context) error {
 		problems = append(problems, client.IgnoreNotFound(c.Delete(ctx, put.object)))
 	}
 	return errors.Join(problems...)
+}
+
+func (s *scenario) removeProject(ctx context.Context) error {
+	root, err := s.client("milo", admin)
+	if err != nil {
+		return err
+	}
+	if err := client.IgnoreNotFound(root.Delete(ctx, newProject(s.own))); err != nil {
+		return err
+	}
+	return s.projectIsGone(ctx)
 }
 
 func (s *scenario) removeNamespace(ctx context.Context, project string) error {

@@ -1,0 +1,29 @@
+Feature: Least privilege
+  No process of the add-on may do more than its work needs, and an agent in a cell may do nothing outside of it.
+
+  Scenario Outline: <user> and <verb> <resource> in <plane>
+    Then in plane "<plane>" user "<user>" <may> <verb> "<resource>"
+
+    Examples: what a cell's agent may do
+      | plane         | user                 | may     | verb   | resource                                         |
+      | cell/dfw      | karmada-compute-cell | may     | create | pods                                             |
+      | cell/dfw      | karmada-compute-cell | may     | patch  | workloaddeployments.compute.datumapis.com/status |
+      | cell/dfw      | karmada-compute-cell | may not | patch  | workloaddeployments.compute.datumapis.com        |
+      | cell/dfw      | karmada-compute-cell | may not | get    | secrets                                          |
+      | cell/dfw      | karmada-compute-cell | may not | create | namespaces                                       |
+      | hub           | karmada-compute-cell | may not | get    | workloaddeployments.compute.datumapis.com        |
+      | hub           | karmada-compute-cell | may not | list   | namespaces                                       |
+      | milo          | karmada-compute-cell | may not | list   | projects.resourcemanager.miloapis.com            |
+      | project/north | karmada-compute-cell | may not | get    | workloads.compute.datumapis.com                  |
+
+    Examples: what the hub's controllers may do
+      | plane         | user            | may     | verb   | resource                                         |
+      | hub           | karmada-compute | may     | create | workloaddeployments.compute.datumapis.com        |
+      | hub           | karmada-compute | may not | patch  | workloaddeployments.compute.datumapis.com/status |
+      | hub           | karmada-compute | may not | get    | secrets                                          |
+      | hub           | karmada-compute | may not | create | clusterroles.rbac.authorization.k8s.io           |
+      | hub           | karmada-compute | may not | patch  | clusters.cluster.karmada.io                      |
+      | project/north | karmada-compute | may     | patch  | workloads.compute.datumapis.com/status           |
+      | project/north | karmada-compute | may not | delete | workloads.compute.datumapis.com                  |
+      | project/north | karmada-compute | may not | get    | secrets                                          |
+      | cell/dfw      | karmada-compute | may not | list   | pods                                             |
