@@ -4,8 +4,7 @@
 package interpreter
 
 import (
-	"bytes"
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,8 @@ import (
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/json"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/klog/v2"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -23,12 +23,15 @@ import (
 // Path is where the handler is served; policies/interpreter.yaml names it too.
 const Path = "/interpret-workloaddeployment"
 
-// maxBody is what Karmada's library reads of a request, in bytes; it would cut a longer one off and call it malformed.
-const maxBody = karmadainterpreter.MaxRespBodyLength
+// maxBody is the largest request that is read, in bytes. A request to aggregate carries the object with its status
+// and that status once more per cell, and an object may have 1.5 MiB in etcd.
+const maxBody = 8 << 20
 
 // NewHandler answers Karmada's ResourceInterpreter requests. It is safe for concurrent use.
+//
+// Requests and responses are those of Karmada's library. They are read here and not by it, because it cuts requests off
+// at 1 MiB, which one about a deployment with 600 Instances passes, and calls the rest malformed.
 func NewHandler() http.Handler {
-	webhook := karmadainterpreter.NewWebhook(interpreter{}, karmadainterpreter.NewDecoder(runtime.NewScheme()))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
@@ -39,21 +42,41 @@ func NewHandler() http.Handler {
 			http.Error(w, "the request cannot be read", http.StatusBadRequest)
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		var response karmadainterpreter.Response
+		if request, err := decodeRequest(r.Header.Get("Content-Type"), body); err != nil {
+			response = karmadainterpreter.Errored(http.StatusBadRequest, err)
+		} else {
+			response = handle(request)
+			response.Complete(*request)
+		}
 		w.Header().Set("Content-Type", "application/json")
-		webhook.ServeHTTP(w, r)
+		if err := json.NewEncoder(w).Encode(configv1alpha1.ResourceInterpreterContext{Response: &response.ResourceInterpreterResponse}); err != nil {
+			klog.FromContext(r.Context()).Error(err, "Answer to Karmada could not be sent")
+		}
 	})
 }
 
-type interpreter struct{}
+func decodeRequest(contentType string, body []byte) (*karmadainterpreter.Request, error) {
+	if contentType != "application/json" {
+		return nil, fmt.Errorf("content type is %q, not application/json", contentType)
+	}
+	var question configv1alpha1.ResourceInterpreterContext
+	if err := utiljson.Unmarshal(body, &question); err != nil {
+		return nil, fmt.Errorf("decode the request: %w", err)
+	}
+	if question.GroupVersionKind() != configv1alpha1.SchemeGroupVersion.WithKind("ResourceInterpreterContext") || question.Request == nil {
+		return nil, fmt.Errorf("%s with a request is expected, not %q", configv1alpha1.SchemeGroupVersion.WithKind("ResourceInterpreterContext"), question.GroupVersionKind())
+	}
+	return &karmadainterpreter.Request{ResourceInterpreterRequest: *question.Request}, nil
+}
 
-// Handle answers one request.
-func (interpreter) Handle(_ context.Context, request karmadainterpreter.Request) karmadainterpreter.Response {
+// handle answers one request.
+func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "WorkloadDeployment" {
 		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("kind %s of group %q is not interpreted here", request.Kind.Kind, request.Kind.Group))
 	}
 	object := &v1alpha.WorkloadDeployment{}
-	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+	if err := utiljson.Unmarshal(request.Object.Raw, object); err != nil {
 		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("decode the WorkloadDeployment: %w", err))
 	}
 	switch request.Operation {
@@ -84,7 +107,7 @@ func interpretStatus(object *v1alpha.WorkloadDeployment) karmadainterpreter.Resp
 	return response
 }
 
-func aggregateStatus(object *v1alpha.WorkloadDeployment, request karmadainterpreter.Request) karmadainterpreter.Response {
+func aggregateStatus(object *v1alpha.WorkloadDeployment, request *karmadainterpreter.Request) karmadainterpreter.Response {
 	status, err := AggregateStatus(object, request.AggregatedStatus)
 	if err != nil {
 		return karmadainterpreter.Errored(http.StatusBadRequest, err)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -78,7 +79,7 @@ func TestHandler(t *testing.T) {
 	if response := ask(t, other); response.Successful || !strings.Contains(response.Status.Message, "Pod") {
 		t.Errorf("unknown kind: %+v", response)
 	}
-	if recorder := send(bytes.Repeat([]byte(" "), 2<<20)); recorder.Code != http.StatusRequestEntityTooLarge || !strings.Contains(recorder.Body.String(), "1048576") {
+	if recorder := send(bytes.Repeat([]byte(" "), 9<<20)); recorder.Code != http.StatusRequestEntityTooLarge || !strings.Contains(recorder.Body.String(), "8388608") {
 		t.Errorf("a request that is too large was answered with %d: %s", recorder.Code, recorder.Body)
 	}
 }
@@ -176,4 +177,21 @@ func FuzzHandler(f *testing.F) {
 			t.Errorf("success for %q", body)
 		}
 	})
+}
+
+// TestHandlerReadsLargeRequests: a deployment may have a thousand Instances, and what Karmada asks about it is larger
+// than what Karmada's own library reads.
+func TestHandlerReadsLargeRequests(t *testing.T) {
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("web-%d", i))
+	}
+	item := from(t, "dfw", 4, 1000, names...)
+	padded := bytes.ReplaceAll(item.Status.Raw, []byte(`"name":"web-`), []byte(`"padding":"`+strings.Repeat("x", 1500)+`","name":"web-`))
+	item.Status = &runtime.RawExtension{Raw: padded}
+	aggregate := request(t, configv1alpha1.InterpreterOperationAggregateStatus)
+	aggregate.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{item}
+	if response := ask(t, aggregate); !response.Successful || !bytes.Contains(response.Patch, []byte("web-999")) {
+		t.Errorf("%d bytes were answered with %+v", len(padded), response.Status)
+	}
 }

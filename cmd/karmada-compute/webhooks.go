@@ -21,7 +21,7 @@ func serveWebhooks(server ctrlwebhook.Server, miloConfig *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	server.Register(webhook.WorkloadPath, &ctrlwebhook.Admission{Handler: &webhook.Workloads{Projects: admissionProjects{lookup}}})
+	server.Register(webhook.WorkloadPath, webhook.NewHandler(admissionProjects{lookup}))
 	server.Register(interpreter.Path, interpreter.NewHandler())
 	return nil
 }
