@@ -36,6 +36,20 @@ Feature: Delete a Workload
     And the hub has nothing of the namespace
     And cell "dfw" has not even the namespace
 
+  Scenario: A project made again under the same name is another project
+    Given a project of its own that may use DFW
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When the project is deleted
+    And the project is gone
+    And the project is made again
+    And the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then Workload "web" becomes available with 1 ready Instances
+    And the hub namespace says that it comes from the project
+
   @serial
   Scenario: A cell that is down during the deletion is cleaned when it comes back
     Given Workload "web" runs with

@@ -96,6 +96,11 @@ func (s *scenario) hubNamespaceIsLabelled(ctx context.Context) error {
 		v1alpha.LabelProjectNamespace:                    s.namespace,
 		policyv1alpha1.NamespaceSkipAutoPropagationLabel: "true",
 	}
+	project, err := s.projectUID(ctx)
+	if err != nil {
+		return err
+	}
+	wanted[v1alpha.LabelProjectUID] = project
 	return eventually(ctx, func(ctx context.Context) error {
 		namespace := &corev1.Namespace{}
 		if err := c.Get(ctx, types.NamespacedName{Name: s.hubNamespaces[s.project]}, namespace); err != nil {
@@ -106,11 +111,18 @@ func (s *scenario) hubNamespaceIsLabelled(ctx context.Context) error {
 				return fmt.Errorf("label %s is %q, not %q", key, namespace.Labels[key], value)
 			}
 		}
-		if namespace.Labels[v1alpha.LabelProjectUID] == "" {
-			return errors.New("the project's UID is not on the hub namespace")
-		}
 		return nil
 	})
+}
+
+func (s *scenario) projectUID(ctx context.Context) (string, error) {
+	root, err := s.client("milo", admin)
+	if err != nil {
+		return "", err
+	}
+	project := newProject(s.project)
+	err = root.Get(ctx, types.NamespacedName{Name: s.project}, project)
+	return string(project.GetUID()), err
 }
 
 // nothingOnHub waits until neither the hub namespace nor anything that was made for it is left, in whatever namespace.

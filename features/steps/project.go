@@ -43,6 +43,14 @@ func addProjectSteps(sc *godog.ScenarioContext) {
 		}
 		return root.Delete(ctx, newProject(s.project))
 	})
+	sc.Step(`^the project is made again$`, func(ctx context.Context) error {
+		s := from(ctx)
+		// Its locations are still there, as Milo keeps what is not in a namespace.
+		if err := s.createProject(ctx, s.own); err != nil {
+			return err
+		}
+		return s.addNamespace(ctx, s.own)
+	})
 	sc.Step(`^the project is gone$`, func(ctx context.Context) error { return from(ctx).projectIsGone(ctx) })
 	sc.Step(`^project "([^"]*)" may use ([A-Z]+)$`, func(ctx context.Context, project, city string) error {
 		return from(ctx).bindLocation(ctx, project, city)

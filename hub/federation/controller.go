@@ -15,19 +15,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
-	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 )
 
 // Owner is the field manager of this controller.
@@ -61,16 +60,16 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("federation").
 		For(&v1alpha.WorkloadDeployment{}).
 		// A copy that was edited or deleted by hand is put back, and a finalizer waits for the copy's end.
-		Watches(&v1alpha.WorkloadDeployment{}, onHubEvent(originalOf),
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
 			append(onHub, mcbuilder.WithPredicates(notStatus()))...).
 		// What the copies need is put back too, and a hub namespace that is going away is waited for.
-		Watches(&corev1.Namespace{}, onHubEvent(r.copiesIn(nameOf)), append(onHub, mcbuilder.WithPredicates(gone()))...).
-		Watches(&policyv1alpha1.PropagationPolicy{}, onHubEvent(r.copiesIn(namespaceOf)),
+		Watches(&corev1.Namespace{}, origin.OnHubEvent(r.copiesIn(nameOf)), append(onHub, mcbuilder.WithPredicates(gone()))...).
+		Watches(&policyv1alpha1.PropagationPolicy{}, origin.OnHubEvent(r.copiesIn(namespaceOf)),
 			append(onHub, mcbuilder.WithPredicates(changedSpec()))...).
-		Watches(&workv1alpha1.Work{}, onHubEvent(r.copiesIn(labelledNamespace)),
+		Watches(&workv1alpha1.Work{}, origin.OnHubEvent(r.copiesIn(labelledNamespace)),
 			append(onHub, mcbuilder.WithPredicates(gone()))...).
 		// A cell that joins a city needs the namespaces of that city.
-		Watches(&clusterv1alpha1.Cluster{}, onHubEvent(r.copiesOfCity),
+		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(r.copiesOfCity),
 			append(onHub, mcbuilder.WithPredicates(predicate.LabelChangedPredicate{}))...).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
@@ -78,29 +77,10 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 
 type mapper func(context.Context, client.Object) []mcreconcile.Request
 
-func onHubEvent(requests mapper) mchandler.EventHandlerFunc {
-	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
-		return handler.TypedEnqueueRequestsFromMapFunc(handler.TypedMapFunc[client.Object, mcreconcile.Request](requests))
-	}
-}
-
-// originalOf asks for the project's original of a copy on the hub.
-func originalOf(_ context.Context, copied client.Object) []mcreconcile.Request {
-	project := copied.GetAnnotations()[v1alpha.AnnotationProjectName]
-	namespace := copied.GetLabels()[v1alpha.LabelProjectNamespace]
-	if project == "" || namespace == "" {
-		return nil
-	}
-	return []mcreconcile.Request{{
-		ClusterName: multicluster.ClusterName(project),
-		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: copied.GetName()}},
-	}}
-}
-
 // copiesIn asks for the originals that belong in a hub namespace, whether their copies are there or not.
 func (r *Reconciler) copiesIn(hubNamespace func(client.Object) string) mapper {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
-		project := multicluster.ClusterName(changed.GetAnnotations()[v1alpha.AnnotationProjectName])
+		project := origin.Project(changed)
 		cl, err := r.Projects.Get(ctx, project)
 		if err != nil {
 			// Another replica's, or one that is engaged later and then looks at all of its deployments.
@@ -141,7 +121,7 @@ func (r *Reconciler) copiesOfCity(ctx context.Context, cell client.Object) []mcr
 	}
 	var requests []mcreconcile.Request
 	for i := range copies.Items {
-		requests = append(requests, originalOf(ctx, &copies.Items[i])...)
+		requests = append(requests, origin.OfCopy(ctx, &copies.Items[i])...)
 	}
 	return requests
 }

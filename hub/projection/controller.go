@@ -6,21 +6,18 @@ package projection
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
-	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 )
 
 // Owner is the field manager of this controller.
@@ -48,23 +45,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		For(&v1alpha.WorkloadDeployment{}).
 		// An Instance that a consumer edited or deleted is put back.
 		Owns(&v1alpha.Instance{}).
-		Watches(&v1alpha.WorkloadDeployment{}, onHubEvent,
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
-}
-
-// onHubEvent asks for the project's original of a copy on the hub.
-func onHubEvent(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
-	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, copied client.Object) []mcreconcile.Request {
-		project := copied.GetAnnotations()[v1alpha.AnnotationProjectName]
-		namespace := copied.GetLabels()[v1alpha.LabelProjectNamespace]
-		if project == "" || namespace == "" {
-			return nil
-		}
-		return []mcreconcile.Request{{
-			ClusterName: multicluster.ClusterName(project),
-			Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: copied.GetName()}},
-		}}
-	})
 }

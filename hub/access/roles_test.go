@@ -1,0 +1,55 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access_test
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// TestRolesAreNarrow: no role of the add-on has a wildcard, sees a Secret, or can raise its own or anybody's rights.
+func TestRolesAreNarrow(t *testing.T) {
+	for _, file := range []string{"hub/role.yaml", "project/role.yaml", "../../cell/access/role.yaml"} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules := 0
+		for document := range bytes.SplitSeq(content, []byte("\n---\n")) {
+			var role rbacv1.ClusterRole
+			if err := yaml.UnmarshalStrict(document, &role); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			for _, rule := range role.Rules {
+				rules++
+				checkRule(t, file, rule)
+			}
+		}
+		if rules == 0 {
+			t.Errorf("%s has no rule", file)
+		}
+	}
+}
+
+func checkRule(t *testing.T, file string, rule rbacv1.PolicyRule) {
+	t.Helper()
+	for _, words := range [][]string{rule.Verbs, rule.Resources, rule.APIGroups} {
+		if slices.Contains(words, "*") {
+			t.Errorf("%s: wildcard in %+v", file, rule)
+		}
+	}
+	for _, verb := range []string{"escalate", "bind", "impersonate", "deletecollection"} {
+		if slices.Contains(rule.Verbs, verb) {
+			t.Errorf("%s: verb %s in %+v", file, verb, rule)
+		}
+	}
+	if slices.Contains(rule.APIGroups, rbacv1.GroupName) || slices.Contains(rule.Resources, "secrets") || slices.Contains(rule.Resources, "serviceaccounts/token") {
+		t.Errorf("%s: %+v", file, rule)
+	}
+}

@@ -1,0 +1,46 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policies_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/policies"
+)
+
+func TestCityPolicy(t *testing.T) {
+	policy := policies.CityPolicy("ns-1", "DFW")
+	if policy.Name != "city-dfw" || policy.Namespace != "ns-1" {
+		t.Errorf("it is %s/%s", policy.Namespace, policy.Name)
+	}
+	selector := policy.Spec.ResourceSelectors[0]
+	if selector.Namespace != "ns-1" || selector.Kind != "WorkloadDeployment" || selector.APIVersion != "compute.datumapis.com/v1alpha" {
+		t.Errorf("it selects %+v", selector)
+	}
+	matches := func(s *metav1.LabelSelector, city string) bool {
+		parsed, err := metav1.LabelSelectorAsSelector(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed.Matches(labels.Set{v1alpha.LabelTopologyCity: city})
+	}
+	for city, want := range map[string]bool{"dfw": true, "ord": false} {
+		if got := matches(selector.LabelSelector, city); got != want {
+			t.Errorf("deployments of %s are selected: %t", city, got)
+		}
+	}
+	for city, want := range map[string]bool{"dfw": true, "DFW": true, "ord": false, "": false} {
+		if got := matches(policy.Spec.Placement.ClusterAffinity.LabelSelector, city); got != want {
+			t.Errorf("cells of %q are selected: %t", city, got)
+		}
+	}
+	constraint := policy.Spec.Placement.SpreadConstraints[0]
+	if constraint.MaxGroups != 1 || constraint.MinGroups != 1 {
+		t.Errorf("a deployment goes to %d to %d cells", constraint.MinGroups, constraint.MaxGroups)
+	}
+}
