@@ -14,6 +14,7 @@ import (
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
 
@@ -64,8 +65,9 @@ func decodeRequest(contentType string, body []byte) (*karmadainterpreter.Request
 	if err := utiljson.Unmarshal(body, &question); err != nil {
 		return nil, fmt.Errorf("decode the request: %w", err)
 	}
-	if question.GroupVersionKind() != configv1alpha1.SchemeGroupVersion.WithKind("ResourceInterpreterContext") || question.Request == nil {
-		return nil, fmt.Errorf("%s with a request is expected, not %q", configv1alpha1.SchemeGroupVersion.WithKind("ResourceInterpreterContext"), question.GroupVersionKind())
+	expected := schema.FromAPIVersionAndKind(configv1alpha1.GroupVersion.String(), "ResourceInterpreterContext")
+	if question.GroupVersionKind() != expected || question.Request == nil {
+		return nil, fmt.Errorf("%s with a request is expected, not %q", expected, question.GroupVersionKind())
 	}
 	return &karmadainterpreter.Request{ResourceInterpreterRequest: *question.Request}, nil
 }
