@@ -14,10 +14,12 @@ Feature: Report status into the project
     And the conditions of Workload "web" are of its newest generation
     And the Instances in the project show the addresses of their Pods
 
-  Scenario: A projected Instance that a consumer edits or deletes is put back
+  Scenario: What a consumer does to a projected Instance is refused or put back
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
+    When the consumer tries to give the projected Instance "web-main-dfw-0" image "docker.io/library/evil:1"
+    Then that is refused with "change the Workload"
     When the projected Instance "web-main-dfw-0" is given image "docker.io/library/evil:1" by hand
     Then every Instance in the project shows image "docker.io/library/nginx:1.27"
     When the projected Instance "web-main-dfw-0" is given a volume by hand

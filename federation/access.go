@@ -5,11 +5,13 @@ package federation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -87,53 +89,48 @@ func bindingOf(role *unstructured.Unstructured, user string) (*unstructured.Unst
 	return binding, nil
 }
 
-// applyWebhooks has Milo and Karmada call the add-on's webhooks.
-func (a *AddOn) applyWebhooks(ctx context.Context) error {
-	for file, name := range map[string]string{
-		filepath.Join("webhook", "configuration.yaml"): planeMilo,
-		filepath.Join("policies", "interpreter.yaml"):  planeHub,
-	} {
-		objects, err := readFile(filepath.Join(a.federation.state.Repository, file))
-		if err != nil {
-			return fmt.Errorf("webhooks of %s: %w", name, err)
-		}
+// webhookConfigurations are what the add-on registers, and where it takes
+// effect.
+func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResource, error) {
+	admission := []schema.GroupVersionResource{
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
+	}
+	configurations := map[string][]schema.GroupVersionResource{
+		planeMilo: admission,
+		planeHub:  {{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpreterwebhookconfigurations"}},
+	}
+	projects, err := a.federation.projects()
+	if err != nil {
+		return nil, err
+	}
+	for _, project := range projects {
+		configurations[planeProjectDirect+project] = admission
+	}
+	return configurations, nil
+}
+
+// waitWebhooks waits until the add-on's webhooks are registered everywhere:
+// until then objects are admitted without being asked about.
+func (a *AddOn) waitWebhooks(ctx context.Context) error {
+	configurations, err := a.webhookConfigurations()
+	if err != nil {
+		return err
+	}
+	for name, resources := range configurations {
 		client, err := a.federation.plane(name)
 		if err != nil {
 			return err
 		}
-		for _, object := range objects {
-			if err := a.direct(object); err != nil {
-				return fmt.Errorf("%s: %s: %w", file, object.GetName(), err)
+		for _, resource := range resources {
+			err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+				_, err := client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{})
+				return err == nil, nil // an error passes or the time runs out
+			})
+			if err != nil {
+				return fmt.Errorf("the add-on has not registered its %s at %s: %w", resource.Resource, name, err)
 			}
-		}
-		if err := client.apply(ctx, objects...); err != nil {
-			return err
 		}
 	}
 	return nil
-}
-
-// direct replaces the Services that webhooks name by the balancer: there is no
-// cluster here in which a Service could lead anywhere.
-func (a *AddOn) direct(configuration *unstructured.Unstructured) error {
-	ca, err := a.federation.caBundle()
-	if err != nil {
-		return err
-	}
-	webhooks, found, err := unstructured.NestedSlice(configuration.Object, "webhooks")
-	if err != nil || !found {
-		return errors.Join(errors.New("it has no list of webhooks"), err)
-	}
-	for _, item := range webhooks {
-		webhook, ok := item.(map[string]any)
-		if !ok {
-			return errors.New("a webhook is not an object")
-		}
-		path, _, err := unstructured.NestedString(webhook, "clientConfig", "service", "path")
-		if err != nil {
-			return err
-		}
-		webhook["clientConfig"] = map[string]any{"url": "https://" + address(a.balancer) + path, "caBundle": ca}
-	}
-	return unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks")
 }

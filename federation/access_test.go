@@ -5,8 +5,6 @@ package federation
 
 import (
 	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestBindingOf(t *testing.T) {
@@ -46,34 +44,5 @@ func TestBindingOf(t *testing.T) {
 				t.Errorf("binding is %v", binding.Object)
 			}
 		})
-	}
-}
-
-func TestDirectLeadsToTheBalancer(t *testing.T) {
-	a := &AddOn{federation: &Federation{pki: newPKI(t)}, balancer: 12345}
-	objects, err := decode([]byte(`
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: w}
-webhooks:
-- name: a
-  clientConfig: {service: {name: s, namespace: n, path: /validate, port: 443}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.direct(objects[0]); err != nil {
-		t.Fatal(err)
-	}
-	webhooks, _, err := unstructured.NestedSlice(objects[0].Object, "webhooks")
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, ok := webhooks[0].(map[string]any)["clientConfig"].(map[string]any)
-	if !ok {
-		t.Fatal("no clientConfig")
-	}
-	if client["url"] != "https://127.0.0.1:12345/validate" || client["caBundle"] == "" || client["service"] != nil {
-		t.Errorf("clientConfig is %v", client)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -23,6 +24,13 @@ const (
 
 const balancerName = "karmada-compute-balancer"
 
+const (
+	// trustDelay and shutdownDelay are shorter than they would be where
+	// changes travel through more than one machine.
+	trustDelay    = 3 * time.Second
+	shutdownDelay = time.Second
+)
+
 // AddOnOptions say how the add-on runs.
 type AddOnOptions struct {
 	// Replicas of the hub binary. Default 2.
@@ -33,11 +41,10 @@ type AddOnOptions struct {
 // binary behind a balancer, and one process per cell. It may be used from
 // several goroutines at once.
 type AddOn struct {
-	federation   *Federation
-	certificates string
-	replicas     []replicaPorts
-	agents       map[string]agentPorts
-	balancer     int
+	federation *Federation
+	replicas   []replicaPorts
+	agents     map[string]agentPorts
+	balancer   int
 }
 
 type replicaPorts struct{ webhook, metrics, health int }
@@ -66,15 +73,11 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 }
 
 func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
-	certificates, err := f.webhookCertificates()
-	if err != nil {
-		return nil, err
-	}
 	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.state.Cells))
 	if err != nil {
 		return nil, err
 	}
-	a := &AddOn{federation: f, certificates: certificates, balancer: ports[0], agents: map[string]agentPorts{}}
+	a := &AddOn{federation: f, balancer: ports[0], agents: map[string]agentPorts{}}
 	ports = ports[1:]
 	for range replicas {
 		a.replicas = append(a.replicas, replicaPorts{webhook: ports[0], metrics: ports[1], health: ports[2]})
@@ -105,11 +108,11 @@ func (a *AddOn) start(ctx context.Context) error {
 	for _, cell := range f.state.Cells {
 		group.Go(func() error { return a.StartAgent(groupCtx, cell.Name) })
 	}
-	group.Go(func() error { return a.startBalancer(groupCtx) })
+	group.Go(func() error { return a.Route(groupCtx, a.all()...) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := a.applyWebhooks(ctx); err != nil {
+	if err := a.waitWebhooks(ctx); err != nil {
 		return err
 	}
 	f.progress.printf("add-on is up")
@@ -138,8 +141,8 @@ func (a *AddOn) stop() error {
 func (a *AddOn) Replicas() int { return len(a.replicas) }
 
 // Start starts replica i, counted from 0, at the addresses it always has, and
-// waits until it is ready.
-func (a *AddOn) Start(ctx context.Context, i int) error {
+// waits until it is ready. More arguments of the binary may be added.
+func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	if err := a.checkReplica(i); err != nil {
 		return err
 	}
@@ -154,11 +157,13 @@ func (a *AddOn) Start(ctx context.Context, i int) error {
 	}
 	return f.start(ctx, Process{
 		Name: replicaName(i), Path: filepath.Join(f.binFolder(), "karmada-compute"),
-		Args: []string{
+		Args: append([]string{
 			"--kubeconfig=" + hub, "--milo-kubeconfig=" + milo, "--replica-name=" + replicaName(i),
-			"--webhook-bind-address=127.0.0.1", "--webhook-port=" + strconv.Itoa(ports.webhook), "--webhook-cert-dir=" + a.certificates,
+			"--webhook-bind-address=127.0.0.1", "--webhook-port=" + strconv.Itoa(ports.webhook), "--webhook-url=https://" + address(a.balancer),
+			"--client-ca-file=" + f.pki.caFile(), "--authorization-always-allow-groups=" + miloServer,
+			"--webhook-ca-trust-delay=" + trustDelay.String(), "--shutdown-delay-duration=" + shutdownDelay.String(),
 			"--metrics-bind-address=" + address(ports.metrics), "--health-probe-bind-address=" + address(ports.health),
-		},
+		}, args...),
 		Ready: httpReady(plainClient, "http://"+address(ports.health)+"/readyz"),
 	})
 }
@@ -208,16 +213,53 @@ func (a *AddOn) StopAgent(cell string) error {
 	return a.federation.StopProcess(agentName(cell))
 }
 
-// startBalancer puts one address in front of the replicas' webhooks.
-func (a *AddOn) startBalancer(ctx context.Context) error {
+// Route puts one address in front of the webhooks of some replicas, and of no
+// others. Connections that are open through an earlier route are closed.
+func (a *AddOn) Route(ctx context.Context, replicas ...int) error {
 	args := []string{"balancer", "--listen=" + address(a.balancer)}
-	for _, ports := range a.replicas {
-		args = append(args, "--backend="+address(ports.webhook))
+	for _, i := range replicas {
+		if err := a.checkReplica(i); err != nil {
+			return err
+		}
+		ports := a.replicas[i]
+		args = append(args, "--backend="+address(ports.webhook)+"=http://"+address(ports.health)+"/readyz")
+	}
+	if a.federation.isRunning(balancerName) {
+		if err := a.federation.StopProcess(balancerName); err != nil {
+			return err
+		}
 	}
 	return a.federation.start(ctx, Process{
 		Name: balancerName, Path: a.federation.ownBinary(), Args: args,
 		Ready: accepts(address(a.balancer)), stage: stageRouter,
 	})
+}
+
+// RouteAll has the webhooks of every replica called.
+func (a *AddOn) RouteAll(ctx context.Context) error { return a.Route(ctx, a.all()...) }
+
+func (a *AddOn) all() []int {
+	replicas := make([]int, len(a.replicas))
+	for i := range replicas {
+		replicas[i] = i
+	}
+	return replicas
+}
+
+// WebhookAddress is where the webhooks of a replica are served.
+func (a *AddOn) WebhookAddress(i int) (string, error) {
+	if err := a.checkReplica(i); err != nil {
+		return "", err
+	}
+	return address(a.replicas[i].webhook), nil
+}
+
+// HealthAddress is where a replica's probes are served.
+func (a *AddOn) HealthAddress(i int) (string, error) {
+	if err := a.checkReplica(i); err != nil {
+		return "", err
+	}
+	return address(a.replicas[i].health), nil
 }
 
 func (a *AddOn) checkReplica(i int) error {

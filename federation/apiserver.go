@@ -25,6 +25,8 @@ type apiServer struct {
 	// small leaves out the APIs that a plane without workloads does not need:
 	// it starts faster and needs less memory.
 	small bool
+	// webhookUser is who it is to webhooks. Empty: nobody.
+	webhookUser string
 }
 
 // smallAPIs are the built-in APIs of Milo's control planes.
@@ -80,6 +82,13 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		"--profiling=false",
 	}
 	args = append(args, f.frontProxy(s.plane)...)
+	if s.webhookUser != "" {
+		config, err := f.webhookCredentials(s.webhookUser)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--admission-control-config-file="+config)
+	}
 	without := []string{"ServiceAccount"}
 	if s.small {
 		without = append(without, smallWithout...)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -20,13 +19,13 @@ import (
 const dialTimeout = 2 * time.Second
 
 // Balancer spreads TCP connections over backends in turn, in the role that a
-// Kubernetes Service has in a cluster. A backend that does not accept a
-// connection is skipped.
+// Kubernetes Service has in a cluster. A backend that is not ready or does not
+// accept a connection is skipped.
 type Balancer struct {
 	// Listen is the address to accept connections on.
 	Listen string
 	// Backends are the addresses to spread them over.
-	Backends []string
+	Backends []*Backend
 	Log      *slog.Logger
 
 	next        atomic.Uint64
@@ -43,7 +42,12 @@ func (b *Balancer) Serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("balancer: %w", err)
 	}
-	defer b.connections.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		b.connections.Wait()
+	}()
+	b.watchAll(ctx, &b.connections)
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // Accept reports it
 	defer stop()
 	for {
@@ -76,32 +80,4 @@ func (b *Balancer) serve(ctx context.Context, client net.Conn) {
 	both.Go(func() { carry(backend, client) })
 	both.Go(func() { carry(client, backend) })
 	both.Wait()
-}
-
-// dial connects to the next backend that accepts.
-func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: dialTimeout}
-	first := b.next.Add(1) - 1
-	count := uint64(len(b.Backends))
-	var errs []error
-	for i := range count {
-		connection, err := dialer.DialContext(ctx, "tcp", b.Backends[(first+i)%count])
-		if err == nil {
-			return connection, nil
-		}
-		errs = append(errs, err)
-	}
-	return nil, errors.Join(errs...)
-}
-
-// carry copies one direction and passes on its end. When the writing side is
-// broken the reading side is ended too, so that its peer notices.
-func carry(to, from net.Conn) {
-	_, err := io.Copy(to, from)
-	if half, ok := to.(*net.TCPConn); ok && err == nil {
-		_ = half.CloseWrite() // it may be closed already
-		return
-	}
-	_ = from.Close()
-	_ = to.Close()
 }

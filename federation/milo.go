@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +31,7 @@ func (f *Federation) ownBinary() string { return filepath.Join(f.binFolder(), "f
 
 // startMiloRoot starts the kube-apiserver behind Milo's root.
 func (f *Federation) startMiloRoot(ctx context.Context) error {
-	if err := f.startAPIServer(ctx, apiServer{plane: planeMiloRoot, port: f.state.Ports[planeMiloRoot], small: true}); err != nil {
+	if err := f.startAPIServer(ctx, f.miloRoot()); err != nil {
 		return err
 	}
 	root, err := f.plane(planeMiloRoot)
@@ -39,6 +40,22 @@ func (f *Federation) startMiloRoot(ctx context.Context) error {
 	}
 	return f.applyOwnCRDs(ctx, root)
 }
+
+// StopMiloRoot takes Milo's root down: its kube-apiserver is killed. The control
+// planes of projects that were up stay reachable.
+func (f *Federation) StopMiloRoot() error { return f.KillProcess(apiServerName(planeMiloRoot)) }
+
+// StartMiloRoot brings it back at the same address and waits until it is ready.
+func (f *Federation) StartMiloRoot(ctx context.Context) error {
+	return f.startAPIServer(ctx, f.miloRoot())
+}
+
+func (f *Federation) miloRoot() apiServer {
+	return apiServer{plane: planeMiloRoot, port: f.state.Ports[planeMiloRoot], small: true, webhookUser: miloServer}
+}
+
+// miloServer is who Milo's kube-apiservers are when they call webhooks.
+const miloServer = "milo-apiserver"
 
 // startMilo starts Milo's router and makes the projects.
 func (f *Federation) startMilo(ctx context.Context, projects []string) error {
@@ -151,7 +168,7 @@ func (p *projectPlanes) start(ctx context.Context, project string) error {
 		return err
 	}
 	if !f.isRunning(apiServerName(name)) {
-		if err := f.startAPIServer(ctx, apiServer{plane: name, port: plane.Port, small: true}); err != nil {
+		if err := f.startAPIServer(ctx, apiServer{plane: name, port: plane.Port, small: true, webhookUser: miloServer}); err != nil {
 			return err
 		}
 		client, err := f.plane(name)
@@ -183,6 +200,21 @@ func (f *Federation) projectPlane(project string) (projectPlane, error) {
 	}
 	plane = projectPlane{Port: ports[0], ControllerPort: ports[1]}
 	return plane, writeJSON(f.projectFile(project), plane)
+}
+
+// projects are those whose control planes have been started.
+func (f *Federation) projects() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(f.projectFile("")))
+	if err != nil {
+		return nil, fmt.Errorf("list the projects: %w", err)
+	}
+	var projects []string
+	for _, entry := range entries {
+		if name, ok := strings.CutSuffix(entry.Name(), ".json"); ok {
+			projects = append(projects, name)
+		}
+	}
+	return projects, nil
 }
 
 func (f *Federation) isRunning(name string) bool {

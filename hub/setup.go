@@ -81,27 +81,47 @@ func CacheOptions() (cache.Options, error) {
 	}, nil
 }
 
-// Setup adds every controller to a manager whose local cluster is the hub.
-func Setup(mgr mcmanager.Manager, options Options) error {
-	local := mgr.GetLocalManager()
-	controller := mccontroller.Options{
-		MaxConcurrentReconciles: options.Concurrency,
-		ReconciliationTimeout:   reconcileTimeout,
+// Controller is one of the hub's controllers, by the name that --controllers knows.
+type Controller struct {
+	// Name of the controller.
+	Name string
+	// Setup adds it to a manager.
+	Setup func(Target) error
+}
+
+// Target is what controllers are set up with.
+type Target struct {
+	// Manager runs them.
+	Manager mcmanager.Manager
+	// Options are for all of them.
+	Options Options
+}
+
+func (t Target) controller() mccontroller.Options {
+	return mccontroller.Options{MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout}
+}
+
+func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
+	return limitPerProject(f, t.Options.ProjectConcurrency)
+}
+
+// Controllers are all of the hub's controllers.
+func Controllers() []Controller {
+	return []Controller{
+		{Name: "deployments", Setup: func(t Target) error {
+			r := &deployments.Reconciler{Projects: t.Options.Projects, Locations: t.Options.Locations, Clock: t.Options.Clock}
+			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
+		{Name: "federation", Setup: func(t Target) error {
+			local := t.Manager.GetLocalManager()
+			r := &federation.Reconciler{Projects: t.Options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader()}
+			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
+		{Name: "projection", Setup: func(t Target) error {
+			r := &projection.Reconciler{Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Clock: t.Options.Clock}
+			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
 	}
-	wrap := func(f mcreconcile.Func) mcreconcile.Func { return limitPerProject(f, options.ProjectConcurrency) }
-	if err := (&deployments.Reconciler{
-		Projects: options.Projects, Locations: options.Locations, Clock: options.Clock,
-	}).Register(mgr, controller, wrap); err != nil {
-		return err
-	}
-	if err := (&federation.Reconciler{
-		Projects: options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader(),
-	}).Register(mgr, controller, wrap); err != nil {
-		return err
-	}
-	return (&projection.Reconciler{
-		Projects: options.Projects, Hub: local.GetClient(), Clock: options.Clock,
-	}).Register(mgr, controller, wrap)
 }
 
 // busyRetry is when an object is looked at again whose project has all the workers it may have.

@@ -7,110 +7,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-const (
-	projectPath  = "/base/apis/resourcemanager.miloapis.com/v1alpha1/projects/"
-	bindingsPath = "/control-plane/apis/networking.datumapis.com/v1alpha/locationbindings"
-)
-
-// server speaks the part of Milo's wire API that a lookup uses, below a base path, and remembers what was asked.
-type server struct {
-	*httptest.Server
-	connections atomic.Int32
-	mutex       sync.Mutex
-	asked       []string
-}
-
-func newServer(t *testing.T) *server {
-	t.Helper()
-	s := &server{}
-	s.Server = httptest.NewUnstartedServer(s)
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			s.connections.Add(1)
-		}
-	}
-	s.Start()
-	t.Cleanup(s.Close)
-	return s
-}
-
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mutex.Lock()
-	s.asked = append(s.asked, r.URL.Path)
-	s.mutex.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, projectPath), "/")
-	switch {
-	case name == "slow":
-		<-r.Context().Done()
-	case name == "broken":
-		w.WriteHeader(http.StatusBadGateway)
-	case name == "closed":
-		status(w, http.StatusForbidden, "Forbidden")
-	case name == "unknown":
-		status(w, http.StatusNotFound, "NotFound")
-	case rest == "":
-		fmt.Fprintf(w, `{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":%q},
-			"status":{"conditions":[{"type":"Suspended","status":"True"}]}}`, name)
-	case "/"+rest == bindingsPath:
-		fmt.Fprintf(w, `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"LocationBindingList","items":[%s,%s,%s,%s]}`,
-			binding("a", "ord", "True"), binding("b", "ORD", "True"), binding("c", "DFW", "True"), binding("d", "XYZ", "False"))
-	default:
-		status(w, http.StatusInternalServerError, "InternalError")
-	}
-}
-
-func status(w http.ResponseWriter, code int, reason string) {
-	w.WriteHeader(code)
-	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","reason":%q,"code":%d,"message":"%s"}`, reason, code, reason)
-}
-
-func binding(name, city, available string) string {
-	return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"topology":{"topology.datum.net/city-code":%q}},"status":{"conditions":[{"type":"Available","status":%q}]}}`,
-		name, city, available)
-}
-
-func (s *server) lookup(t *testing.T) *milo.Lookup {
-	t.Helper()
-	lookup, err := milo.NewLookup(&rest.Config{Host: s.URL + "/base"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lookup
-}
-
 func TestLookup(t *testing.T) {
 	s := newServer(t)
-	lookup := s.lookup(t)
-	project, err := lookup.Project(t.Context(), "north")
-	if err != nil || project.Name != "north" || !project.Suspended() {
-		t.Errorf("project %+v, %v", project, err)
-	}
+	lookup, _ := s.lookup(t)
+	var want []string
 	for _, name := range []string{"north", "south"} {
-		cities, err := lookup.CityCodes(t.Context(), name)
+		p, err := lookup.Project(t.Context(), name)
+		if err != nil || p.Name != name || p.UID != "1" || p.State() != milo.ProjectActive {
+			t.Fatalf("project %+v, %v", p, err)
+		}
+		cities, err := lookup.CityCodes(t.Context(), p)
 		if err != nil || !slices.Equal(cities, []string{"DFW", "ORD"}) {
 			t.Errorf("cities of %s are %v, %v", name, cities, err)
 		}
+		want = append(want, name, name+bindingsPath)
 	}
 	// No discovery, one request a question, one connection for all projects.
-	want := []string{projectPath + "north", projectPath + "north" + bindingsPath, projectPath + "south" + bindingsPath}
-	if !slices.Equal(s.asked, want) {
-		t.Errorf("asked for %q, want %q", s.asked, want)
+	if got := s.requests(); !slices.Equal(got, want) {
+		t.Errorf("asked for %q, want %q", got, want)
 	}
 	if n := s.connections.Load(); n != 1 {
 		t.Errorf("%d connections for two projects", n)
@@ -120,44 +45,195 @@ func TestLookup(t *testing.T) {
 func TestLookupErrors(t *testing.T) {
 	s := newServer(t)
 	gone := newServer(t)
-	nobody := gone.lookup(t)
+	nobody, _ := gone.lookup(t)
 	gone.Close()
+	for name, handler := range map[string]http.HandlerFunc{"broken": badGateway, "closed": forbidden, "slow": hang, "misrouted": http.NotFound} {
+		s.on(name, handler)
+		s.on(name+bindingsPath, handler)
+	}
+	working, _ := s.lookup(t)
 	cases := map[string]struct {
-		lookup   *milo.Lookup
-		project  string
-		want     string
-		notFound bool
+		lookup  *milo.Lookup
+		project string
+		want    string
 	}{
-		"no such project":   {lookup: s.lookup(t), project: "unknown", notFound: true},
-		"a gateway error":   {lookup: s.lookup(t), project: "broken", want: "Milo cannot be reached"},
-		"nobody listens":    {lookup: nobody, project: "north", want: "Milo cannot be reached"},
-		"no answer in time": {lookup: s.lookup(t), project: "slow", want: "Milo cannot be reached"},
-		"not permitted":     {lookup: s.lookup(t), project: "closed", want: "an administrator must grant it"},
+		"a gateway error":   {working, "broken", "Milo cannot be reached"},
+		"a gateway's 404":   {working, "misrouted", "Milo cannot be reached"},
+		"nobody listens":    {nobody, "north", "Milo cannot be reached"},
+		"no answer in time": {working, "slow", "Milo cannot be reached"},
+		"not permitted":     {working, "closed", "Milo refuses the add-on"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			_, err := c.lookup.Project(ctx, c.project)
-			if err == nil || errors.Is(err, milo.ErrProjectNotFound) != c.notFound || !strings.Contains(err.Error(), c.want) {
+			if err == nil || errors.Is(err, milo.ErrProjectNotFound) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Project: error is %v", err)
 			}
-			_, err = c.lookup.CityCodes(ctx, c.project)
+			_, err = c.lookup.CityCodes(ctx, named(c.project, "1"))
 			if err == nil || errors.Is(err, milo.ErrProjectNotFound) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("CityCodes: error is %v", err)
 			}
 		})
 	}
+	if _, err := milo.NewLookup(milo.LookupOptions{}); err == nil {
+		t.Error("a Lookup without a configuration for Milo's root was made")
+	}
 }
 
 // TestLookupIsNotThrottled: with the default of five requests a second, a hundred would take nearly twenty.
 func TestLookupIsNotThrottled(t *testing.T) {
-	lookup := newServer(t).lookup(t)
+	lookup, _ := newServer(t).lookup(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	for range 100 {
-		if _, err := lookup.Project(ctx, "north"); err != nil {
+	for i := range 100 {
+		if _, err := lookup.Project(ctx, fmt.Sprint("north-", i)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestProjectIsRemembered(t *testing.T) {
+	s := newServer(t)
+	lookup, fake := s.lookup(t)
+	uid := func(want types.UID, requests int) {
+		t.Helper()
+		p, err := lookup.Project(t.Context(), "north")
+		if err != nil || p.UID != want {
+			t.Fatalf("project %v, %v, want the UID %s", p, err, want)
+		}
+		if n := len(s.requests()); n != requests {
+			t.Errorf("Milo was asked %d times, want %d", n, requests)
+		}
+	}
+	uid("1", 1)
+	s.on("north", project("2"))
+	fake.Step(30*time.Second - 1)
+	uid("1", 0)
+	fake.Step(1)
+	uid("2", 1)
+	// Gone is gone: it is not served while Milo errs, but what was not found may since have been made.
+	s.on("north", notFound)
+	fake.Step(30 * time.Second)
+	for range 2 {
+		if _, err := lookup.Project(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) {
+			t.Fatalf("error is %v", err)
+		}
+	}
+	fake.Step(2*time.Second - 1)
+	if _, err := lookup.Project(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) || len(s.requests()) != 1 {
+		t.Fatalf("not found is not remembered for 2 s: %v", err)
+	}
+	s.on("north", badGateway)
+	fake.Step(1)
+	if _, err := lookup.Project(t.Context(), "north"); err == nil || errors.Is(err, milo.ErrProjectNotFound) {
+		t.Fatalf("while Milo errs error is %v", err)
+	}
+	s.requests()
+	s.on("north", project("3"))
+	fake.Step(time.Second)
+	uid("3", 1)
+}
+
+func TestNameThatNoProjectHas(t *testing.T) {
+	s := newServer(t)
+	lookup, _ := s.lookup(t)
+	for _, name := range []string{"", "..", "a/b", "North", "north?watch=1"} {
+		if _, err := lookup.Project(t.Context(), name); !errors.Is(err, milo.ErrProjectNotFound) {
+			t.Errorf("%q: error is %v", name, err)
+		}
+	}
+	if got := s.requests(); len(got) != 0 {
+		t.Errorf("Milo was asked for %q", got)
+	}
+}
+
+func TestCityCodesAreRememberedForAProject(t *testing.T) {
+	s := newServer(t)
+	lookup, fake := s.lookup(t)
+	cities := func(uid string, requests int) {
+		t.Helper()
+		got, err := lookup.CityCodes(t.Context(), named("north", uid))
+		if err != nil || !slices.Equal(got, []string{"DFW", "ORD"}) {
+			t.Fatalf("cities are %v, %v", got, err)
+		}
+		// What a caller does with them is nobody else's business.
+		got[0] = "XYZ"
+		if n := len(s.requests()); n != requests {
+			t.Errorf("Milo was asked %d times, want %d", n, requests)
+		}
+	}
+	cities("1", 1)
+	cities("1", 0)
+	cities("2", 1)
+	fake.Step(5*time.Second - 1)
+	cities("1", 0)
+	fake.Step(1)
+	cities("1", 1)
+	// They are not served stale.
+	s.on("north"+bindingsPath, badGateway)
+	fake.Step(5 * time.Second)
+	if got, err := lookup.CityCodes(t.Context(), named("north", "1")); err == nil {
+		t.Errorf("while Milo errs cities are %v", got)
+	}
+}
+
+func TestHangingPlaneDelaysNoOther(t *testing.T) {
+	s := newServer(t)
+	lookup, _ := s.lookup(t)
+	hanging := make(chan struct{})
+	s.on("stuck"+bindingsPath, func(w http.ResponseWriter, r *http.Request) {
+		close(hanging)
+		hang(w, r)
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := lookup.CityCodes(ctx, named("stuck", "1"))
+		left <- err
+	}()
+	<-hanging
+	if got, err := lookup.CityCodes(t.Context(), named("north", "1")); err != nil || len(got) != 2 {
+		t.Errorf("cities are %v, %v", got, err)
+	}
+	if p, err := lookup.Project(t.Context(), "stuck"); err != nil || p.Name != "stuck" {
+		t.Errorf("project %v, %v", p, err)
+	}
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	s := newServer(t)
+	lookup, _ := s.lookup(t)
+	const probe = "karmada-compute-probe"
+	for _, c := range []struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		{project("1"), ""},
+		{notFound, ""},
+		{badGateway, "Milo cannot be reached"},
+		{http.NotFound, "Milo cannot be reached"},
+		{forbidden, "Milo refuses"},
+		{notFound, ""},
+	} {
+		s.on(probe, c.handler)
+		err := lookup.Probe(t.Context())
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error is %v, want %q", err, c.want)
+		}
+		if got := s.requests(); !slices.Equal(got, []string{probe}) {
+			t.Errorf("asked for %q", got)
+		}
+	}
+	s.on(probe, hang)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := lookup.Probe(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -15,7 +15,9 @@ import (
 )
 
 // clusterScoped are the kinds that have no namespace.
-var clusterScoped = map[string]bool{"Project": true, "LocationBinding": true, "Namespace": true}
+var clusterScoped = map[string]bool{
+	"Project": true, "LocationBinding": true, "Namespace": true, "SubjectAccessReview": true,
+}
 
 // staticMapper maps the scheme's kinds to resources without asking a server: discovery for each of thousands of
 // projects would cost Milo more than the work itself.

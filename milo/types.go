@@ -109,6 +109,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	metav1.AddToGroupVersion(scheme, ResourceManagerGroupVersion)
 	scheme.AddKnownTypes(NetworkingGroupVersion, &LocationBinding{}, &LocationBindingList{})
 	metav1.AddToGroupVersion(scheme, NetworkingGroupVersion)
+	scheme.AddKnownTypes(QuotaGroupVersion, &ResourceGrant{}, &ResourceGrantList{})
+	metav1.AddToGroupVersion(scheme, QuotaGroupVersion)
 	return nil
 }
 

@@ -7,88 +7,110 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
-
-// WorkloadPath is where Workloads are validated; configuration.yaml names it too.
-const WorkloadPath = "/validate-workload"
-
-// ErrProjectNotFound says that Milo does not know a project.
-var ErrProjectNotFound = errors.New("project not found")
-
-// Project is what admission wants to know of a project.
-type Project struct {
-	// Deleting says that the project is being deleted.
-	Deleting bool
-	// Suspended says that the project is suspended.
-	Suspended bool
-}
-
-// Projects answers for any project, on every replica.
-type Projects interface {
-	// Project returns a project, or ErrProjectNotFound. Any other error says that Milo could not be asked.
-	Project(ctx context.Context, name string) (Project, error)
-	// CityCodes are the cities that the project may use now: upper case, sorted, each once.
-	CityCodes(ctx context.Context, project string) ([]string, error)
-}
 
 // Workloads validates Workloads. It is safe for concurrent use.
 type Workloads struct {
 	// Projects are looked up.
 	Projects Projects
+	// Features say what is asked.
+	Features featuregate.FeatureGate
 }
 
 // Handle answers one admission request.
 func (v *Workloads) Handle(ctx context.Context, request admission.Request) admission.Response {
 	workload, before, err := decode(request)
 	if err != nil {
-		return failed(http.StatusBadRequest, metav1.StatusReasonBadRequest, err)
+		return malformed(err)
 	}
 	// What does not change the spec needs no permission of anybody: finalizers come and go whatever Milo says, and so
 	// does what is being deleted.
-	if before != nil && (!workload.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(before.Spec, workload.Spec)) {
+	if before != nil && (!workload.DeletionTimestamp.IsZero() || reflect.DeepEqual(before.Spec, workload.Spec)) {
 		return admission.Allowed("")
 	}
+	project, refusal := v.projectOf(ctx, request)
+	if refusal != nil {
+		return *refusal
+	}
+	problems := validation.Workload(workload, before)
+	if added := addedCities(workload, before); len(added) > 0 {
+		cities, err := v.Projects.CityCodes(ctx, project)
+		if err != nil {
+			return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
+		}
+		problems = append(problems, validateCities(added, cities)...)
+	}
+	forbidden, err := v.validateAccess(ctx, project, request, workload, before)
+	if err != nil {
+		return projectUnavailable(fmt.Errorf("permissions in project %q could not be looked up, try again: %w", project.Name, err))
+	}
+	if problems = append(problems, forbidden...); len(problems) > 0 {
+		return refused(workload, problems)
+	}
+	return admission.Allowed("").WithWarnings(v.warnings(ctx, project, workload)...)
+}
+
+// projectOf is the project of a request, or why there is none.
+func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (Project, *admission.Response) {
 	name, err := projectOf(request.UserInfo)
 	if err != nil {
-		return admission.Denied(err.Error())
+		return Project{}, new(admission.Denied(err.Error()))
 	}
 	project, err := v.Projects.Project(ctx, name)
 	switch {
 	case errors.Is(err, ErrProjectNotFound):
-		return admission.Denied(fmt.Sprintf("project %q does not exist", name))
+		return project, new(admission.Denied(fmt.Sprintf("project %q does not exist", name)))
 	case err != nil:
-		return unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err))
-	case project.Deleting:
-		return admission.Denied(fmt.Sprintf("project %q is being deleted", name))
-	case project.Suspended:
-		return admission.Denied(fmt.Sprintf("project %q is suspended", name))
+		return project, new(unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err)))
 	}
-	problems := validateMetrics(workload)
-	if added := addedCities(workload, before); len(added) > 0 {
-		cities, err := v.Projects.CityCodes(ctx, name)
-		if err != nil {
-			return unavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", name, err))
-		}
-		problems = append(validateCities(added, cities), problems...)
+	switch project.State {
+	case ProjectDeleting:
+		return project, new(admission.Denied(fmt.Sprintf("project %q is being deleted", name)))
+	case ProjectSuspended:
+		return project, new(admission.Denied(fmt.Sprintf("project %q is suspended; resume it first", name)))
+	case ProjectNotReady:
+		return project, new(admission.Denied(fmt.Sprintf("project %q is not ready yet; try again when its condition Ready is True", name)))
+	default:
+		return project, nil
 	}
-	if len(problems) > 0 {
-		return refused(workload, problems)
-	}
-	return admission.Allowed("")
 }
+
+// warnings say what is accepted and will work badly. What cannot be looked up is not warned of.
+func (v *Workloads) warnings(ctx context.Context, project Project, workload *v1alpha.Workload) []string {
+	warnings := validation.Warnings(workload)
+	limit, known, err := v.Projects.InstanceAllowance(ctx, project)
+	if err != nil || !known {
+		return warnings
+	}
+	var asked int64
+	for i := range workload.Spec.Placements {
+		placement := &workload.Spec.Placements[i]
+		asked += int64(len(placement.CityCodes)) * int64(placement.ScaleSettings.MinReplicas)
+	}
+	if asked > limit {
+		warnings = append(warnings, fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit))
+	}
+	return warnings
+}
+
+// endless is a quantity with an exponent that takes seconds to read, and more to compare. The schema lets it through.
+var endless = regexp.MustCompile(`"[+-]?[0-9.]+[eE][+-]?[0-9]{5,}"`)
+
+// errEndless refuses such a quantity before it is read.
+var errEndless = errors.New("a quantity has an exponent that is out of any range; write it with a suffix such as Mi or m")
 
 // decode reads the Workload that is to be written and, on an update, what it is to replace. Field names are matched
 // as the API server matches them, case and all.
@@ -96,6 +118,9 @@ func decode(request admission.Request) (workload, before *v1alpha.Workload, err 
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "Workload" {
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)
+	}
+	if endless.Match(request.Object.Raw) || endless.Match(request.OldObject.Raw) {
+		return nil, nil, errEndless
 	}
 	workload = &v1alpha.Workload{}
 	if err := json.Unmarshal(request.Object.Raw, workload); err != nil {
@@ -149,27 +174,6 @@ func validateCities(added []addedCity, cities []string) field.ErrorList {
 	return problems
 }
 
-// validateMetrics refuses targets that are not positive: the schema cannot compare quantities.
-func validateMetrics(workload *v1alpha.Workload) field.ErrorList {
-	var problems field.ErrorList
-	for i := range workload.Spec.Placements {
-		path := field.NewPath("spec", "placements").Index(i).Child("scaleSettings", "metrics")
-		for j, metric := range workload.Spec.Placements[i].ScaleSettings.Metrics {
-			if metric.Resource == nil {
-				continue
-			}
-			target := path.Index(j).Child("resource", "target")
-			if value := metric.Resource.Target.Value; value != nil && value.Sign() <= 0 {
-				problems = append(problems, field.Invalid(target.Child("value"), value.String(), "must be positive"))
-			}
-			if value := metric.Resource.Target.AverageValue; value != nil && value.Sign() <= 0 {
-				problems = append(problems, field.Invalid(target.Child("averageValue"), value.String(), "must be positive"))
-			}
-		}
-	}
-	return problems
-}
-
 func had(before *v1alpha.Workload, placement, city string) bool {
 	if before == nil {
 		return false
@@ -180,20 +184,4 @@ func had(before *v1alpha.Workload, placement, city string) bool {
 		}
 	}
 	return false
-}
-
-func refused(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
-	status := apierrors.NewInvalid(v1alpha.GroupVersion.WithKind("Workload").GroupKind(), workload.Name, problems).Status()
-	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: false, Result: &status}}
-}
-
-// unavailable is no denial: the user did nothing wrong and may try again.
-func unavailable(err error) admission.Response {
-	return failed(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err)
-}
-
-func failed(code int32, reason metav1.StatusReason, err error) admission.Response {
-	response := admission.Errored(code, err)
-	response.Result.Reason = reason
-	return response
 }

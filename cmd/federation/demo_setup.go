@@ -157,6 +157,7 @@ func consumerRole() *rbacv1.ClusterRole {
 		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
 			{
 				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
 				Verbs: []string{"get", "list", "watch"},

@@ -6,6 +6,7 @@ package main
 import (
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -38,6 +39,7 @@ func miloCommand() *cobra.Command {
 // balancerCommand is the process in front of the add-on's replicas.
 func balancerCommand() *cobra.Command {
 	var balancer federation.Balancer
+	var backends []string
 	cmd := &cobra.Command{
 		Use:    "balancer",
 		Short:  "Spread TCP connections over backends",
@@ -45,11 +47,15 @@ func balancerCommand() *cobra.Command {
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			balancer.Log = processLog()
+			for _, backend := range backends {
+				address, health, _ := strings.Cut(backend, "=")
+				balancer.Backends = append(balancer.Backends, &federation.Backend{Address: address, Health: health})
+			}
 			return balancer.Serve(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
-	cmd.Flags().StringSliceVar(&balancer.Backends, "backend", nil, "address to pass them to, may be given several times")
+	cmd.Flags().StringSliceVar(&backends, "backend", nil, "address to pass them to, with =URL only while that answers 200; may be given several times")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ import (
 
 func main() {
 	ctx := ctrl.SetupSignalHandler()
-	var o options
+	a := newApp()
 	command := &cobra.Command{
 		Use:           "karmada-compute",
 		Short:         "Run Workloads of Milo projects in the cities they name, on the cells of a Karmada federation",
@@ -26,14 +26,14 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(); err != nil {
+			if err := a.options.complete(); err != nil {
 				return err
 			}
 			setLogger(textlogger.NewLogger(textlogger.NewConfig()))
-			return run(cmd.Context(), &o)
+			return a.run(cmd.Context())
 		},
 	}
-	o.addFlags(command.Flags())
+	a.addFlags(command.Flags())
 	if err := command.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "karmada-compute:", err)
 		os.Exit(1)

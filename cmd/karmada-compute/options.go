@@ -6,10 +6,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/karmada-compute/karmada-compute/webhook/host"
 )
 
 // options are the flags, by what they are about.
@@ -17,13 +21,13 @@ type options struct {
 	hub     hubOptions
 	milo    miloOptions
 	webhook webhookOptions
-	serve   serveOptions
+	serve   host.Options
 }
 
 type hubOptions struct {
-	kubeconfig     string
-	leaseNamespace string
-	concurrency    int
+	kubeconfig  string
+	namespace   string
+	concurrency int
 }
 
 type miloOptions struct {
@@ -35,33 +39,37 @@ type miloOptions struct {
 }
 
 type webhookOptions struct {
-	bindAddress string
-	port        int
-	certDir     string
-}
-
-type serveOptions struct {
-	metrics     string
-	healthProbe string
+	certDir    string
+	caSecret   string
+	caLifetime time.Duration
+	trustDelay time.Duration
+	register   bool
+	url        string
+	users      []string
+	features   featuregate.MutableVersionedFeatureGate
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
-	flags.StringVar(&o.hub.leaseNamespace, "lease-namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects.")
+	flags.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secret with the webhooks' CA.")
 	flags.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller looks at at once.")
 
 	flags.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
 	flags.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many of these may belong to one project.")
 	flags.IntVar(&o.milo.shards, "shards", 16, "Number of parts that the projects are divided into among the replicas. The same on every replica.")
 	flags.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among those that run. Default: the host name.")
-	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 30*time.Second, "How long the shards of a replica that was killed stay with it.")
+	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long the shards of a replica that was killed stay with it.")
 
-	flags.StringVar(&o.webhook.bindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all.")
-	flags.IntVar(&o.webhook.port, "webhook-port", 9443, "Port that webhooks are served on.")
-	flags.StringVar(&o.webhook.certDir, "webhook-cert-dir", "/etc/karmada-compute/tls", "Folder with tls.crt and tls.key; both are read again when they change.")
+	flags.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt, tls.key and, to be registered, ca.crt, as cert-manager writes them; read again when they change. Default: certificates of the add-on's own CA.")
+	flags.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is made when it is not there.")
+	flags.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "How long a CA of the add-on's own lives. The next one is trusted everywhere long before it is used.")
+	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", time.Minute, "How long API servers get to learn of a new CA, once every configuration carries it, before it is used.")
+	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Write and keep the webhook configurations at Milo's root and on the hub, CAs included. If not, apply webhook/configuration.yaml and policies/interpreter.yaml yourself.")
+	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL at which Milo and Karmada reach the webhooks, if not through Service karmada-compute-webhook.")
+	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that the add-on's controllers are at Milo: only they may write WorkloadDeployments and Instances. Default: who this process is there.")
+	o.webhook.features.AddFlag(flags)
 
-	flags.StringVar(&o.serve.metrics, "metrics-bind-address", "0", "Address for metrics, served with the webhooks' certificate. 0: none.")
-	flags.StringVar(&o.serve.healthProbe, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz.")
+	o.serve.AddFlags(flags)
 }
 
 // complete fills in what is not set and returns every mistake at once.
@@ -89,6 +97,9 @@ func (o *options) complete() error {
 	}
 	if o.milo.leaseDuration < 3*time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.milo.leaseDuration))
+	}
+	if address, err := url.Parse(o.webhook.url); o.webhook.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
+		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.webhook.url))
 	}
 	return errors.Join(mistakes...)
 }

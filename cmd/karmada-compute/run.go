@@ -5,112 +5,119 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
-	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub"
+	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
+	"github.com/karmada-compute/karmada-compute/webhook"
+	"github.com/karmada-compute/karmada-compute/webhook/host"
 )
 
-// run runs everything until ctx ends.
-func run(ctx context.Context, o *options) error {
-	hubConfig, err := loadConfig(o.hub.kubeconfig)
-	if err != nil {
-		return err
-	}
-	miloConfig, err := loadConfig(o.milo.kubeconfig)
-	if err != nil {
-		return err
-	}
-	scheme, err := newScheme()
-	if err != nil {
-		return err
-	}
-	locations := milo.Locations{}
-	projects, err := milo.NewProvider(milo.ProviderOptions{
-		Root: miloConfig, Scheme: scheme, Kinds: hub.ProjectKinds(locations), Shards: o.milo.shards, Log: ctrl.Log.WithName("projects"),
-	})
-	if err != nil {
-		return err
-	}
-	mgr, err := newManager(o, hubConfig, scheme, projects)
-	if err != nil {
-		return err
-	}
-	if err := hub.Setup(mgr, hub.Options{
-		Projects: projects, Locations: locations, Clock: clock.RealClock{},
-		Concurrency: o.hub.concurrency, ProjectConcurrency: o.milo.projectConcurrency,
-	}); err != nil {
-		return fmt.Errorf("set up the controllers: %w", err)
-	}
-	if err := serveWebhooks(mgr.GetWebhookServer(), miloConfig); err != nil {
-		return err
-	}
-	if err := mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()); err != nil {
-		return err
-	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
-	if err := mgr.Start(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
+// app is the process. Controllers and webhooks are registered before the flags are read, what they need is there after.
+type app struct {
+	options  options
+	builder  host.Builder[hub.Target]
+	projects *admissionProjects
+	users    *addOnUsers
 }
 
-func newManager(o *options, hubConfig *rest.Config, scheme *runtime.Scheme, projects *milo.Provider) (mcmanager.Manager, error) {
-	cacheOptions, err := hub.CacheOptions()
+func newApp() *app {
+	a := &app{projects: &admissionProjects{}, users: &addOnUsers{}}
+	a.options.webhook.features = webhook.NewFeatureGate()
+	for _, controller := range hub.Controllers() {
+		a.builder.RegisterController(controller.Name, controller.Setup)
+	}
+	a.builder.
+		RegisterAdmission("defaults", webhook.DefaultPath, webhook.Defaults{}).
+		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Features: a.options.webhook.features}).
+		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
+		RegisterWebhook(host.Webhook{Name: interpreterWebhook, Path: interpreter.Path, Handler: interpreter.NewHandler()})
+	return a
+}
+
+func (a *app) addFlags(flags *pflag.FlagSet) {
+	a.options.addFlags(flags)
+	a.builder.AddFlags(flags)
+}
+
+const interpreterWebhook = "interpreter"
+
+// planes are the control planes that the process talks to.
+type planes struct {
+	hub, milo *rest.Config
+	scheme    *runtime.Scheme
+	lookup    *milo.Lookup
+}
+
+func (a *app) connect() (*planes, error) {
+	hubConfig, err := loadConfig(a.options.hub.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	leases, err := client.New(hubConfig, client.Options{Scheme: scheme})
+	miloConfig, err := loadConfig(a.options.milo.kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the hub: %w", err)
+		return nil, err
 	}
-	coordinator := milo.NewCoordinator(projects, milo.CoordinatorOptions{
-		Client: leases, Namespace: o.hub.leaseNamespace, Replica: o.milo.replicaName,
-		LeaseDuration: o.milo.leaseDuration, Log: ctrl.Log.WithName("shards"),
-	})
-	mgr, err := mcmanager.New(hubConfig, projects, ctrl.Options{
-		Scheme: scheme,
-		Cache:  cacheOptions,
-		Metrics: metricsserver.Options{
-			BindAddress: o.serve.metrics, SecureServing: true, CertDir: o.webhook.certDir, TLSOpts: []func(*tls.Config){onlyTLS13},
-		},
-		HealthProbeBindAddress: o.serve.healthProbe,
-		WebhookServer: webhook.NewServer(webhook.Options{
-			Host: o.webhook.bindAddress, Port: o.webhook.port, CertDir: o.webhook.certDir, TLSOpts: []func(*tls.Config){onlyTLS13},
-		}),
-		// Less than what a supervisor waits before it kills: connections that clients keep open must not use that up.
-		GracefulShutdownTimeout: new(10 * time.Second),
-		// No leader: the projects are shared among the replicas, and webhooks are everybody's.
-		LeaderElection: false,
-	}, mcmanager.WithCoordinator(coordinator))
+	scheme, err := newScheme()
 	if err != nil {
-		return nil, fmt.Errorf("make the manager: %w", err)
+		return nil, err
 	}
-	return mgr, nil
+	lookup, err := milo.NewLookup(milo.LookupOptions{Root: miloConfig, Clock: clock.RealClock{}, Registerer: metrics.Registry})
+	if err != nil {
+		return nil, err
+	}
+	a.projects.lookup = lookup
+	a.users.set(a.options.webhook.users, miloConfig)
+	return &planes{hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup}, nil
 }
 
-func onlyTLS13(config *tls.Config) { config.MinVersion = tls.VersionTLS13 }
+// run runs everything that is selected until ctx ends.
+func (a *app) run(ctx context.Context) error {
+	p, err := a.connect()
+	if err != nil {
+		return err
+	}
+	a.options.serve.Delegate = p.hub
+	if err := errors.Join(a.builder.Complete(), a.options.serve.Complete()); err != nil {
+		return err
+	}
+	certificates, background, err := a.certificates(p)
+	if err != nil {
+		return err
+	}
+	h := &host.Host{
+		Options:      a.options.serve,
+		Webhooks:     a.builder.Webhooks(),
+		Certificates: certificates,
+		Probe:        p.lookup.Probe,
+		Background:   background,
+		Registerer:   metrics.Registry,
+		Clock:        clock.RealClock{},
+		Log:          ctrl.Log.WithName("host"),
+	}
+	if a.builder.Controllers() {
+		if h.Controllers, err = a.controllers(p); err != nil {
+			return err
+		}
+	}
+	return h.Run(ctx)
+}
 
 func loadConfig(path string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
@@ -127,7 +134,7 @@ func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha.AddToScheme, milo.AddToScheme,
-		policyv1alpha1.Install, workv1alpha1.Install, clusterv1alpha1.Install,
+		policyv1alpha1.Install, workv1alpha1.Install, clusterv1alpha1.Install, configv1alpha1.Install,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("build the scheme: %w", err)

@@ -6,37 +6,91 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-// serveWebhooks puts admission and the interpreter on the server that every replica runs.
-func serveWebhooks(server ctrlwebhook.Server, miloConfig *rest.Config) error {
-	lookup, err := milo.NewLookup(miloConfig)
-	if err != nil {
-		return err
-	}
-	server.Register(webhook.WorkloadPath, webhook.NewHandler(admissionProjects{lookup}))
-	server.Register(interpreter.Path, interpreter.NewHandler())
-	return nil
+// admissionProjects tells admission of projects what it wants to know.
+type admissionProjects struct{ lookup *milo.Lookup }
+
+var states = map[milo.ProjectState]webhook.ProjectState{
+	milo.ProjectActive:    webhook.ProjectActive,
+	milo.ProjectDeleting:  webhook.ProjectDeleting,
+	milo.ProjectSuspended: webhook.ProjectSuspended,
+	milo.ProjectNotReady:  webhook.ProjectNotReady,
 }
 
-// admissionProjects tells admission of projects what it wants to know.
-type admissionProjects struct{ *milo.Lookup }
-
 // Project looks a project up.
-func (p admissionProjects) Project(ctx context.Context, name string) (webhook.Project, error) {
-	project, err := p.Lookup.Project(ctx, name)
+func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.Project, error) {
+	project, err := p.lookup.Project(ctx, name)
 	if errors.Is(err, milo.ErrProjectNotFound) {
 		return webhook.Project{}, webhook.ErrProjectNotFound
 	}
 	if err != nil {
 		return webhook.Project{}, err
 	}
-	return webhook.Project{Deleting: !project.DeletionTimestamp.IsZero(), Suspended: project.Suspended()}, nil
+	return webhook.Project{Name: project.Name, UID: project.UID, State: states[project.State()]}, nil
+}
+
+// CityCodes reads the cities that a project may use.
+func (p *admissionProjects) CityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
+	return p.lookup.CityCodes(ctx, known(project))
+}
+
+// Review asks the project's authorizer.
+func (p *admissionProjects) Review(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
+	return p.lookup.Review(ctx, known(project), review)
+}
+
+// InstanceAllowance reads the project's quota.
+func (p *admissionProjects) InstanceAllowance(ctx context.Context, project webhook.Project) (int64, bool, error) {
+	return p.lookup.InstanceAllowance(ctx, known(project))
+}
+
+func known(project webhook.Project) *milo.Project {
+	return &milo.Project{ObjectMeta: metav1.ObjectMeta{Name: project.Name, UID: project.UID}}
+}
+
+// addOnUsers are who the add-on's controllers are at Milo.
+type addOnUsers struct {
+	root *rest.Config
+
+	mu    sync.Mutex
+	users []string
+}
+
+// selfTimeout bounds the question who this process is.
+const selfTimeout = 5 * time.Second
+
+func (u *addOnUsers) set(users []string, root *rest.Config) { u.users, u.root = users, root }
+
+// get returns the users that were named, or asks Milo, once, who this process is.
+func (u *addOnUsers) get(ctx context.Context) ([]string, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.users) > 0 {
+		return u.users, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, selfTimeout)
+	defer cancel()
+	client, err := kubernetes.NewForConfig(u.root)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for Milo's root: %w", err)
+	}
+	self, err := client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("ask Milo who the add-on is, or name it by --add-on-users: %w", err)
+	}
+	u.users = []string{self.Status.UserInfo.Username}
+	return u.users, nil
 }

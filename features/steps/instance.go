@@ -37,13 +37,20 @@ func addInstanceSteps(sc *godog.ScenarioContext) {
 			return nil
 		})
 	})
+	sc.Step(`^the consumer tries to give the projected Instance "([^"]*)" image "([^"]*)"$`, func(ctx context.Context, name, image string) error {
+		s := from(ctx)
+		s.refused = s.editInstance(ctx, consumer, name, func(instance *v1alpha.Instance) {
+			instance.Spec.Runtime.Sandbox.Containers[0].Image = image
+		})
+		return nil
+	})
 	sc.Step(`^the projected Instance "([^"]*)" is given image "([^"]*)" by hand$`, func(ctx context.Context, name, image string) error {
-		return from(ctx).editInstance(ctx, name, func(instance *v1alpha.Instance) {
+		return from(ctx).editInstance(ctx, addOnUser, name, func(instance *v1alpha.Instance) {
 			instance.Spec.Runtime.Sandbox.Containers[0].Image = image
 		})
 	})
 	sc.Step(`^the projected Instance "([^"]*)" is given a volume by hand$`, func(ctx context.Context, name string) error {
-		return from(ctx).editInstance(ctx, name, func(instance *v1alpha.Instance) {
+		return from(ctx).editInstance(ctx, addOnUser, name, func(instance *v1alpha.Instance) {
 			instance.Spec.Volumes = []v1alpha.InstanceVolume{{
 				Name: "added", InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 					LocalObjectReference: corev1.LocalObjectReference{Name: "added"},
@@ -75,8 +82,10 @@ func addInstanceSteps(sc *godog.ScenarioContext) {
 	})
 }
 
-func (s *scenario) editInstance(ctx context.Context, name string, edit func(*v1alpha.Instance)) error {
-	c, err := s.client("project/"+s.project, consumer)
+// editInstance writes a changed Instance as a user. Only the add-on's own may, so what is done by hand is done in its
+// name.
+func (s *scenario) editInstance(ctx context.Context, user, name string, edit func(*v1alpha.Instance)) error {
+	c, err := s.client("project/"+s.project, user)
 	if err != nil {
 		return err
 	}
@@ -85,8 +94,9 @@ func (s *scenario) editInstance(ctx context.Context, name string, edit func(*v1a
 		if err := c.Get(ctx, s.key(name), instance); err != nil {
 			return err
 		}
-		edit(instance)
-		return c.Update(ctx, instance)
+		patched := instance.DeepCopy()
+		edit(patched)
+		return c.Patch(ctx, patched, client.MergeFromWithOptions(instance, client.MergeFromWithOptimisticLock{}))
 	})
 }
 

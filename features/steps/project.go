@@ -169,18 +169,14 @@ func (w *World) allowConsumers(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Name: consumer},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
 			{
 				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
 				Verbs: []string{"get", "list", "watch", "update", "patch", "delete"},
 			},
 		},
 	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: consumer},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: consumer},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: consumer}},
-	}
-	for _, obj := range []client.Object{role, binding} {
+	for _, obj := range []client.Object{role, bindingOf(role.Name, consumer)} {
 		if err := root.Create(ctx, obj); err != nil {
 			return err
 		}
@@ -198,6 +194,32 @@ func (w *World) allowConsumers(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// allowWorkloads lets a user write Workloads in every project, and nothing else.
+func (s *scenario) allowWorkloads(ctx context.Context, user string) error {
+	root, err := s.client("milo", admin)
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"create"}}},
+	}
+	for _, obj := range []client.Object{role, bindingOf(role.Name, user)} {
+		if err := root.Create(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bindingOf(role, user string) *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
 }
 
 // notFound is nil when err says that something does not exist, and an error when it does.

@@ -106,7 +106,13 @@ func (s *scenario) tryPatched(ctx context.Context, patch string) error {
 		return err
 	}
 	unstructured.RemoveNestedField(workload.Object, "status")
-	c, err := s.client("project/"+s.project, consumer)
+	config, err := s.federation.Config("project/"+s.project, consumer)
+	if err != nil {
+		return err
+	}
+	s.warnings = &warnings{}
+	config.WarningHandler = s.warnings
+	c, err := client.New(config, client.Options{Scheme: s.scheme})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cucumber/godog"
 	corev1 "k8s.io/api/core/v1"
@@ -41,6 +42,22 @@ type scenario struct {
 	own string
 	// strays are namespaces that the scenario put into cells itself.
 	strays []stray
+	// answered is the status of the last call of a webhook.
+	answered int
+	// load is the stream of Workloads that runs beside the scenario.
+	load *load
+	// routed says that not every replica is called.
+	routed bool
+	// altered are replicas that were started otherwise than they were found, or not at all.
+	altered []int
+	// rootDown says that Milo's root is down.
+	rootDown bool
+	// hanging is a project whose control plane does not answer the add-on.
+	hanging string
+	// took is how long the last attempt took.
+	took time.Duration
+	// warnings are those of the last attempt.
+	warnings *warnings
 }
 
 // stray is an object that the scenario put straight into a cell.
@@ -78,11 +95,13 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	addAddOnSteps(sc)
 	addRefusalSteps(sc)
 	addPrivilegeSteps(sc)
+	addAdmissionSteps(sc)
+	addOutageSteps(sc)
 }
 
 // cleanUp removes what the scenario made and waits until it is gone, so that it costs the next ones nothing.
 func (s *scenario) cleanUp(ctx context.Context) error {
-	var problems []error
+	problems := []error{s.restore(ctx)}
 	if s.killed >= 0 {
 		problems = append(problems, s.addOn.Start(ctx, s.killed))
 	}

@@ -33,6 +33,8 @@ const (
 	// consumer is who writes Workloads; admin is who may do everything.
 	consumer = "consumer"
 	admin    = "admin"
+	// addOnUser is who the add-on's controllers are.
+	addOnUser = "karmada-compute"
 )
 
 // World is the federation that all scenarios share. It is safe for concurrent use.

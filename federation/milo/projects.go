@@ -108,7 +108,23 @@ func (ps *projects) enqueueProject(ctx context.Context, object any) {
 		ps.workers[project.GetName()] = w
 		ps.running.Go(func() { w.run(ctx) })
 	}
+	w.hangs.Store(nil)
+	if user, ok := project.GetAnnotations()[HangAnnotation]; ok {
+		w.hangs.Store(&user)
+	}
 	w.queue.Add(item{resource: projectsResource, name: project.GetName()})
+}
+
+// hangs implements directory.
+func (ps *projects) hangs(project, user string) bool {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	w := ps.workers[project]
+	if w == nil {
+		return false
+	}
+	held := w.hangs.Load()
+	return held != nil && *held == user
 }
 
 // enqueueShared has every worker look at an object of the shared set.

@@ -30,7 +30,14 @@ type directory interface {
 	// backend returns errUnknownProject or errStartingProject when the
 	// project cannot be served. It is called concurrently.
 	backend(ctx context.Context, project string) (*backend, error)
+	// hangs says whether a user's requests to a project get no answer.
+	hangs(project, user string) bool
 }
+
+// HangAnnotation on a Project names a user whose requests to the project's
+// control plane get no answer until the client gives up: to see what a control
+// plane that hangs does to others.
+const HangAnnotation = "federation.karmada-compute.dev/hang"
 
 var (
 	errUnknownProject  = errors.New("the project does not exist")
@@ -76,6 +83,10 @@ func (rt *router) readyz(w http.ResponseWriter) {
 }
 
 func (rt *router) toProject(w http.ResponseWriter, r *http.Request, id identity) {
+	if rt.projects.hangs(id.project, id.user) {
+		<-r.Context().Done()
+		return
+	}
 	to, err := rt.projects.backend(r.Context(), id.project)
 	switch {
 	case errors.Is(err, errUnknownProject):

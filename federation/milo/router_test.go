@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,6 +39,8 @@ type fixture struct {
 	ready  atomic.Bool
 	places map[string]*backend
 	url    string
+	// held is a user whose requests to project north get no answer.
+	held string
 	// release lets the backend's watch send its second event.
 	release chan struct{}
 }
@@ -53,6 +56,8 @@ func (f *fixture) backend(_ context.Context, project string) (*backend, error) {
 		return place, nil
 	}
 }
+
+func (f *fixture) hangs(project, user string) bool { return project == "north" && user == f.held }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -386,5 +391,36 @@ func TestRouterPassesUpgrades(t *testing.T) {
 	fmt.Fprintln(connection, "hello")
 	if line, err := reader.ReadString('\n'); err != nil || line != "hello\n" {
 		t.Errorf("got %q, %v", line, err)
+	}
+}
+
+// TestRouterHangs: a user who is held gets no answer from that project; others do, and so does the user elsewhere.
+func TestRouterHangs(t *testing.T) {
+	f := newFixture(t)
+	f.held = "slow"
+	ctx, cancel := context.WithCancel(t.Context())
+	const north = projectsPath + "north" + controlPlanePath + "/version"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+north, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := f.client(t, "slow")
+	ended := make(chan error)
+	go func() {
+		response, err := slow.Do(request)
+		if err == nil {
+			err = errors.Join(fmt.Errorf("it was answered with %s", response.Status), response.Body.Close())
+		}
+		ended <- err
+	}()
+	if response, _ := f.get(t, f.client(t, "fast"), north, nil); response.StatusCode != http.StatusOK {
+		t.Errorf("another user is answered with %s", response.Status)
+	}
+	if response, _ := f.get(t, f.client(t, "slow"), "/version", nil); response.StatusCode != http.StatusOK {
+		t.Errorf("the user is answered with %s at the root", response.Status)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the request that hangs ended with %v", err)
 	}
 }

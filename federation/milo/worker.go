@@ -58,6 +58,8 @@ type worker struct {
 	front     *backend // the same control plane for the router
 	installed bool     // whether the shared set was written once
 
+	// hangs is a user whose requests to the project get no answer, or nil.
+	hangs atomic.Pointer[string]
 	// serving is what the router uses; nil until every kind is served.
 	serving atomic.Pointer[backend]
 }

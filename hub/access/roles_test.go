@@ -13,7 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestRolesAreNarrow: no role of the add-on has a wildcard, sees a Secret, or can raise its own or anybody's rights.
+// TestRolesAreNarrow: no role of the add-on has a wildcard, sees a Secret but that of its own CA, writes webhook
+// configurations but its own, or can raise its own or anybody's rights.
 func TestRolesAreNarrow(t *testing.T) {
 	for _, file := range []string{"hub/role.yaml", "project/role.yaml", "../../cell/access/role.yaml"} {
 		content, err := os.ReadFile(file)
@@ -28,7 +29,7 @@ func TestRolesAreNarrow(t *testing.T) {
 			}
 			for _, rule := range role.Rules {
 				rules++
-				checkRule(t, file, rule)
+				checkRule(t, file, role.Namespace, rule)
 			}
 		}
 		if rules == 0 {
@@ -37,7 +38,7 @@ func TestRolesAreNarrow(t *testing.T) {
 	}
 }
 
-func checkRule(t *testing.T, file string, rule rbacv1.PolicyRule) {
+func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 	t.Helper()
 	for _, words := range [][]string{rule.Verbs, rule.Resources, rule.APIGroups} {
 		if slices.Contains(words, "*") {
@@ -49,7 +50,21 @@ func checkRule(t *testing.T, file string, rule rbacv1.PolicyRule) {
 			t.Errorf("%s: verb %s in %+v", file, verb, rule)
 		}
 	}
-	if slices.Contains(rule.APIGroups, rbacv1.GroupName) || slices.Contains(rule.Resources, "secrets") || slices.Contains(rule.Resources, "serviceaccounts/token") {
+	if slices.Contains(rule.APIGroups, rbacv1.GroupName) || slices.Contains(rule.Resources, "serviceaccounts/token") {
 		t.Errorf("%s: %+v", file, rule)
+	}
+	own := map[string]string{
+		"secrets": "karmada-compute-webhook-ca", "resourceinterpreterwebhookconfigurations": "karmada-compute",
+		"mutatingwebhookconfigurations": "karmada-compute", "validatingwebhookconfigurations": "karmada-compute",
+	}
+	for _, resource := range rule.Resources {
+		name, sensitive := own[resource]
+		// A creation has no name to go by.
+		if sensitive && !slices.Equal(rule.Verbs, []string{"create"}) && !slices.Equal(rule.ResourceNames, []string{name}) {
+			t.Errorf("%s: %s other than %s in %+v", file, resource, name, rule)
+		}
+		if resource == "secrets" && namespace == "" {
+			t.Errorf("%s: secrets of every namespace in %+v", file, rule)
+		}
 	}
 }

@@ -17,5 +17,17 @@ package hub
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=work.karmada.io,resources=works,verbs=get;list;watch;create;patch;delete
 
+// The webhooks' own CA: one Secret, which is made when it is not there.
+// +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-webhook-ca,verbs=get;update
+// +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,verbs=create
+
+// Who calls the webhooks, and whether they may.
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
+// The registration of the interpreter.
+// +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations,verbs=create
+// +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations,resourceNames=karmada-compute,verbs=get;patch
+
 // Which replica has which shard of the projects.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,verbs=get;list;watch;create;update;delete

@@ -11,6 +11,14 @@ package project
 // Which cities a project may use.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=locationbindings,verbs=get;list;watch
 
+// What users may use, and how much.
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+// +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourcegrants,verbs=list
+
+// The registration of admission, at the root.
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,verbs=create
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,resourceNames=karmada-compute,verbs=get;patch
+
 // What consumers write: the finalizer and the status are ours.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloads,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloads/status,verbs=patch

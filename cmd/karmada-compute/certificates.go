@@ -1,0 +1,142 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/karmada-compute/karmada-compute/policies"
+	"github.com/karmada-compute/karmada-compute/webhook"
+	"github.com/karmada-compute/karmada-compute/webhook/certificates"
+	"github.com/karmada-compute/karmada-compute/webhook/host"
+	"github.com/karmada-compute/karmada-compute/webhook/registration"
+)
+
+const (
+	// service is what callers in the same cluster reach the webhooks by; the configurations name it.
+	service = "karmada-compute-webhook"
+	// registrationInterval is how often it is looked whether the webhooks are registered as they should be.
+	registrationInterval = 10 * time.Second
+)
+
+// certificates returns what the webhooks are served with, and what keeps them registered, which is nil when somebody
+// else does.
+func (a *app) certificates(p *planes) (host.Certificates, func(context.Context) error, error) {
+	r := &registration.Registration{
+		URL: a.options.webhook.url, Users: a.users.get, Condition: webhook.ConditionNotAddOn,
+		Interval: registrationInterval, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("registration"),
+	}
+	if a.options.webhook.register {
+		var err error
+		if r.Targets, err = a.targets(p); err != nil {
+			return nil, nil, err
+		}
+	}
+	certs, err := a.source(p, r)
+	if err != nil || len(r.Targets) == 0 {
+		return certs, nil, err
+	}
+	return certs, r.Start, nil
+}
+
+// source makes the certificates: the operator's from files, or those of the add-on's own CA.
+func (a *app) source(p *planes, r *registration.Registration) (host.Certificates, error) {
+	if dir := a.options.webhook.certDir; dir != "" {
+		r.Bundle = func(context.Context) ([]byte, error) { return os.ReadFile(filepath.Join(dir, "ca.crt")) }
+		return certificates.NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), metrics.Registry)
+	}
+	secrets, err := client.New(p.hub, client.Options{Scheme: p.scheme})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the hub: %w", err)
+	}
+	authority, err := certificates.New(certificates.Options{
+		Client:     secrets,
+		Secret:     types.NamespacedName{Namespace: a.options.hub.namespace, Name: a.options.webhook.caSecret},
+		Names:      a.names(),
+		CALifetime: a.options.webhook.caLifetime,
+		TrustDelay: a.options.webhook.trustDelay,
+		Trusted:    r.Trusted,
+		Registerer: metrics.Registry,
+		Log:        ctrl.Log.WithName("certificates"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Bundle, r.Changed = func(ctx context.Context) ([]byte, error) {
+		if err := authority.Ensure(ctx); err != nil {
+			return nil, err
+		}
+		return authority.Bundle(), nil
+	}, authority.Changed()
+	return authority, nil
+}
+
+// names are what the webhooks are called by.
+func (a *app) names() []string {
+	host := service + "." + a.options.hub.namespace
+	names := []string{"localhost", host, host + ".svc"}
+	if address, err := url.Parse(a.options.webhook.url); err == nil && address.Hostname() != "" {
+		names = append(names, address.Hostname())
+	}
+	return names
+}
+
+// targets are where the selected webhooks are called from: admission at Milo's root, from where it holds in every
+// project, and the interpreter on the hub.
+func (a *app) targets(p *planes) ([]registration.Target, error) {
+	selected := a.builder.Webhooks()
+	isInterpreter := func(w host.Webhook) bool { return w.Name == interpreterWebhook }
+	isAdmission := func(w host.Webhook) bool { return w.Name != interpreterWebhook }
+	var targets []registration.Target
+	if slices.ContainsFunc(selected, isAdmission) {
+		target, err := newTarget("Milo's root", p.milo, webhook.Configuration)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, target)
+	}
+	if slices.ContainsFunc(selected, isInterpreter) {
+		content, err := policies.Files.ReadFile("interpreter.yaml")
+		if err != nil {
+			return nil, err
+		}
+		target, err := newTarget("the hub", p.hub, content)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, target)
+	}
+	return targets, nil
+}
+
+func newTarget(name string, config *rest.Config, content []byte) (registration.Target, error) {
+	configurations, err := registration.Decode(content)
+	if err != nil {
+		return registration.Target{}, err
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, configuration := range configurations {
+		mapper.Add(configuration.GroupVersionKind(), meta.RESTScopeRoot)
+	}
+	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme(), Mapper: mapper})
+	if err != nil {
+		return registration.Target{}, fmt.Errorf("make a client for %s: %w", name, err)
+	}
+	return registration.Target{Name: name, Client: c, Configurations: configurations}, nil
+}

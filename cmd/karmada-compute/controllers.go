@@ -1,0 +1,71 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+
+	"github.com/karmada-compute/karmada-compute/hub"
+	"github.com/karmada-compute/karmada-compute/milo"
+)
+
+// controllers sets up those that are selected, and returns what runs them. Nothing outside is contacted before.
+func (a *app) controllers(p *planes) (func(context.Context) error, error) {
+	locations := milo.Locations{}
+	projects, err := milo.NewProvider(milo.ProviderOptions{
+		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := a.newManager(p, projects)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: hub.Options{
+		Projects: projects, Locations: locations, Clock: clock.RealClock{},
+		Concurrency: a.options.hub.concurrency, ProjectConcurrency: a.options.milo.projectConcurrency,
+	}}); err != nil {
+		return nil, err
+	}
+	return mgr.Start, nil
+}
+
+func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager, error) {
+	cacheOptions, err := hub.CacheOptions()
+	if err != nil {
+		return nil, err
+	}
+	leases, err := client.New(p.hub, client.Options{Scheme: p.scheme})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the hub: %w", err)
+	}
+	coordinator := milo.NewCoordinator(projects, milo.CoordinatorOptions{
+		Client: leases, Namespace: a.options.hub.namespace, Replica: a.options.milo.replicaName,
+		LeaseDuration: a.options.milo.leaseDuration, Log: ctrl.Log.WithName("shards"),
+	})
+	mgr, err := mcmanager.New(p.hub, projects, ctrl.Options{
+		Scheme: p.scheme,
+		Cache:  cacheOptions,
+		// The host serves metrics and probes, also where no controller runs.
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: "0",
+		// Less than what a supervisor waits before it kills.
+		GracefulShutdownTimeout: new(10 * time.Second),
+		// No leader: the projects are shared among the replicas, and webhooks are everybody's.
+		LeaderElection: false,
+	}, mcmanager.WithCoordinator(coordinator))
+	if err != nil {
+		return nil, fmt.Errorf("make the manager: %w", err)
+	}
+	return mgr, nil
+}

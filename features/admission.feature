@@ -1,0 +1,116 @@
+@admission
+Feature: Admission
+  Every replica answers for every project, whatever happens to the other replicas, to leases and to Milo; it answers
+  Milo's API servers alone; and it is never the reason that something cannot be repaired.
+
+  Background:
+    Given a namespace in project "north"
+
+  Scenario: A caller that is no API server
+    When somebody without a certificate calls the admission webhook of replica 0
+    Then the call is answered with 401
+    When user "consumer" calls the admission webhook of replica 0
+    Then the call is answered with 403
+    When user "milo-apiserver" calls the admission webhook of replica 0
+    Then the call is answered with 200
+
+  Scenario: A network that the user may not use
+    When a user without rights to networks tries to create Workload "web"
+    Then that is refused with "spec.template.spec.networkInterfaces[0].network"
+    And that is refused with "may not use networks \"default\""
+
+  Scenario: A Secret that the user may not get
+    When the consumer tries to create the sample Workload with {"spec":{"template":{"spec":{"volumes":[{"name":"password","secret":{"secretName":"root-password"}}]}}}}
+    Then that is refused with "may not get secrets \"root-password\""
+    And that is refused with "spec.template.spec.volumes[0]"
+
+  Scenario: Everything that is wrong is said at once
+    When the consumer tries to create the sample Workload with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"not an image"},{"name":"b","image":"docker.io/library/nginx:1.27","volumeAttachments":[{"name":"missing","mountPath":"relative"}]}]}}}}}}
+    Then that is refused with "spec.template.spec.runtime.sandbox.containers[0].image"
+    And that is refused with "spec.template.spec.runtime.sandbox.containers[1].volumeAttachments[0].name"
+    And that is refused with "spec.template.spec.runtime.sandbox.containers[1].volumeAttachments[0].mountPath"
+
+  Scenario: What works and will work badly is warned of
+    When the consumer tries to create the sample Workload with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"nginx"}]}}}}}}
+    Then that is not refused
+    And the consumer is warned of "nginx"
+
+  Scenario: A suspended project
+    Given a project of its own
+    When the project is suspended
+    Then a Workload there is refused with "suspended"
+    When the project is resumed
+    Then a Workload there is not refused
+
+  Scenario: A project that is deleted and made anew
+    Given a project of its own
+    Then a Workload there is not refused
+    When the project is deleted and made anew
+    Then a Workload there is not refused
+
+  @serial
+  Scenario: The replica that does not have the project is the one that is asked
+    Given replica 1 runs webhooks alone
+    And replica 0 has every project
+    When only replica 1 is called
+    And the consumer creates 500 Workloads
+    Then none of them was refused
+
+  @serial
+  Scenario: The project moves from replica to replica
+    Given replica 1 runs webhooks alone
+    And replica 0 has every project
+    When only replica 1 is called
+    And the consumer creates 20 Workloads a second
+    And the Leases of the projects are taken from replica 0 3 times, every 5 seconds
+    Then none of them was refused
+
+  @serial
+  Scenario: A rolling restart
+    When the consumer creates 20 Workloads a second
+    And replica 0 is restarted
+    And replica 1 is restarted
+    Then none of them was refused
+
+  @serial
+  Scenario: The CA of the webhooks is rotated
+    When the consumer creates 20 Workloads a second
+    And the CA of the webhooks is rotated
+    Then none of them was refused
+
+  @serial
+  Scenario: Milo's root is down
+    Given every replica has been asked about project "north"
+    When the consumer creates 5 Workloads a second
+    And Milo's root is down for 35 seconds
+    Then none of them was refused
+    When a Workload in project "nowhere" is tried
+    Then that is refused with "Milo cannot be reached"
+    And that is an error and no denial
+    When Milo's root is up again
+    Then within 5 seconds a Workload in project "nowhere" is refused with "does not exist"
+
+  @serial
+  Scenario: The control plane of one project hangs
+    Given the control plane of project "south" does not answer the add-on
+    When the consumer creates 10 Workloads a second
+    And the consumer tries to create a Workload in project "south"
+    Then that is refused with "could not be looked up"
+    And that took less than 5 seconds
+    And none of them was refused or took more than 2 seconds
+
+  @serial
+  Scenario: Every replica is down
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When every replica is stopped
+    And the consumer tries to create Workload "other" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then that is refused with "failed calling webhook"
+    And namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project
+    And the webhook configurations can still be changed
+    And labels and finalizers of Workload "web" and of what was made of it can still be changed
+    When every replica is started again
+    Then Workload "web" becomes available with 1 ready Instances

@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// load is a stream of Workloads that a consumer creates. They are dry runs: admission is asked about each, and none is
+// there after, so that what is measured is admission.
+type load struct {
+	scenario *scenario
+	client   client.Client
+	cancel   context.CancelFunc
+	ended    chan struct{}
+	running  sync.WaitGroup
+
+	mu       sync.Mutex
+	count    int
+	failures []error
+	slowest  time.Duration
+}
+
+func (s *scenario) newLoad() (*load, error) {
+	c, err := s.client("project/"+s.project, consumer)
+	if err != nil {
+		return nil, err
+	}
+	return &load{scenario: s, client: c, cancel: func() {}, ended: make(chan struct{})}, nil
+}
+
+// create creates one Workload.
+func (l *load) create(ctx context.Context) {
+	workload := l.scenario.sampleWorkload()
+	workload.Name = "load-" + rand.String(8)
+	begin := time.Now()
+	err := l.client.Create(ctx, workload, client.DryRunAll)
+	took := time.Since(begin)
+	if ctx.Err() != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.slowest = max(l.slowest, took)
+	if err != nil {
+		l.failures = append(l.failures, fmt.Errorf("at %s: %w", begin.Format(time.TimeOnly), err))
+	}
+}
+
+// start creates Workloads at a rate until the load is stopped. One that takes long delays no other.
+func (l *load) start(ctx context.Context, perSecond int) {
+	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(l.ended)
+		ticker := time.NewTicker(time.Second / time.Duration(perSecond))
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				l.running.Go(func() { l.create(context.WithoutCancel(ctx)) })
+			}
+		}
+	}()
+}
+
+// all creates a number of Workloads, some at once.
+func (l *load) all(ctx context.Context, count int) {
+	const atOnce = 10
+	work := make(chan struct{}, count)
+	for range count {
+		work <- struct{}{}
+	}
+	close(work)
+	for range atOnce {
+		l.running.Go(func() {
+			for range work {
+				l.create(ctx)
+			}
+		})
+	}
+	l.running.Wait()
+	close(l.ended)
+}
+
+// finish stops the load and waits for what is under way.
+func (l *load) finish() {
+	l.cancel()
+	<-l.ended
+	l.running.Wait()
+}
+
+// result is an error if any Workload was refused.
+func (l *load) result() error {
+	l.finish()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.scenario.out, "%d Workloads were created, %d refused, the slowest took %s\n", l.count, len(l.failures), l.slowest.Round(time.Millisecond))
+	if l.count == 0 {
+		return errors.New("nothing was created")
+	}
+	const enough = 5
+	return errors.Join(l.failures[:min(enough, len(l.failures))]...)
+}

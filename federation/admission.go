@@ -1,0 +1,45 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// admissionConfig has a kube-apiserver authenticate to every webhook that it
+// calls, by a client certificate.
+const admissionConfig = `apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: MutatingAdmissionWebhook
+  configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: %[1]q}
+- name: ValidatingAdmissionWebhook
+  configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: %[1]q}
+`
+
+// webhookCredentials writes the file that tells a kube-apiserver who it is when
+// it calls webhooks, and returns its path.
+func (f *Federation) webhookCredentials(user string) (string, error) {
+	certFile, keyFile, err := f.pki.client(identity(user))
+	if err != nil {
+		return "", err
+	}
+	config := clientcmdapi.NewConfig()
+	// The name is a pattern for the host of the webhook.
+	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: certFile, ClientKey: keyFile}
+	content, err := clientcmd.Write(*config)
+	if err != nil {
+		return "", fmt.Errorf("credentials of %s for webhooks: %w", user, err)
+	}
+	kubeconfig := filepath.Join(f.folder, "kubeconfig", "webhooks."+fileName(user)+".kubeconfig")
+	if err := writeFile(kubeconfig, content); err != nil {
+		return "", fmt.Errorf("credentials of %s for webhooks: %w", user, err)
+	}
+	path := filepath.Join(f.folder, "kubeconfig", "webhooks."+fileName(user)+".admission.yaml")
+	return path, writeFile(path, fmt.Appendf(nil, admissionConfig, kubeconfig))
+}

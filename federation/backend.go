@@ -1,0 +1,91 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// healthInterval is how often a backend is asked whether it is ready.
+	healthInterval = 100 * time.Millisecond
+	healthTimeout  = 2 * time.Second
+)
+
+// Backend is one server behind a Balancer.
+type Backend struct {
+	// Address takes the connections.
+	Address string
+	// Health is a URL that answers 200 while the backend should be sent
+	// connections. Empty: always.
+	Health string
+
+	unready atomic.Bool
+}
+
+// watch follows the health of a backend until ctx ends.
+func (b *Backend) watch(ctx context.Context, log *slog.Logger) {
+	client := &http.Client{Timeout: healthTimeout}
+	ticker := time.NewTicker(healthInterval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		err := httpReady(client, b.Health)(ctx)
+		if b.unready.Swap(err != nil) != (err != nil) && ctx.Err() == nil {
+			log.Info("backend changed", "backend", b.Address, "ready", err == nil, "reason", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+}
+
+// dial connects to the next backend that is ready and accepts.
+func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	first := b.next.Add(1) - 1
+	count := uint64(len(b.Backends))
+	errs := []error{errors.New("no backend is ready")}
+	for i := range count {
+		backend := b.Backends[(first+i)%count]
+		if backend.unready.Load() {
+			continue
+		}
+		connection, err := dialer.DialContext(ctx, "tcp", backend.Address)
+		if err == nil {
+			return connection, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// carry copies one direction and passes on its end. When the writing side is
+// broken the reading side is ended too, so that its peer notices.
+func carry(to, from net.Conn) {
+	_, err := io.Copy(to, from)
+	if half, ok := to.(*net.TCPConn); ok && err == nil {
+		_ = half.CloseWrite() // it may be closed already
+		return
+	}
+	_ = from.Close()
+	_ = to.Close()
+}
+
+// watchAll follows the health of every backend that has one.
+func (b *Balancer) watchAll(ctx context.Context, running *sync.WaitGroup) {
+	for _, backend := range b.Backends {
+		if backend.Health != "" {
+			running.Go(func() { backend.watch(ctx, b.Log) })
+		}
+	}
+}

@@ -1,0 +1,76 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"math"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// allowance is how many Instances a project may have.
+type allowance struct {
+	limit int64
+	// known is false when Milo sets no limit that could be read.
+	known bool
+}
+
+// InstanceAllowance is how many Instances the project's ResourceGrants allow together. known is false, and limit 0, when
+// no active grant of the project is about Instances, or Milo has no quota. It may be up to 5 s old. Ask it only of what
+// Project returned.
+//
+// It is for telling a user early. Whether quota is left, only a ResourceClaim can say.
+func (l *Lookup) InstanceAllowance(ctx context.Context, project *Project) (limit int64, known bool, err error) {
+	a, _, err := l.allowances.get(ctx, identity(project), func(ctx context.Context) (allowance, bool, error) {
+		a, err := l.readAllowance(ctx, project)
+		return a, err == nil, err
+	})
+	return a.limit, a.known, err
+}
+
+// readAllowance sums the project's grants.
+func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance, error) {
+	reader, err := l.within(project)
+	if err != nil {
+		return allowance{}, err
+	}
+	var grants ResourceGrantList
+	switch err := reader.List(ctx, &grants); {
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		return allowance{}, nil
+	case err != nil:
+		return allowance{}, asked("the project's quota", err)
+	}
+	var sum allowance
+	for i := range grants.Items {
+		if grants.Items[i].countsFor(project) {
+			sum.add(grants.Items[i].Spec.Allowances)
+		}
+	}
+	return sum, nil
+}
+
+// countsFor says whether a grant gives the project anything: it names the project, and Milo has not said that it is not
+// active. A grant without that condition counts, so that one that Milo is about to judge does not look like none.
+func (g *ResourceGrant) countsFor(project *Project) bool {
+	consumer := g.Spec.ConsumerRef
+	return consumer.Kind == "Project" && consumer.Name == project.Name &&
+		!meta.IsStatusConditionFalse(g.Status.Conditions, ConditionActive)
+}
+
+// add adds what is allowed of Instances. It stops at the largest number there is.
+func (a *allowance) add(allowances []Allowance) {
+	for _, allowed := range allowances {
+		if allowed.ResourceType != ResourceTypeInstances {
+			continue
+		}
+		a.known = true
+		for _, bucket := range allowed.Buckets {
+			amount := max(bucket.Amount, 0)
+			a.limit += min(amount, math.MaxInt64-a.limit)
+		}
+	}
+}

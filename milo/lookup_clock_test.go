@@ -1,0 +1,29 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// TimerClock is a fake clock that says for how long somebody begins to wait.
+type TimerClock struct {
+	*clocktesting.FakeClock
+	Timers chan time.Duration
+}
+
+// NewTimerClock makes a TimerClock for up to 100 who wait.
+func NewTimerClock() TimerClock {
+	return TimerClock{FakeClock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), Timers: make(chan time.Duration, 100)}
+}
+
+// NewTimer begins to wait.
+func (c TimerClock) NewTimer(d time.Duration) clock.Timer {
+	timer := c.FakeClock.NewTimer(d)
+	c.Timers <- d
+	return timer
+}

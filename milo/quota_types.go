@@ -1,0 +1,81 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// QuotaGroupVersion is the group and version of ResourceGrant.
+var QuotaGroupVersion = schema.GroupVersion{Group: "quota.miloapis.com", Version: "v1alpha1"}
+
+// ResourceTypeInstances is the quota's name for Instances. Its base unit is one Instance.
+const ResourceTypeInstances = "compute.datumapis.com/instances"
+
+// ConditionActive of a ResourceGrant: only an active one counts in Milo.
+const ConditionActive = "Active"
+
+// +kubebuilder:object:generate=true
+// +kubebuilder:object:root=true
+
+// ResourceGrant gives a consumer an amount of one or more resource types. It is namespaced in the project.
+type ResourceGrant struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ResourceGrantSpec   `json:"spec,omitempty"`
+	Status ResourceGrantStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+// +kubebuilder:object:root=true
+
+// ResourceGrantList is a list of ResourceGrants.
+type ResourceGrantList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ResourceGrant `json:"items"`
+}
+
+// +kubebuilder:object:generate=true
+
+// ResourceGrantSpec is what is read of a ResourceGrant's spec.
+type ResourceGrantSpec struct {
+	// ConsumerRef says who may use the allowances.
+	ConsumerRef ConsumerRef `json:"consumerRef"`
+	// Allowances are what is granted.
+	Allowances []Allowance `json:"allowances,omitempty"`
+}
+
+// ConsumerRef names who uses quota: here, a Project.
+type ConsumerRef struct {
+	APIGroup string `json:"apiGroup,omitempty"`
+	Kind     string `json:"kind,omitempty"`
+	Name     string `json:"name,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+
+// Allowance is what is granted of one resource type.
+type Allowance struct {
+	// ResourceType is for example ResourceTypeInstances.
+	ResourceType string `json:"resourceType"`
+	// Buckets are summed.
+	Buckets []Bucket `json:"buckets,omitempty"`
+}
+
+// Bucket is a part of an allowance.
+type Bucket struct {
+	// Amount is in base units of the resource type, at least 0.
+	Amount int64 `json:"amount"`
+}
+
+// +kubebuilder:object:generate=true
+
+// ResourceGrantStatus is what is read of a ResourceGrant's status.
+type ResourceGrantStatus struct {
+	// Conditions hold Active.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}

@@ -1,0 +1,123 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certificates
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+// backdate is how far a certificate's validity begins before it was made, for clients whose clocks are behind.
+const backdate = 5 * time.Minute
+
+// ca is a certificate authority; the previous one is kept without its key, for nothing is signed with it any more.
+type ca struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// newCA makes a certificate authority that can sign leaves and no other authority.
+func newCA(now time.Time, lifetime time.Duration) (*ca, error) {
+	key, serial, err := keyAndSerial()
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		// Each CA has a name of its own: clients that look an issuer up by name alone find the right one of three.
+		Subject:               pkix.Name{CommonName: fmt.Sprintf("karmada-compute-webhook-ca-%x", serial)},
+		NotBefore:             now.Add(-backdate),
+		NotAfter:              now.Add(lifetime),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		MaxPathLenZero:        true,
+		KeyUsage:              x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("making a CA: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("making a CA: %w", err)
+	}
+	return &ca{cert: cert, key: key}, nil
+}
+
+// sign makes a serving certificate that ends with the CA at the latest.
+func (c *ca) sign(now time.Time, lifetime time.Duration, names []string) (*tls.Certificate, error) {
+	key, serial, err := keyAndSerial()
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: "karmada-compute-webhook"},
+		NotBefore:    now.Add(-backdate),
+		NotAfter:     earlier(now.Add(lifetime), c.cert.NotAfter),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, name := range names {
+		if ip := net.ParseIP(name); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, c.cert, key.Public(), c.key)
+	if err != nil {
+		return nil, fmt.Errorf("signing the serving certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("signing the serving certificate: %w", err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
+}
+
+func (c *ca) is(other *ca) bool {
+	return c != nil && other != nil && bytes.Equal(c.cert.Raw, other.cert.Raw)
+}
+
+func (c *ca) expired(now time.Time) bool { return now.After(c.cert.NotAfter) }
+
+// serial names a CA in logs.
+func (c *ca) serial() string { return c.cert.SerialNumber.Text(16) }
+
+// due tells whether two thirds of a certificate's life are over. It goes by the certificate rather than by the
+// options, for another replica may have been configured otherwise.
+func due(cert *x509.Certificate, now time.Time) bool {
+	life := cert.NotAfter.Sub(cert.NotBefore) - backdate
+	return !now.Before(cert.NotAfter.Add(-life / 3))
+}
+
+func keyAndSerial() (*ecdsa.PrivateKey, *big.Int, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a key: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a serial number: %w", err)
+	}
+	return key, serial, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,56 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certificates
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+)
+
+// Files serves a certificate that somebody else keeps in files, cert-manager for one, and follows their changes.
+type Files struct {
+	watcher *certwatcher.CertWatcher
+}
+
+// NewFiles reads the files, so that a wrong one is known at once. A nil registerer means no metric.
+func NewFiles(certFile, keyFile string, registerer prometheus.Registerer) (*Files, error) {
+	watcher, err := certwatcher.New(certFile, keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("webhook certificate %s with key %s: %w", certFile, keyFile, err)
+	}
+	f := &Files{watcher: watcher}
+	if err := registerExpiry(registerer, f.expiry); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Start watches the files until ctx ends.
+func (f *Files) Start(ctx context.Context) error {
+	if err := f.watcher.Start(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("watching the webhook's certificate files: %w", err)
+	}
+	return nil
+}
+
+// NeedLeaderElection tells a manager that every replica runs this.
+func (*Files) NeedLeaderElection() bool { return false }
+
+// GetCertificate is for tls.Config.
+func (f *Files) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return f.watcher.GetCertificate(hello)
+}
+
+func (f *Files) expiry() map[string]time.Time {
+	now, err := f.watcher.GetCertificate(nil)
+	if err != nil || now == nil || now.Leaf == nil {
+		return nil
+	}
+	return map[string]time.Time{"serving": now.Leaf.NotAfter}
+}

@@ -1,0 +1,24 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import _ "embed"
+
+// Paths that the webhooks are served at; configuration.yaml names them too.
+const (
+	// DefaultPath is where Workloads get their defaults.
+	DefaultPath = "/default-workload"
+	// ValidatePath is where Workloads are validated.
+	ValidatePath = "/validate-workload"
+	// OwnedPath is where writes to the add-on's own objects are refused.
+	OwnedPath = "/validate-owned"
+)
+
+// ConditionNotAddOn is the name of the match condition that lists the users of the add-on.
+const ConditionNotAddOn = "not-by-the-add-on"
+
+// Configuration is the YAML of the webhook configurations for Milo's root.
+//
+//go:embed configuration.yaml
+var Configuration []byte

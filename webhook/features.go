@@ -1,0 +1,28 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/component-base/featuregate"
+)
+
+const (
+	// NetworkAccessReview asks whether the user may use the networks of a Workload. Turn it off where the project's
+	// authorizer does not know networks.
+	NetworkAccessReview featuregate.Feature = "NetworkAccessReview"
+	// ReferencedDataAccessReview asks whether the user may get the ConfigMaps and Secrets of a Workload. Without it a
+	// Workload is a way to read other people's Secrets.
+	ReferencedDataAccessReview featuregate.Feature = "ReferencedDataAccessReview"
+)
+
+// NewFeatureGate has every feature of admission, with its default.
+func NewFeatureGate() featuregate.MutableVersionedFeatureGate {
+	gate := featuregate.NewFeatureGate()
+	runtime.Must(gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		NetworkAccessReview:        {Default: true, PreRelease: featuregate.Beta},
+		ReferencedDataAccessReview: {Default: true, PreRelease: featuregate.Beta},
+	}))
+	return gate
+}

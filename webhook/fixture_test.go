@@ -1,0 +1,175 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/webhook"
+)
+
+// projects answers as Milo would for the projects that it is made of.
+type projects struct {
+	states map[string]webhook.ProjectState
+	// refuse are the names that nobody may use.
+	refuse map[string]bool
+	// asked gets every review; nil for none.
+	asked chan authorizationv1.SubjectAccessReviewSpec
+	// allowance of Instances, if not zero.
+	allowance int64
+}
+
+func newProjects() *projects {
+	return &projects{refuse: map[string]bool{}, states: map[string]webhook.ProjectState{
+		"north": webhook.ProjectActive, "dark": webhook.ProjectActive, "mute": webhook.ProjectActive,
+		"going": webhook.ProjectDeleting, "asleep": webhook.ProjectSuspended, "new": webhook.ProjectNotReady,
+	}}
+}
+
+var errUnreachable = errors.New("Milo cannot be reached")
+
+func (p *projects) Project(ctx context.Context, name string) (webhook.Project, error) {
+	switch name {
+	case "unreachable":
+		return webhook.Project{}, errUnreachable
+	case "slow":
+		<-ctx.Done()
+		return webhook.Project{}, fmt.Errorf("%w: %w", errUnreachable, ctx.Err())
+	}
+	state, ok := p.states[name]
+	if !ok {
+		return webhook.Project{}, webhook.ErrProjectNotFound
+	}
+	return webhook.Project{Name: name, UID: "uid", State: state}, nil
+}
+
+func (p *projects) CityCodes(_ context.Context, project webhook.Project) ([]string, error) {
+	if project.Name == "dark" {
+		return nil, errUnreachable
+	}
+	return []string{"DFW", "ORD"}, nil
+}
+
+func (p *projects) Review(_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
+	if p.asked != nil {
+		p.asked <- review
+	}
+	if project.Name == "mute" {
+		return false, "", errUnreachable
+	}
+	if p.refuse[review.ResourceAttributes.Name] {
+		return false, "not yours", nil
+	}
+	return true, "", nil
+}
+
+func (p *projects) InstanceAllowance(_ context.Context, project webhook.Project) (int64, bool, error) {
+	if project.Name == "dark" {
+		return 0, false, errUnreachable
+	}
+	return p.allowance, p.allowance > 0, nil
+}
+
+func workloads(p *projects) *webhook.Workloads {
+	return &webhook.Workloads{Projects: p, Features: webhook.NewFeatureGate()}
+}
+
+func inProject(name string) map[string]authenticationv1.ExtraValue {
+	return map[string]authenticationv1.ExtraValue{
+		"iam.miloapis.com/parent-api-group": {"resourcemanager.miloapis.com"},
+		"iam.miloapis.com/parent-type":      {"Project"},
+		"iam.miloapis.com/parent-name":      {name},
+	}
+}
+
+func with(extra map[string]authenticationv1.ExtraValue, key string, values ...string) map[string]authenticationv1.ExtraValue {
+	extra["iam.miloapis.com/"+key] = values
+	return extra
+}
+
+// workload is one that has nothing wrong but, if so, its cities.
+func workload(cities ...string) *v1alpha.Workload {
+	return &v1alpha.Workload{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"},
+		Spec: v1alpha.WorkloadSpec{
+			Template: v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{
+				Runtime: v1alpha.InstanceRuntimeSpec{
+					Resources: v1alpha.InstanceRuntimeResources{InstanceType: "datumcloud/d1-standard-2"},
+					Sandbox: &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{
+						Name: "app", Image: "docker.io/library/nginx:1.27",
+					}}},
+				},
+				NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}},
+			}},
+			Placements: []v1alpha.WorkloadPlacement{{
+				Name: "main", CityCodes: cities, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
+			}},
+		},
+	}
+}
+
+func changed(w *v1alpha.Workload, change func(*v1alpha.Workload)) *v1alpha.Workload {
+	change(w)
+	return w
+}
+
+func deleting(w *v1alpha.Workload) {
+	now := metav1.Now()
+	w.DeletionTimestamp = &now
+}
+
+// creation asks for a Workload to be created in project north.
+func creation(t *testing.T, workload *v1alpha.Workload) admission.Request {
+	t.Helper()
+	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		UID: "uid", Operation: admissionv1.Create, Namespace: "default", Object: raw(t, workload),
+		Kind:     metav1.GroupVersionKind{Group: "compute.datumapis.com", Version: "v1alpha", Kind: "Workload"},
+		UserInfo: authenticationv1.UserInfo{Username: "consumer", UID: "7", Groups: []string{"team"}, Extra: inProject("north")},
+	}}
+}
+
+// update asks for a Workload to be changed in project north.
+func update(t *testing.T, before, now *v1alpha.Workload) admission.Request {
+	t.Helper()
+	request := creation(t, now)
+	request.Operation, request.OldObject = admissionv1.Update, raw(t, before)
+	return request
+}
+
+// send sends bytes to a handler as an API server does.
+func send(handler admission.Handler, body []byte) (*admissionv1.AdmissionResponse, error) {
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, webhook.ValidatePath, bytes.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	(&admission.Webhook{Handler: handler}).ServeHTTP(recorder, request)
+	var answer admissionv1.AdmissionReview
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Response == nil {
+		return nil, fmt.Errorf("the answer is no AdmissionReview: %q: %w", recorder.Body, err)
+	}
+	return answer.Response, nil
+}
+
+func raw(t *testing.T, obj any) runtime.RawExtension {
+	t.Helper()
+	encoded, err := json.Marshal(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: encoded}
+}

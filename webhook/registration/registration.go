@@ -1,0 +1,279 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner owns what is registered.
+const fieldOwner = client.FieldOwner("karmada-compute-webhooks")
+
+// Target is a control plane whose API server, or Karmada, calls webhooks.
+type Target struct {
+	// Name says which in errors.
+	Name string
+	// Client reads without a cache, and writes.
+	Client client.Client
+	// Configurations are registered there, with a Service in each clientConfig.
+	Configurations []*unstructured.Unstructured
+}
+
+// Registration keeps webhook configurations at their targets. It is safe for concurrent use.
+type Registration struct {
+	// Targets are written to.
+	Targets []Target
+	// URL replaces the Services of the configurations, for callers that run in no cluster with the webhooks. Paths are
+	// appended. Empty: the Services stay.
+	URL string
+	// Bundle returns the CAs that callers are to trust, in PEM, as they are now: an older answer would undo a rotation.
+	Bundle func(context.Context) ([]byte, error)
+	// Changed says that the bundle did. May be nil.
+	Changed <-chan struct{}
+	// Users are who the add-on's controllers are at Milo: what they write they need not be asked about.
+	Users func(context.Context) ([]string, error)
+	// Condition is the name of the match condition that lists the users.
+	Condition string
+	// Interval is how often it is looked whether all is as it should be.
+	Interval time.Duration
+	// Clock is the time.
+	Clock clock.Clock
+	// Log says what is written.
+	Log logr.Logger
+}
+
+// Decode reads the configurations in a YAML stream.
+func Decode(content []byte) ([]*unstructured.Unstructured, error) {
+	var configurations []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		var document runtime.RawExtension
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return configurations, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("decode the webhook configurations: %w", err)
+		}
+		configuration := &unstructured.Unstructured{}
+		if err := configuration.UnmarshalJSON(document.Raw); err != nil {
+			return nil, fmt.Errorf("decode the webhook configurations: %w", err)
+		}
+		configurations = append(configurations, configuration)
+	}
+}
+
+// Start registers, and looks again at each interval and whenever the bundle changes, until ctx ends. What fails is
+// logged and tried again.
+func (r *Registration) Start(ctx context.Context) error {
+	patience := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Steps: 10, Cap: r.Interval}
+	retry := patience
+	for ctx.Err() == nil {
+		next := r.Interval
+		if err := r.Register(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Error(err, "Webhooks are not all registered; trying again")
+			next = retry.Step()
+		} else {
+			retry = patience
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.Changed:
+		case <-r.Clock.After(next):
+		}
+	}
+	return nil
+}
+
+// Register writes every configuration that is not as it should be.
+func (r *Registration) Register(ctx context.Context) error {
+	bundle, err := r.Bundle(ctx)
+	if err != nil {
+		return fmt.Errorf("read the CAs that callers are to trust: %w", err)
+	}
+	if len(bundle) == 0 {
+		return errors.New("there is no CA that callers could trust; see --webhook-cert-dir")
+	}
+	var failures []error
+	for _, target := range r.Targets {
+		for _, template := range target.Configurations {
+			if err := r.register(ctx, target.Client, template, bundle); err != nil {
+				failures = append(failures, fmt.Errorf("register %s %s at %s: %w", template.GetKind(), template.GetName(), target.Name, err))
+			}
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (r *Registration) register(ctx context.Context, c client.Client, template *unstructured.Unstructured, bundle []byte) error {
+	wanted, err := r.complete(ctx, template, bundle)
+	if err != nil {
+		return err
+	}
+	found, err := get(ctx, c, template)
+	if err != nil {
+		return err
+	}
+	if found != nil && covers(found.Object, wanted.Object) {
+		return nil
+	}
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
+		return err
+	}
+	r.Log.Info("Webhooks registered", "kind", wanted.GetKind(), "name", wanted.GetName())
+	return nil
+}
+
+// Trusted says whether every configuration trusts all of a bundle. Where there is none to look at, nobody knows.
+func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error) {
+	if len(r.Targets) == 0 {
+		return false, nil
+	}
+	encoded := base64.StdEncoding.EncodeToString(bundle)
+	for _, target := range r.Targets {
+		for _, template := range target.Configurations {
+			found, err := get(ctx, target.Client, template)
+			if err != nil {
+				return false, fmt.Errorf("read %s at %s: %w", template.GetName(), target.Name, err)
+			}
+			if found == nil {
+				return false, nil
+			}
+			webhooks, _, err := unstructured.NestedSlice(found.Object, "webhooks")
+			if err != nil {
+				return false, err
+			}
+			for _, item := range webhooks {
+				webhook, _ := item.(map[string]any)
+				if trusts, _, err := unstructured.NestedString(webhook, "clientConfig", "caBundle"); err != nil || trusts != encoded {
+					return false, err
+				}
+			}
+		}
+	}
+	return true, nil
+}
+
+// get returns nil when there is none.
+func get(ctx context.Context, c client.Client, template *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	found := &unstructured.Unstructured{}
+	found.SetGroupVersionKind(template.GroupVersionKind())
+	switch err := c.Get(ctx, client.ObjectKeyFromObject(template), found); {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, err
+	case err != nil:
+		return nil, nil
+	default:
+		return found, nil
+	}
+}
+
+// complete puts the address, the CAs and the users into a configuration.
+func (r *Registration) complete(ctx context.Context, template *unstructured.Unstructured, bundle []byte) (*unstructured.Unstructured, error) {
+	wanted := template.DeepCopy()
+	webhooks, _, err := unstructured.NestedSlice(wanted.Object, "webhooks")
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range webhooks {
+		webhook, ok := item.(map[string]any)
+		if !ok {
+			return nil, errors.New("a webhook is not an object")
+		}
+		if err := r.direct(webhook, bundle); err != nil {
+			return nil, err
+		}
+		if err := r.except(ctx, webhook); err != nil {
+			return nil, err
+		}
+	}
+	return wanted, unstructured.SetNestedSlice(wanted.Object, webhooks, "webhooks")
+}
+
+func (r *Registration) direct(webhook map[string]any, bundle []byte) error {
+	encoded := base64.StdEncoding.EncodeToString(bundle)
+	if r.URL == "" {
+		return unstructured.SetNestedField(webhook, encoded, "clientConfig", "caBundle")
+	}
+	path, _, err := unstructured.NestedString(webhook, "clientConfig", "service", "path")
+	if err != nil {
+		return err
+	}
+	return unstructured.SetNestedMap(webhook, map[string]any{"url": strings.TrimSuffix(r.URL, "/") + path, "caBundle": encoded}, "clientConfig")
+}
+
+// except names the users of the add-on in the condition that is there for them.
+func (r *Registration) except(ctx context.Context, webhook map[string]any) error {
+	conditions, _, err := unstructured.NestedSlice(webhook, "matchConditions")
+	if err != nil || len(conditions) == 0 {
+		return err
+	}
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		if condition["name"] != r.Condition {
+			continue
+		}
+		users, err := r.Users(ctx)
+		if err != nil {
+			return fmt.Errorf("who the add-on is at Milo: %w", err)
+		}
+		quoted := make([]string, 0, len(users))
+		for _, user := range users {
+			quoted = append(quoted, celString(user))
+		}
+		condition["expression"] = "!(request.userInfo.username in [" + strings.Join(quoted, ", ") + "])"
+	}
+	return unstructured.SetNestedSlice(webhook, conditions, "matchConditions")
+}
+
+// celString is a string literal of CEL.
+func celString(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(s) + "'"
+}
+
+// covers says whether everything that is wanted is found: an API server adds defaults of its own.
+func covers(found, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		found, ok := found.(map[string]any)
+		if !ok {
+			return false
+		}
+		for key, value := range wanted {
+			if !covers(found[key], value) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		found, ok := found.([]any)
+		if !ok || len(found) != len(wanted) {
+			return false
+		}
+		for i := range wanted {
+			if !covers(found[i], wanted[i]) {
+				return false
+			}
+		}
+		return true
+	default:
+		return equality.Semantic.DeepEqual(found, wanted)
+	}
+}

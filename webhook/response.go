@@ -1,0 +1,43 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// refused tells the user everything that is wrong.
+func refused(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
+	status := apierrors.NewInvalid(v1alpha.GroupVersion.WithKind("Workload").GroupKind(), workload.Name, problems).Status()
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: false, Result: &status}}
+}
+
+// malformed is about a request that no API server sends.
+func malformed(err error) admission.Response {
+	return failed(http.StatusBadRequest, metav1.StatusReasonBadRequest, err)
+}
+
+// unavailable is no denial: Milo does not answer, the user did nothing wrong and may try again.
+func unavailable(err error) admission.Response {
+	return failed(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err)
+}
+
+// projectUnavailable is unavailable for a reason that lies in one project, which says nothing about this replica.
+func projectUnavailable(err error) admission.Response {
+	return failed(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, err)
+}
+
+func failed(code int32, reason metav1.StatusReason, err error) admission.Response {
+	response := admission.Errored(code, err)
+	response.Result.Reason = reason
+	return response
+}

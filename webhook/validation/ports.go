@@ -1,0 +1,138 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// portRules remembers the ports of one network: containers of a sandbox share theirs.
+type portRules struct {
+	names, numbers sets.Set[string]
+}
+
+func newPortRules() *portRules {
+	return &portRules{names: sets.New[string](), numbers: sets.New[string]()}
+}
+
+func (r *portRules) check(p *problems, at place, ports []v1alpha.NamedPort) {
+	for i := range ports {
+		port := &ports[i]
+		item := at.item(i, port.Name)
+		p.label(item.child("name"), port.Name)
+		p.unique(item.child("name"), r.names, port.Name)
+		p.protocol(item.child("protocol"), port.Protocol)
+		if messages := validation.IsValidPortNum(int(port.Port)); len(messages) > 0 {
+			p.invalid(item.child("port"), port.Port, messages[0])
+			continue
+		}
+		number := fmt.Sprintf("%d/%s", port.Port, ptr.Deref(port.Protocol, corev1.ProtocolTCP))
+		p.unique(item.child("port"), r.numbers, number)
+	}
+}
+
+func (p *problems) protocol(at place, protocol *corev1.Protocol) {
+	switch value := ptr.Deref(protocol, corev1.ProtocolTCP); value {
+	case corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP:
+	default:
+		p.unsupported(at, string(value), "TCP", "UDP", "SCTP")
+	}
+}
+
+func (p *problems) networkInterfaces(at place, interfaces []v1alpha.InstanceNetworkInterface) {
+	if len(interfaces) == 0 {
+		p.required(at, "must have at least one network interface")
+	}
+	for i := range interfaces {
+		name := interfaces[i].Network.Name
+		item := at.item(i, name)
+		p.subdomain(item.child("network", "name"), name)
+		if policy := interfaces[i].NetworkPolicy; policy != nil {
+			ingress := item.child("networkPolicy", "ingress")
+			for j := range policy.Ingress {
+				p.ingress(ingress.item(j, ""), &policy.Ingress[j])
+			}
+		}
+	}
+}
+
+func (p *problems) ingress(at place, rule *networkingv1.NetworkPolicyIngressRule) {
+	for i := range rule.Ports {
+		p.policyPort(at.child("ports").item(i, ""), &rule.Ports[i])
+	}
+	for i := range rule.From {
+		p.peer(at.child("from").item(i, ""), &rule.From[i])
+	}
+}
+
+func (p *problems) policyPort(at place, port *networkingv1.NetworkPolicyPort) {
+	p.protocol(at.child("protocol"), port.Protocol)
+	numbered := port.Port != nil && port.Port.Type == intstr.Int
+	switch {
+	case numbered:
+		p.messages(at.child("port"), port.Port.String(), validation.IsValidPortNum(port.Port.IntValue()))
+	case port.Port != nil:
+		p.label(at.child("port"), port.Port.StrVal)
+	}
+	if port.EndPort == nil {
+		return
+	}
+	end := at.child("endPort")
+	if messages := validation.IsValidPortNum(int(*port.EndPort)); len(messages) > 0 {
+		p.invalid(end, *port.EndPort, messages[0])
+	}
+	switch {
+	case !numbered:
+		p.forbidden(end, *port.EndPort, "needs port to be a number")
+	case *port.EndPort < port.Port.IntVal:
+		p.invalid(end, *port.EndPort, "must be at least port")
+	}
+}
+
+func (p *problems) peer(at place, peer *networkingv1.NetworkPolicyPeer) {
+	if peer.PodSelector != nil {
+		p.forbidden(at.child("podSelector"), peer.PodSelector.String(), "only ipBlock says where traffic comes from")
+	}
+	if peer.NamespaceSelector != nil {
+		p.forbidden(at.child("namespaceSelector"), peer.NamespaceSelector.String(), "only ipBlock says where traffic comes from")
+	}
+	if peer.IPBlock == nil {
+		if peer.PodSelector == nil && peer.NamespaceSelector == nil {
+			p.required(at.child("ipBlock"), "must say where traffic comes from")
+		}
+		return
+	}
+	at = at.child("ipBlock")
+	cidr, valid := p.cidr(at.child("cidr"), peer.IPBlock.CIDR)
+	for i, text := range peer.IPBlock.Except {
+		item := at.child("except").item(i, text)
+		except, ok := p.cidr(item, text)
+		if valid && ok && (!cidr.Contains(except.Addr()) || except.Bits() <= cidr.Bits()) {
+			p.invalid(item, text, "must be a strict subset of cidr "+cidr.String())
+		}
+	}
+}
+
+func (p *problems) cidr(at place, text string) (netip.Prefix, bool) {
+	if text == "" {
+		p.required(at, "must be a CIDR")
+		return netip.Prefix{}, false
+	}
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil || prefix.Addr().Is4In6() {
+		p.invalid(at, text, "must be a CIDR, for example 192.0.2.0/24 or 2001:db8::/64")
+		return netip.Prefix{}, false
+	}
+	return prefix, true
+}

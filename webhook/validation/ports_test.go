@@ -1,0 +1,135 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func TestPorts(t *testing.T) {
+	port := containerPath + "ports[0]."
+	set := func(ports ...v1alpha.NamedPort) func(w *v1alpha.Workload) {
+		return func(w *v1alpha.Workload) { container(w).Ports = ports }
+	}
+	other := func(port v1alpha.NamedPort) func(w *v1alpha.Workload) {
+		return func(w *v1alpha.Workload) {
+			addContainer(w, v1alpha.SandboxContainer{Name: "b", Image: "docker.io/b:1", Ports: []v1alpha.NamedPort{port}})
+		}
+	}
+	udp, tcp := new(corev1.ProtocolUDP), new(corev1.ProtocolTCP)
+	checkRules(t, []rule{
+		{"65535", nil, set(v1alpha.NamedPort{Name: "a", Port: 65535, Protocol: new(corev1.ProtocolSCTP)}), nil},
+		{"65536", nil, set(v1alpha.NamedPort{Name: "a", Port: 65536}), []string{port + "port " + invalid}},
+		{"0", nil, set(v1alpha.NamedPort{Name: "a"}), []string{port + "port " + invalid}},
+		{"name", nil, set(v1alpha.NamedPort{Name: "a_b", Port: 1}), []string{port + "name " + invalid}},
+		{"no name", nil, set(v1alpha.NamedPort{Port: 1}), []string{port + "name " + required}},
+		{
+			"protocol", nil, set(v1alpha.NamedPort{Name: "a", Port: 1, Protocol: new(corev1.Protocol("ICMP"))}),
+			[]string{port + "protocol " + unsupported},
+		},
+		{
+			"same name", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "a", Port: 2}),
+			[]string{containerPath + "ports[1].name " + duplicate},
+		},
+		{
+			"same number", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "b", Port: 1, Protocol: tcp}),
+			[]string{containerPath + "ports[1].port " + duplicate},
+		},
+		{"same number, other protocol", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "b", Port: 1, Protocol: udp}), nil},
+		{"another container", nil, other(v1alpha.NamedPort{Name: "b", Port: 81}), nil},
+		{
+			"same name in another container", nil, other(v1alpha.NamedPort{Name: "http", Port: 81}),
+			[]string{sandboxPath + "containers[1].ports[0].name " + duplicate},
+		},
+		{
+			"same number in another container", nil, other(v1alpha.NamedPort{Name: "b", Port: 80}),
+			[]string{sandboxPath + "containers[1].ports[0].port " + duplicate},
+		},
+		{"same number in a virtual machine", machine, func(w *v1alpha.Workload) {
+			vm(w).Ports = append(vm(w).Ports, v1alpha.NamedPort{Name: "b", Port: 22})
+		}, []string{machinePath + "ports[1].port " + duplicate}},
+	})
+}
+
+func TestNetworkInterfaces(t *testing.T) {
+	name := specPath + "networkInterfaces[0].network.name "
+	checkRules(t, []rule{
+		{
+			"none", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.NetworkInterfaces = nil },
+			[]string{specPath + "networkInterfaces " + required},
+		},
+		{"two", nil, func(w *v1alpha.Workload) {
+			w.Spec.Template.Spec.NetworkInterfaces = append(w.Spec.Template.Spec.NetworkInterfaces,
+				v1alpha.InstanceNetworkInterface{Network: v1alpha.NetworkReference{Name: "a.b"}})
+		}, nil},
+		{"no name", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "" }, []string{name + required}},
+		{
+			"wrong name", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "a/b" },
+			[]string{name + invalid},
+		},
+	})
+}
+
+func TestIngressPorts(t *testing.T) {
+	at := ingressPath + "ports[0]."
+	set := func(port networkingv1.NetworkPolicyPort) func(w *v1alpha.Workload) {
+		return func(w *v1alpha.Workload) { ingress(w).Ports[0] = port }
+	}
+	checkRules(t, []rule{
+		{"number", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(80))}), nil},
+		{"name", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("http"))}), nil},
+		{"0", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(0))}), []string{at + "port " + invalid}},
+		{"wrong name", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("HTTP"))}), []string{at + "port " + invalid}},
+		{"protocol", nil, set(networkingv1.NetworkPolicyPort{Protocol: new(corev1.Protocol("tcp"))}), []string{at + "protocol " + unsupported}},
+		{"range", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(80)), EndPort: new(int32(80))}), nil},
+		{
+			"range backwards", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(80)), EndPort: new(int32(79))}),
+			[]string{at + "endPort " + invalid},
+		},
+		{
+			"range too far", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(80)), EndPort: new(int32(65536))}),
+			[]string{at + "endPort " + invalid},
+		},
+		{
+			"range from a name", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("http")), EndPort: new(int32(80))}),
+			[]string{at + "endPort " + forbidden},
+		},
+		{"range from nothing", nil, set(networkingv1.NetworkPolicyPort{EndPort: new(int32(80))}), []string{at + "endPort " + forbidden}},
+	})
+}
+
+func TestIngressPeers(t *testing.T) {
+	at := ingressPath + "from[0]."
+	set := func(peer networkingv1.NetworkPolicyPeer) func(w *v1alpha.Workload) {
+		return func(w *v1alpha.Workload) { ingress(w).From[0] = peer }
+	}
+	block := func(cidr string, except ...string) func(w *v1alpha.Workload) {
+		return set(networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: cidr, Except: except}})
+	}
+	checkRules(t, []rule{
+		{"everybody", nil, func(w *v1alpha.Workload) { ingress(w).From = nil }, nil},
+		{"IPv6", nil, block("2001:db8::/32", "2001:db8:1::/48"), nil},
+		{"nothing", nil, set(networkingv1.NetworkPolicyPeer{}), []string{at + "ipBlock " + required}},
+		{"pods", nil, set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}), []string{at + "podSelector " + forbidden}},
+		{
+			"namespaces", nil, set(networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{}}),
+			[]string{at + "namespaceSelector " + forbidden},
+		},
+		{"no CIDR", nil, block(""), []string{at + "ipBlock.cidr " + required}},
+		{"an address", nil, block("10.0.0.1"), []string{at + "ipBlock.cidr " + invalid}},
+		{"too long a prefix", nil, block("10.0.0.0/33"), []string{at + "ipBlock.cidr " + invalid}},
+		{"IPv4 in IPv6", nil, block("::ffff:10.0.0.0/104"), []string{at + "ipBlock.cidr " + invalid}},
+		{"except no CIDR", nil, block("10.0.0.0/8", "10.1"), []string{at + "ipBlock.except[0] " + invalid}},
+		{"except outside", nil, block("10.0.0.0/8", "10.1.0.0/16", "11.0.0.0/16"), []string{at + "ipBlock.except[1] " + invalid}},
+		{"except all of it", nil, block("10.0.0.0/8", "10.0.0.0/8"), []string{at + "ipBlock.except[0] " + invalid}},
+		{"except another family", nil, block("10.0.0.0/8", "2001:db8::/32"), []string{at + "ipBlock.except[0] " + invalid}},
+	})
+}

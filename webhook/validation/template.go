@@ -1,0 +1,123 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// reserved begins the labels and annotations that the add-on goes by.
+	reserved = "compute.datumapis.com/"
+	// annotationSSHKeys, in the template, says who may log in to a virtual machine.
+	annotationSSHKeys = reserved + "ssh-keys"
+)
+
+func (p *problems) template(at place, template *v1alpha.InstanceTemplateSpec) {
+	p.metadata(at.child("metadata"), &template.ObjectMeta)
+	if template.Spec.Runtime.VirtualMachine != nil {
+		p.sshKeys(at.child("metadata", "annotations").entry(annotationSSHKeys), template.Annotations[annotationSSHKeys])
+	}
+	at = at.child("spec")
+	spec := &template.Spec
+	if spec.Location != nil {
+		p.forbidden(at.child("location"), *spec.Location, "follows from the city")
+	}
+	if spec.Controller != nil {
+		p.forbidden(at.child("controller"), *spec.Controller, "is set by the add-on")
+	}
+	volumes := p.volumes(at.child("volumes"), spec.Volumes)
+	p.runtime(at.child("runtime"), &spec.Runtime, volumes)
+	p.unattached(at.child("volumes"), spec.Volumes, volumes)
+	p.networkInterfaces(at.child("networkInterfaces"), spec.NetworkInterfaces)
+}
+
+// metadata refuses labels and annotations that no object could have, and those that only the add-on may set.
+func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
+	labels := at.child("labels")
+	for _, key := range slices.Sorted(maps.Keys(meta.Labels)) {
+		item := labels.entry(key)
+		p.messages(item, key, validation.IsQualifiedName(key))
+		p.messages(item, meta.Labels[key], validation.IsValidLabelValue(meta.Labels[key]))
+		if strings.HasPrefix(key, reserved) {
+			p.forbidden(item, meta.Labels[key], "is set by the add-on")
+		}
+	}
+	annotations := at.child("annotations")
+	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
+		item := annotations.entry(key)
+		// Unlike those of labels, the names of annotations may have upper case.
+		p.messages(item, key, validation.IsQualifiedName(strings.ToLower(key)))
+		if strings.HasPrefix(key, reserved) && key != annotationSSHKeys && key != v1alpha.AnnotationRestartedAt {
+			p.forbidden(item, meta.Annotations[key], "is set by the add-on")
+		}
+	}
+	if apivalidation.ValidateAnnotationsSize(meta.Annotations) != nil {
+		p.add(annotations, "", field.TooLong(annotations.path, "", apivalidation.TotalAnnotationSizeLimitB))
+	}
+}
+
+func (p *problems) runtime(at place, runtime *v1alpha.InstanceRuntimeSpec, volumes *volumes) {
+	resources := at.child("resources")
+	if runtime.Resources.InstanceType == "" {
+		p.required(resources.child("instanceType"), "must name a size")
+	}
+	p.quantities(resources.child("requests"), runtime.Resources.Requests)
+	switch {
+	case runtime.Sandbox == nil && runtime.VirtualMachine == nil:
+		p.required(at, "must have exactly one of sandbox and virtualMachine")
+	case runtime.Sandbox != nil && runtime.VirtualMachine != nil:
+		p.forbidden(at.child("virtualMachine"), "", "must have exactly one of sandbox and virtualMachine")
+	}
+	if runtime.Sandbox != nil {
+		p.sandbox(at.child("sandbox"), runtime.Sandbox, volumes)
+		p.limitsSum(resources.child("requests"), runtime.Resources.Requests, runtime.Sandbox.Containers)
+	}
+	if runtime.VirtualMachine != nil {
+		p.virtualMachine(at.child("virtualMachine"), runtime.VirtualMachine, volumes)
+	}
+}
+
+func (p *problems) virtualMachine(at place, machine *v1alpha.VirtualMachineRuntime, volumes *volumes) {
+	attachments := at.child("volumeAttachments")
+	if len(machine.VolumeAttachments) == 0 {
+		p.required(attachments, "must have a disk to boot from")
+	}
+	names, paths := sets.New[string](), sets.New[string]()
+	for i := range machine.VolumeAttachments {
+		attachment := &machine.VolumeAttachments[i]
+		item := attachments.item(i, attachment.Name)
+		p.unique(item.child("name"), names, attachment.Name)
+		volume := p.attach(item, attachment, volumes)
+		if attachment.MountPath != nil {
+			p.mountPath(item.child("mountPath"), *attachment.MountPath, paths)
+		}
+		if volume != nil {
+			p.machineDisk(item, attachment, volume, i == 0)
+		}
+	}
+	newPortRules().check(p, at.child("ports"), machine.Ports)
+}
+
+// machineDisk says whether a virtual machine can use a volume as it attaches it.
+func (p *problems) machineDisk(at place, attachment *v1alpha.VolumeAttachment, volume *v1alpha.InstanceVolume, first bool) {
+	switch {
+	case volume.Disk == nil:
+		p.invalid(at.child("name"), attachment.Name, "a virtual machine attaches disks only")
+	case first && !bootable(volume.Disk):
+		p.invalid(at.child("name"), attachment.Name, "the first disk must be bootable: populated from an image")
+	case !first && mountable(volume.Disk) && attachment.MountPath == nil:
+		p.required(at.child("mountPath"), "a filesystem is made only on a disk that is mounted")
+	}
+}

@@ -1,0 +1,171 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// volumes are the volumes of a template by name, and which of them something attaches.
+type volumes struct {
+	byName   map[string]*v1alpha.InstanceVolume
+	attached sets.Set[string]
+}
+
+func (p *problems) volumes(at place, list []v1alpha.InstanceVolume) *volumes {
+	found := &volumes{byName: make(map[string]*v1alpha.InstanceVolume, len(list)), attached: sets.New[string]()}
+	names, devices := sets.New[string](), sets.New[string]()
+	for i := range list {
+		volume := &list[i]
+		item := at.item(i, volume.Name)
+		p.label(item.child("name"), volume.Name)
+		p.unique(item.child("name"), names, volume.Name)
+		if _, ok := found.byName[volume.Name]; !ok {
+			found.byName[volume.Name] = volume
+		}
+		p.volumeSource(item, volume, devices)
+	}
+	return found
+}
+
+func (p *problems) volumeSource(at place, volume *v1alpha.InstanceVolume, devices sets.Set[string]) {
+	const exactlyOne = "must have exactly one of disk, configMap and secret"
+	set := 0
+	another := func(at place) {
+		if set++; set > 1 {
+			p.forbidden(at, "", exactlyOne)
+		}
+	}
+	if volume.Disk != nil {
+		another(at.child("disk"))
+		p.disk(at.child("disk"), volume.Disk, devices)
+	}
+	if source := volume.ConfigMap; source != nil {
+		item := at.child("configMap")
+		another(item)
+		p.subdomain(item.child("name"), source.Name)
+		p.mode(item.child("defaultMode"), source.DefaultMode)
+		p.items(item.child("items"), source.Items)
+	}
+	if source := volume.Secret; source != nil {
+		item := at.child("secret")
+		another(item)
+		p.subdomain(item.child("secretName"), source.SecretName)
+		p.mode(item.child("defaultMode"), source.DefaultMode)
+		p.items(item.child("items"), source.Items)
+	}
+	if set == 0 {
+		p.required(at, exactlyOne)
+	}
+}
+
+func (p *problems) mode(at place, mode *int32) {
+	if mode != nil && (*mode < 0 || *mode > 0o777) {
+		p.invalid(at, *mode, "must be between 0 and 0777 (octal), 0 and 511 (decimal)")
+	}
+}
+
+func (p *problems) items(at place, items []corev1.KeyToPath) {
+	paths := sets.New[string]()
+	for i := range items {
+		item := at.item(i, items[i].Key)
+		p.dataKey(item.child("key"), items[i].Key)
+		p.mode(item.child("mode"), items[i].Mode)
+		p.itemPath(item.child("path"), items[i].Path, paths)
+	}
+}
+
+func (p *problems) itemPath(at place, text string, seen sets.Set[string]) {
+	switch {
+	case text == "":
+		p.required(at, "must say where the key goes")
+		return
+	case path.IsAbs(text):
+		p.invalid(at, text, "must be relative")
+	case climbs(text), strings.HasPrefix(text, ".."):
+		// A name that begins with ".." is where a node keeps the data itself.
+		p.invalid(at, text, "must not have or begin with '..'")
+	}
+	p.uniquePath(at, text, seen)
+}
+
+// uniquePath compares what the paths mean: /a and /a/ are one.
+func (p *problems) uniquePath(at place, text string, seen sets.Set[string]) {
+	p.unique(at, seen, path.Clean(text))
+}
+
+func climbs(text string) bool {
+	for part := range strings.SplitSeq(text, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// attach marks a volume as attached and returns it, or nil if there is none of that name.
+func (p *problems) attach(at place, attachment *v1alpha.VolumeAttachment, volumes *volumes) *v1alpha.InstanceVolume {
+	volume := volumes.byName[attachment.Name]
+	switch {
+	case attachment.Name == "":
+		p.required(at.child("name"), "must name a volume")
+		return nil
+	case volume == nil:
+		p.notFound(at.child("name"), attachment.Name)
+		return nil
+	}
+	volumes.attached.Insert(attachment.Name)
+	return volume
+}
+
+// mounts checks what a container attaches.
+func (p *problems) mounts(at place, attachments []v1alpha.VolumeAttachment, volumes *volumes) {
+	names, paths := sets.New[string](), sets.New[string]()
+	for i := range attachments {
+		attachment := &attachments[i]
+		item := at.item(i, attachment.Name)
+		p.unique(item.child("name"), names, attachment.Name)
+		volume := p.attach(item, attachment, volumes)
+		// An image brings a filesystem of its own, or the container finds out.
+		if volume != nil && volume.Disk != nil && !mountable(volume.Disk) && !bootable(volume.Disk) {
+			p.invalid(item.child("name"), attachment.Name, "a container mounts no disk without a populator")
+		}
+		if attachment.MountPath == nil {
+			p.required(item.child("mountPath"), "a container mounts its volumes")
+			continue
+		}
+		p.mountPath(item.child("mountPath"), *attachment.MountPath, paths)
+	}
+}
+
+func (p *problems) mountPath(at place, text string, seen sets.Set[string]) {
+	switch {
+	case text == "":
+		p.required(at, "must be absolute")
+		return
+	case !path.IsAbs(text):
+		p.invalid(at, text, "must be absolute")
+	case climbs(text):
+		p.invalid(at, text, "must not have '..'")
+	case strings.Contains(text, ":"):
+		p.invalid(at, text, "must not have ':'")
+	}
+	p.uniquePath(at, text, seen)
+}
+
+func (p *problems) unattached(at place, list []v1alpha.InstanceVolume, volumes *volumes) {
+	for i := range list {
+		name := list[i].Name
+		if len(validation.IsDNS1123Label(name)) == 0 && !volumes.attached.Has(name) {
+			p.invalid(at.item(i, name).child("name"), name, "is attached nowhere")
+		}
+	}
+}

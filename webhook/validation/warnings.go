@@ -1,0 +1,68 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Warnings say what is accepted and will work badly.
+func Warnings(workload *v1alpha.Workload) []string {
+	var warnings []string
+	if sandbox := workload.Spec.Template.Spec.Runtime.Sandbox; sandbox != nil {
+		path := field.NewPath("spec", "template", "spec", "runtime", "sandbox", "containers")
+		for i := range sandbox.Containers {
+			warnings = append(warnings, imageWarnings(path.Index(i).Child("image"), sandbox.Containers[i].Image)...)
+		}
+	}
+	return append(warnings, placementWarnings(workload.Spec.Placements)...)
+}
+
+func imageWarnings(path *field.Path, text string) []string {
+	parsed, ok := parseImage(text)
+	if !ok {
+		return nil
+	}
+	var warnings []string
+	if parsed.host == "" {
+		warnings = append(warnings, fmt.Sprintf("%s: %q names no registry, and each cell may take it from another one", path, text))
+	}
+	switch {
+	case parsed.digest != "":
+	case parsed.tag == "":
+		warnings = append(warnings, fmt.Sprintf("%s: %q has no tag and no digest, and Instances may run different images", path, text))
+	case parsed.tag == "latest":
+		warnings = append(warnings, fmt.Sprintf("%s: %q has tag latest, and Instances may run different images", path, text))
+	}
+	return warnings
+}
+
+func placementWarnings(placements []v1alpha.WorkloadPlacement) []string {
+	var warnings []string
+	first := map[string]int{}
+	for i := range placements {
+		path := field.NewPath("spec", "placements").Index(i)
+		scale := &placements[i].ScaleSettings
+		if len(scale.Metrics) > 0 && scale.MaxReplicas != nil && *scale.MaxReplicas == scale.MinReplicas {
+			warnings = append(warnings, fmt.Sprintf("%s: equals minReplicas, and metrics scale nothing",
+				path.Child("scaleSettings", "maxReplicas")))
+		}
+		for j, code := range placements[i].CityCodes {
+			upper := strings.ToUpper(code)
+			other, ok := first[upper]
+			if !ok {
+				first[upper] = i
+			} else if other != i {
+				warnings = append(warnings, fmt.Sprintf("%s: placement %q has city %q too, and both run there",
+					path.Child("cityCodes").Index(j), shorten(placements[other].Name), shorten(code)))
+			}
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,160 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// maxReplicas is how many Instances one city may have.
+const maxReplicas = 1000
+
+// Workload returns every problem of a Workload at once, each with its field path. On an update, before is the Workload
+// as it was, and what was wrong with it already, by the same rule and with the same value, is not reported again: a
+// stored object that breaks a newer rule can still be changed elsewhere. On creation before is nil.
+func Workload(workload, before *v1alpha.Workload) field.ErrorList {
+	found := check(workload)
+	if before == nil {
+		return found.list
+	}
+	return found.without(check(before))
+}
+
+func check(workload *v1alpha.Workload) *problems {
+	p := &problems{}
+	p.workloadName(place{}.child("metadata"), workload)
+	spec := place{}.child("spec")
+	p.template(spec.child("template"), &workload.Spec.Template)
+	p.placements(spec.child("placements"), workload.Spec.Placements)
+	return p
+}
+
+func (p *problems) workloadName(at place, workload *v1alpha.Workload) {
+	if workload.Name == "" && workload.GenerateName != "" {
+		at = at.child("generateName")
+		p.messages(at, workload.GenerateName, apivalidation.NameIsDNSLabel(workload.GenerateName, true))
+		return
+	}
+	p.label(at.child("name"), workload.Name)
+}
+
+// label wants a DNS label.
+func (p *problems) label(at place, name string) {
+	if name == "" {
+		p.required(at, "must be a DNS label")
+		return
+	}
+	p.messages(at, name, validation.IsDNS1123Label(name))
+}
+
+// subdomain wants what objects are called.
+func (p *problems) subdomain(at place, name string) {
+	if name == "" {
+		p.required(at, "must name an object")
+		return
+	}
+	p.messages(at, name, validation.IsDNS1123Subdomain(name))
+}
+
+func (p *problems) placements(at place, placements []v1alpha.WorkloadPlacement) {
+	if len(placements) == 0 {
+		p.required(at, "must have at least one placement")
+	}
+	names := sets.New[string]()
+	for i := range placements {
+		placement := &placements[i]
+		item := at.item(i, placement.Name)
+		p.label(item.child("name"), placement.Name)
+		p.unique(item.child("name"), names, placement.Name)
+		p.cityCodes(item.child("cityCodes"), placement.CityCodes)
+		p.scale(item.child("scaleSettings"), &placement.ScaleSettings)
+	}
+}
+
+func (p *problems) cityCodes(at place, codes []string) {
+	if len(codes) == 0 {
+		p.required(at, "must have at least one city code")
+	}
+	seen := sets.New[string]()
+	for i, code := range codes {
+		upper := strings.ToUpper(code)
+		item := at.item(i, upper)
+		if code == "" {
+			p.required(item, "must not be empty")
+			continue
+		}
+		if seen.Has(upper) {
+			p.add(item, code, field.Duplicate(item.path, shown(code)))
+		}
+		seen.Insert(upper)
+	}
+}
+
+func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
+	if scale.MinReplicas < 1 || scale.MinReplicas > maxReplicas {
+		p.invalid(at.child("minReplicas"), scale.MinReplicas, validation.InclusiveRangeError(1, maxReplicas))
+	}
+	if scale.MaxReplicas != nil {
+		limit := *scale.MaxReplicas
+		item := at.child("maxReplicas")
+		if limit < scale.MinReplicas {
+			p.invalid(item, limit, fmt.Sprintf("must be at least minReplicas, %d", scale.MinReplicas))
+		}
+		if limit > maxReplicas {
+			p.invalid(item, limit, validation.InclusiveRangeError(1, maxReplicas))
+		}
+		if len(scale.Metrics) == 0 {
+			p.invalid(item, limit, "needs metrics to scale by")
+		}
+	}
+	switch scale.InstanceManagementPolicy {
+	case "", v1alpha.OrderedReady, v1alpha.Parallel:
+	default:
+		p.unsupported(at.child("instanceManagementPolicy"), string(scale.InstanceManagementPolicy),
+			string(v1alpha.OrderedReady), string(v1alpha.Parallel))
+	}
+	for i := range scale.Metrics {
+		p.metric(at.child("metrics").item(i, "").child("resource"), scale.Metrics[i].Resource)
+	}
+}
+
+func (p *problems) metric(at place, metric *v1alpha.ResourceMetricSource) {
+	if metric == nil {
+		p.required(at, "must name a resource to scale by")
+		return
+	}
+	if metric.Name != "cpu" {
+		p.unsupported(at.child("name"), metric.Name, "cpu")
+	}
+	at = at.child("target")
+	set := 0
+	if value := metric.Target.Value; value != nil {
+		set++
+		p.positive(at.child("value"), *value)
+	}
+	if value := metric.Target.AverageValue; value != nil {
+		set++
+		p.positive(at.child("averageValue"), *value)
+	}
+	if value := metric.Target.AverageUtilization; value != nil {
+		set++
+		if *value <= 0 {
+			p.invalid(at.child("averageUtilization"), *value, "must be positive")
+		}
+	}
+	switch {
+	case set == 0:
+		p.required(at, "must have exactly one of value, averageValue and averageUtilization")
+	case set > 1:
+		p.forbidden(at, set, "must have exactly one of value, averageValue and averageUtilization")
+	}
+}
