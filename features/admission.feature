@@ -14,6 +14,20 @@ Feature: Admission
     When user "milo-apiserver" calls the admission webhook of replica 0
     Then the call is answered with 200
 
+  Scenario: Metrics are for those who may get them
+    When somebody without a certificate reads the metrics of replica 0
+    Then the call is answered with 401
+    When user "consumer" reads the metrics of replica 0
+    Then the call is answered with 403
+    When user "admin" reads the metrics of replica 0
+    Then the call is answered with 200
+    And the metrics have
+      | karmada_compute_webhook_requests_total                       |
+      | karmada_compute_webhook_request_duration_seconds             |
+      | karmada_compute_webhook_certificate_expiry_timestamp_seconds |
+      | karmada_compute_milo_lookups_total                           |
+      | karmada_compute_ready 1                                      |
+
   Scenario: A network that the user may not use
     When a user without rights to networks tries to create Workload "web"
     Then that is refused with "spec.template.spec.networkInterfaces[0].network"

@@ -254,6 +254,14 @@ func (a *AddOn) WebhookAddress(i int) (string, error) {
 	return address(a.replicas[i].webhook), nil
 }
 
+// MetricsAddress is where a replica's metrics are served.
+func (a *AddOn) MetricsAddress(i int) (string, error) {
+	if err := a.checkReplica(i); err != nil {
+		return "", err
+	}
+	return address(a.replicas[i].metrics), nil
+}
+
 // HealthAddress is where a replica's probes are served.
 func (a *AddOn) HealthAddress(i int) (string, error) {
 	if err := a.checkReplica(i); err != nil {

@@ -42,6 +42,9 @@ type CoordinatorOptions struct {
 }
 
 // Names of the Leases.
+// fenceRetry is how often a replica tries to get a Lease that another one still has.
+const fenceRetry = 2 * time.Second
+
 const (
 	shardLeasePrefix = "karmada-compute-shard"
 	peerLeasePrefix  = "karmada-compute-replica"
@@ -53,7 +56,7 @@ func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator
 		Coordinator: sharded.New(options.Client, options.Log,
 			sharded.WithShardLease(options.Namespace, shardLeasePrefix),
 			sharded.WithPerClusterLease(true),
-			sharded.WithLeaseTimings(options.LeaseDuration, options.LeaseDuration/3, time.Second),
+			sharded.WithLeaseTimings(options.LeaseDuration, options.LeaseDuration/3, fenceRetry),
 			sharded.WithSynchronizationIntervals(2*time.Second, 0),
 			sharded.WithPeerRegistry(newPeers(options)),
 		),

@@ -85,11 +85,11 @@ func TestWorkloads(t *testing.T) {
 
 func TestRequestsThatAreNotOurs(t *testing.T) {
 	cases := map[string]func(*admission.Request){
-		"another kind":     func(r *admission.Request) { r.Kind.Kind = "Pod" },
-		"another group":    func(r *admission.Request) { r.Kind.Group = "apps" },
-		"a deletion":       func(r *admission.Request) { r.Operation = admissionv1.Delete },
-		"no operation":     func(r *admission.Request) { r.Operation = "" },
-		"no object":        func(r *admission.Request) { r.Object.Raw = nil },
+		"another kind":  func(r *admission.Request) { r.Kind.Kind = "Pod" },
+		"another group": func(r *admission.Request) { r.Kind.Group = "apps" },
+		"a deletion":    func(r *admission.Request) { r.Operation = admissionv1.Delete },
+		"no operation":  func(r *admission.Request) { r.Operation = "" },
+		"no object":     func(r *admission.Request) { r.Object.Raw = nil },
 		"an endless quantity": func(r *admission.Request) {
 			r.Object.Raw = []byte(`{"spec":{"template":{"spec":{"runtime":{"resources":{"requests":{"cpu":"1e-30000000"}}}}}}}`)
 		},

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -58,7 +59,7 @@ func (a *app) certificates(p *planes) (host.Certificates, func(context.Context) 
 // source makes the certificates: the operator's from files, or those of the add-on's own CA.
 func (a *app) source(p *planes, r *registration.Registration) (host.Certificates, error) {
 	if dir := a.options.webhook.certDir; dir != "" {
-		r.Bundle = func(context.Context) ([]byte, error) { return os.ReadFile(filepath.Join(dir, "ca.crt")) }
+		r.Bundle = func(context.Context) ([]byte, error) { return fs.ReadFile(os.DirFS(dir), "ca.crt") }
 		return certificates.NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), metrics.Registry)
 	}
 	secrets, err := client.New(p.hub, client.Options{Scheme: p.scheme})

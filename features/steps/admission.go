@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,6 +32,21 @@ func addAdmissionSteps(sc *godog.ScenarioContext) {
 	})
 	sc.Step(`^user "([^"]*)" calls the admission webhook of replica (\d+)$`, func(ctx context.Context, user string, replica int) error {
 		return from(ctx).callWebhook(ctx, replica, user)
+	})
+	sc.Step(`^somebody without a certificate reads the metrics of replica (\d+)$`, func(ctx context.Context, replica int) error {
+		return from(ctx).readMetrics(ctx, replica, "")
+	})
+	sc.Step(`^user "([^"]*)" reads the metrics of replica (\d+)$`, func(ctx context.Context, user string, replica int) error {
+		return from(ctx).readMetrics(ctx, replica, user)
+	})
+	sc.Step(`^the metrics have$`, func(ctx context.Context, wanted *godog.Table) error {
+		s := from(ctx)
+		for _, row := range wanted.Rows {
+			if !strings.Contains(s.read, row.Cells[0].Value) {
+				return fmt.Errorf("there is no %s", row.Cells[0].Value)
+			}
+		}
+		return nil
 	})
 	sc.Step(`^the call is answered with (\d+)$`, func(ctx context.Context, status int) error {
 		if s := from(ctx); s.answered != status {
@@ -107,7 +123,35 @@ func (s *scenario) callWebhook(ctx context.Context, replica int, user string) er
 	if err != nil {
 		return err
 	}
-	config := &rest.Config{Host: address, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	body, err := json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: &admissionv1.AdmissionRequest{UID: "call"},
+	})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+"/validate-workload", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	return s.call(request, user)
+}
+
+func (s *scenario) readMetrics(ctx context.Context, replica int, user string) error {
+	address, err := s.addOn.MetricsAddress(replica)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/metrics", http.NoBody)
+	if err != nil {
+		return err
+	}
+	return s.call(request, user)
+}
+
+// call sends a request to a replica as a user, or as nobody.
+func (s *scenario) call(request *http.Request, user string) error {
+	config := &rest.Config{Host: request.URL.Host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	if user != "" {
 		as, err := s.federation.Config("milo", user)
 		if err != nil {
@@ -120,23 +164,13 @@ func (s *scenario) callWebhook(ctx context.Context, replica int, user string) er
 		return err
 	}
 	defer caller.CloseIdleConnections()
-	body, err := json.Marshal(admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: &admissionv1.AdmissionRequest{UID: "call"},
-	})
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+"/validate-workload", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
 	response, err := caller.Do(request)
 	if err != nil {
 		return err
 	}
-	s.answered = response.StatusCode
-	return response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	s.answered, s.read = response.StatusCode, string(content)
+	return errors.Join(err, response.Body.Close())
 }
 
 // shards are the Leases by which replicas share the projects.
@@ -208,7 +242,7 @@ func (s *scenario) takeLeases(ctx context.Context, replica, times int, every tim
 		for i := range shards {
 			if err := updateWhenFree(ctx, hub, &shards[i], func(lease *coordinationv1.Lease) {
 				lease.Spec.HolderIdentity = new("somebody-else")
-				lease.Spec.LeaseDurationSeconds = new(int32(every / time.Second))
+				lease.Spec.LeaseDurationSeconds = new(int32(every.Seconds()))
 				lease.Spec.RenewTime = new(metav1.NowMicro())
 			}); err != nil {
 				return err

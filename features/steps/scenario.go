@@ -42,8 +42,9 @@ type scenario struct {
 	own string
 	// strays are namespaces that the scenario put into cells itself.
 	strays []stray
-	// answered is the status of the last call of a webhook.
+	// answered is the status of the last call of a replica, and read its body.
 	answered int
+	read     string
 	// load is the stream of Workloads that runs beside the scenario.
 	load *load
 	// routed says that not every replica is called.

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -257,7 +256,7 @@ func TestFailuresMakeNotReady(t *testing.T) {
 	if err := r.ready(); err == nil || !strings.Contains(err.Error(), "more than half") || !closing {
 		t.Errorf("readiness is %v, closing %t", err, closing)
 	}
-	if got := testutil.ToFloat64(r.host.metrics.ready.(prometheus.Gauge)); got != 0 {
+	if got := testutil.ToFloat64(r.host.metrics.ready); got != 0 {
 		t.Errorf("the gauge says %v", got)
 	}
 	reachable.Store(true)

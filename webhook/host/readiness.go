@@ -163,6 +163,8 @@ func (r *readiness) run(ctx context.Context) {
 	successes := 0
 	for ctx.Err() == nil {
 		successes = r.step(ctx, successes)
+		// The gauge follows also where nobody asks.
+		_ = r.check()
 		select {
 		case <-ctx.Done():
 		case <-ticker.C():

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -175,14 +176,11 @@ func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error)
 func get(ctx context.Context, c client.Client, template *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(template.GroupVersionKind())
-	switch err := c.Get(ctx, client.ObjectKeyFromObject(template), found); {
-	case client.IgnoreNotFound(err) != nil:
-		return nil, err
-	case err != nil:
+	err := c.Get(ctx, client.ObjectKeyFromObject(template), found)
+	if apierrors.IsNotFound(err) {
 		return nil, nil
-	default:
-		return found, nil
 	}
+	return found, err
 }
 
 // complete puts the address, the CAs and the users into a configuration.

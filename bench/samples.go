@@ -1,0 +1,57 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// samples are how long requests took. It is safe for concurrent use.
+type samples struct {
+	mu   sync.Mutex
+	took []time.Duration
+}
+
+func (s *samples) add(took ...time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took = append(s.took, took...)
+}
+
+// summary is what a table shows of samples.
+type summary struct {
+	count         int
+	p50, p90, p99 time.Duration
+	mean, longest time.Duration
+}
+
+func (s *samples) summary() summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sorted := slices.Sorted(slices.Values(s.took))
+	if len(sorted) == 0 {
+		return summary{}
+	}
+	var sum time.Duration
+	for _, took := range sorted {
+		sum += took
+	}
+	return summary{
+		count: len(sorted), mean: sum / time.Duration(len(sorted)), longest: sorted[len(sorted)-1],
+		p50: percentile(sorted, 50), p90: percentile(sorted, 90), p99: percentile(sorted, 99),
+	}
+}
+
+// percentile is the smallest of the sorted durations that at least p percent of them do not exceed (nearest rank): a
+// duration that was measured, and none in between. It is 0 of none.
+func percentile(sorted []time.Duration, p float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
+	return sorted[min(max(rank, 1), len(sorted))-1]
+}

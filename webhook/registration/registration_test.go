@@ -1,0 +1,235 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registration_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/karmada-compute/karmada-compute/webhook"
+	"github.com/karmada-compute/karmada-compute/webhook/registration"
+)
+
+// registered is a registration at an API server that counts what is applied.
+type registered struct {
+	*registration.Registration
+	client  client.Client
+	applied atomic.Int64
+	bundle  string
+	user    string
+	fail    error
+}
+
+func newRegistered(t *testing.T) *registered {
+	t.Helper()
+	configurations, err := registration.Decode(webhook.Configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &registered{bundle: "first", user: "add-on"}
+	r.client = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Apply: func(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if r.fail != nil {
+				return r.fail
+			}
+			r.applied.Add(1)
+			return c.Apply(ctx, object, options...)
+		},
+	}).Build()
+	r.Registration = &registration.Registration{
+		Targets:   []registration.Target{{Name: "root", Client: r.client, Configurations: configurations}},
+		URL:       "https://webhooks.example.com:9443/",
+		Bundle:    func(context.Context) ([]byte, error) { return []byte(r.bundle), nil },
+		Users:     func(context.Context) ([]string, error) { return []string{r.user}, nil },
+		Condition: webhook.ConditionNotAddOn,
+		Interval:  time.Minute,
+		Clock:     clocktesting.NewFakeClock(time.Now()),
+		Log:       logr.Discard(),
+	}
+	return r
+}
+
+func (r *registered) validating(t *testing.T) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	t.Helper()
+	found := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := r.client.Get(t.Context(), types.NamespacedName{Name: "karmada-compute"}, found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestComplete: the address, the CAs and the users are put in.
+func TestComplete(t *testing.T) {
+	r := newRegistered(t)
+	r.user = `o'brien\`
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range r.validating(t).Webhooks {
+		to := hook.ClientConfig
+		if to.URL == nil || !strings.HasPrefix(*to.URL, "https://webhooks.example.com:9443/validate-") || to.Service != nil || string(to.CABundle) != "first" {
+			t.Errorf("%s is called at %+v", hook.Name, to)
+		}
+		for _, condition := range hook.MatchConditions {
+			if condition.Name == webhook.ConditionNotAddOn && condition.Expression != `!(request.userInfo.username in ['o\'brien\\'])` {
+				t.Errorf("condition is %s", condition.Expression)
+			}
+		}
+	}
+}
+
+// TestRegister: what is right is not written again; what is not is.
+func TestRegister(t *testing.T) {
+	r := newRegistered(t)
+	for range 2 {
+		if err := r.Register(t.Context()); err != nil || r.applied.Load() != 2 {
+			t.Errorf("configurations were applied %d times, %v", r.applied.Load(), err)
+		}
+	}
+	found := r.validating(t)
+	found.Webhooks[0].ClientConfig.CABundle = []byte("somebody's")
+	if err := r.client.Update(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Register(t.Context()); err != nil || r.applied.Load() != 3 || string(r.validating(t).Webhooks[0].ClientConfig.CABundle) != "first" {
+		t.Errorf("what was edited is not put right: %d times, %v", r.applied.Load(), err)
+	}
+}
+
+// TestServices: without a URL the Service stays.
+func TestServices(t *testing.T) {
+	r := newRegistered(t)
+	r.URL = ""
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	to := r.validating(t).Webhooks[0].ClientConfig
+	if to.URL != nil || to.Service == nil || to.Service.Name != "karmada-compute-webhook" || string(to.CABundle) != "first" {
+		t.Errorf("called at %+v", to)
+	}
+}
+
+func TestTrusted(t *testing.T) {
+	r := newRegistered(t)
+	trusted := func(bundle string) bool {
+		t.Helper()
+		ok, err := r.Trusted(t.Context(), []byte(bundle))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if trusted("first") {
+		t.Error("nothing is registered and it is trusted")
+	}
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !trusted("first") || trusted("second") {
+		t.Error("what is registered is not what is trusted")
+	}
+	found := r.validating(t)
+	found.Webhooks[1].ClientConfig.CABundle = []byte("second")
+	if err := r.client.Update(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	if trusted("first") || trusted("second") {
+		t.Error("one webhook of many is taken for all")
+	}
+	r.Targets = nil
+	if trusted("first") {
+		t.Error("nobody can know and it is trusted")
+	}
+}
+
+// TestFailures: each says what to look at, and no configuration is written without a CA: an empty caBundle means the
+// public roots.
+func TestFailures(t *testing.T) {
+	problem := errors.New("no route")
+	cases := map[string]struct {
+		change func(*registered)
+		want   string
+	}{
+		"no CA":       {change: func(r *registered) { r.bundle = "" }, want: "no CA"},
+		"a bad CA":    {change: func(r *registered) { r.Bundle = func(context.Context) ([]byte, error) { return nil, problem } }, want: "no route"},
+		"no users":    {change: func(r *registered) { r.Users = func(context.Context) ([]string, error) { return nil, problem } }, want: "who the add-on is"},
+		"no API":      {change: func(r *registered) { r.fail = problem }, want: "MutatingWebhookConfiguration karmada-compute at root"},
+		"both of two": {change: func(r *registered) { r.fail = problem }, want: "ValidatingWebhookConfiguration karmada-compute at root"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistered(t)
+			c.change(r)
+			if err := r.Register(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestStart: a failure is tried again soon, and a bundle that changes is registered at once.
+func TestStart(t *testing.T) {
+	r := newRegistered(t)
+	clock := clocktesting.NewFakeClock(time.Now())
+	changed := make(chan struct{})
+	asked := make(chan struct{})
+	bundles := make(chan string)
+	r.Clock, r.Changed = clock, changed
+	r.Bundle = func(context.Context) ([]byte, error) {
+		asked <- struct{}{}
+		if bundle := <-bundles; bundle != "" {
+			return []byte(bundle), nil
+		}
+		return nil, errors.New("not yet")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- r.Start(ctx) }()
+	<-asked
+	bundles <- ""
+	for !clock.HasWaiters() {
+		if ctx.Err() != nil {
+			t.Fatal("nothing waits for the clock")
+		}
+	}
+	clock.Step(time.Second) // much less than the interval
+	<-asked
+	bundles <- "first"
+	changed <- struct{}{}
+	<-asked
+	bundles <- "second"
+	changed <- struct{}{}
+	<-asked
+	trusted := string(r.validating(t).Webhooks[0].ClientConfig.CABundle)
+	if trusted != "second" {
+		t.Errorf("trusted is %q", trusted)
+	}
+	cancel()
+	bundles <- "second"
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	for _, bad := range []string{"a: [", "a: b", "[]"} {
+		if _, err := registration.Decode([]byte(bad)); err == nil {
+			t.Errorf("%q is taken for a configuration", bad)
+		}
+	}
+}
