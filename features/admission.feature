@@ -49,6 +49,11 @@ Feature: Admission
     Then that is not refused
     And the consumer is warned of "nginx"
 
+  Scenario: More Instances than the project's quota
+    Given a project of its own
+    And the project is granted 2 Instances
+    Then a Workload there with 3 replicas is admitted with a warning of "quota is 2"
+
   Scenario: A suspended project
     Given a project of its own
     When the project is suspended

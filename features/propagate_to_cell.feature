@@ -15,6 +15,14 @@ Feature: Propagate to the cell of the city
     And cell "dfw" has exactly the deployments "web-main-dfw"
     And cell "ord" has not even the namespace
 
+  Scenario: A namespace that vanishes from a cell is made again, and what was in it
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When the namespace in cell "dfw" is deleted by hand
+    Then Instance "web-main-dfw-0" in cell "dfw" becomes another one
+    And Workload "web" becomes available with 1 ready Instances
+
   Scenario: A policy is made with the first deployment of its city and goes with the last
     Given Workload "one" runs with
       | placement | cities   | replicas |

@@ -165,6 +165,13 @@ func (l *Lookup) CityCodes(ctx context.Context, project *Project) ([]string, err
 	return slices.Clone(codes), err
 }
 
+// FreshCityCodes are CityCodes as they are now: for whoever is about to refuse a city that may have been added a moment
+// ago. After a failure it is that failure for a second, as it is for CityCodes.
+func (l *Lookup) FreshCityCodes(ctx context.Context, project *Project) ([]string, error) {
+	l.locations.expire(identity(project))
+	return l.CityCodes(ctx, project)
+}
+
 // Probe asks Milo's root, past every cache, for a Project that need not exist. It returns nil when Milo answers, and
 // so would answer other lookups.
 func (l *Lookup) Probe(ctx context.Context) error {

@@ -196,6 +196,13 @@ func (a *answers[V]) patienceFor(e entry[V]) time.Duration {
 	return left
 }
 
+// expire has the next question about a key asked of Milo, unless the newest attempt failed.
+func (a *answers[V]) expire(key string) {
+	if e := a.load(key); e.failure == nil {
+		a.entries.Remove(key)
+	}
+}
+
 // load is the entry of a key, empty when nothing is known.
 func (a *answers[V]) load(key string) entry[V] {
 	if value, ok := a.entries.Get(key); ok {

@@ -237,3 +237,24 @@ func TestProbe(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// TestFreshCityCodes: what was remembered is asked for again; what failed a moment ago is not.
+func TestFreshCityCodes(t *testing.T) {
+	s := newServer(t)
+	lookup, _ := s.lookup(t)
+	north := named("north", "1")
+	for i := range 3 {
+		if got, err := lookup.FreshCityCodes(t.Context(), north); err != nil || len(got) != 2 || len(s.requests()) != 1 {
+			t.Errorf("question %d: cities are %v, %v", i, got, err)
+		}
+	}
+	if _, err := lookup.CityCodes(t.Context(), north); err != nil || len(s.requests()) != 0 {
+		t.Errorf("a fresh answer is not remembered: %v", err)
+	}
+	s.on("north"+bindingsPath, badGateway)
+	for want := range []int{1, 0} {
+		if got, err := lookup.FreshCityCodes(t.Context(), north); err == nil || len(s.requests()) != 1-want {
+			t.Errorf("while Milo errs cities are %v", got)
+		}
+	}
+}

@@ -66,6 +66,12 @@ func (p *projects) CityCodes(_ context.Context, project webhook.Project) ([]stri
 	return []string{"DFW", "ORD"}, nil
 }
 
+// FreshCityCodes has one city more than what was remembered.
+func (p *projects) FreshCityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
+	cities, err := p.CityCodes(ctx, project)
+	return append(cities, "NEW"), err
+}
+
 func (p *projects) Review(_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
 	if p.asked != nil {
 		p.asked <- review

@@ -54,6 +54,8 @@ type Projects interface {
 	Project(ctx context.Context, name string) (Project, error)
 	// CityCodes are the cities that the project may use now: upper case, sorted, each once.
 	CityCodes(ctx context.Context, project Project) ([]string, error)
+	// FreshCityCodes are the same, past any cache.
+	FreshCityCodes(ctx context.Context, project Project) ([]string, error)
 	// Review asks the project's authorizer, and returns its reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.

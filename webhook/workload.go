@@ -46,13 +46,11 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 		return *refusal
 	}
 	problems := validation.Workload(workload, before)
-	if added := addedCities(workload, before); len(added) > 0 {
-		cities, err := v.Projects.CityCodes(ctx, project)
-		if err != nil {
-			return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
-		}
-		problems = append(problems, validateCities(added, cities)...)
+	unknown, err := v.validateLocations(ctx, project, addedCities(workload, before))
+	if err != nil {
+		return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
 	}
+	problems = append(problems, unknown...)
 	forbidden, err := v.validateAccess(ctx, project, request, workload, before)
 	if err != nil {
 		return projectUnavailable(fmt.Errorf("permissions in project %q could not be looked up, try again: %w", project.Name, err))
@@ -161,6 +159,25 @@ func addedCities(workload, before *v1alpha.Workload) []addedCity {
 		}
 	}
 	return added
+}
+
+// validateLocations refuses cities that the project may not use. A city is refused only on a fresh answer: the user may
+// have been given it a moment ago.
+func (v *Workloads) validateLocations(ctx context.Context, project Project, added []addedCity) (field.ErrorList, error) {
+	if len(added) == 0 {
+		return nil, nil
+	}
+	cities, err := v.Projects.CityCodes(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	if len(validateCities(added, cities)) == 0 {
+		return nil, nil
+	}
+	if cities, err = v.Projects.FreshCityCodes(ctx, project); err != nil {
+		return nil, err
+	}
+	return validateCities(added, cities), nil
 }
 
 // validateCities refuses cities that the project may not use.

@@ -27,7 +27,8 @@ func TestWorkloads(t *testing.T) {
 		wantCode    int32
 		wantMessage []string
 	}{
-		"cities that the project may use": {extra: inProject("north"), now: workload("DFW", "ord"), wantAllowed: true},
+		"cities that the project may use":    {extra: inProject("north"), now: workload("DFW", "ord"), wantAllowed: true},
+		"a city that was added a moment ago": {extra: inProject("north"), now: workload("DFW", "new"), wantAllowed: true},
 		"every unknown city, with its path": {
 			extra: inProject("north"), now: workload("DFW", "XYZ", "QQQ"), wantCode: 422,
 			wantMessage: []string{"spec.placements[0].cityCodes[1]", "spec.placements[0].cityCodes[2]", "\"DFW\", \"ORD\""},

@@ -47,6 +47,11 @@ func (p *admissionProjects) CityCodes(ctx context.Context, project webhook.Proje
 	return p.lookup.CityCodes(ctx, known(project))
 }
 
+// FreshCityCodes reads them past the cache.
+func (p *admissionProjects) FreshCityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
+	return p.lookup.FreshCityCodes(ctx, known(project))
+}
+
 // Review asks the project's authorizer.
 func (p *admissionProjects) Review(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
 	return p.lookup.Review(ctx, known(project), review)

@@ -49,6 +49,18 @@ func addCellSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^all (\d+) Pods of "([^"]*)" in cell "([^"]*)" run "([^"]*)"$`, func(ctx context.Context, count int, deployment, cell, image string) error {
 		return from(ctx).allRun(ctx, cell, deployment, image, count)
 	})
+	sc.Step(`^Instance "([^"]*)" in cell "([^"]*)" becomes another one$`, func(ctx context.Context, name, cell string) error {
+		s := from(ctx)
+		return eventually(ctx, func(ctx context.Context) error { return s.wasReplaced(ctx, cell, name, true) })
+	})
+	sc.Step(`^the namespace in cell "([^"]*)" is deleted by hand$`, func(ctx context.Context, cell string) error {
+		s := from(ctx)
+		c, err := s.client("cell/"+cell, admin)
+		if err != nil {
+			return err
+		}
+		return c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespaces[s.project]}})
+	})
 	sc.Step(`^the Pod "([^"]*)" in cell "([^"]*)" is deleted by hand$`, func(ctx context.Context, name, cell string) error {
 		return from(ctx).deletePod(ctx, cell, name)
 	})

@@ -18,6 +18,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -83,6 +85,22 @@ func addOutageSteps(sc *godog.ScenarioContext) {
 
 func addProjectStateSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^a project of its own$`, func(ctx context.Context) error { return from(ctx).addProject(ctx, "DFW") })
+	sc.Step(`^the project is granted (\d+) Instances$`, func(ctx context.Context, amount int) error { return from(ctx).grant(ctx, amount) })
+	sc.Step(`^a Workload there with (\d+) replicas is admitted with a warning of "([^"]*)"$`, func(ctx context.Context, replicas int, text string) error {
+		s := from(ctx)
+		// Quota is looked up at most every few seconds.
+		return eventually(ctx, func(ctx context.Context) error {
+			if err := s.tryPatched(ctx, fmt.Sprintf(
+				`{"metadata":{"name":"web-%s"},"spec":{"placements":[{"name":"main","cityCodes":["DFW"],"scaleSettings":{"minReplicas":%d}}]}}`,
+				rand.String(6), replicas)); err != nil {
+				return err
+			}
+			if s.refused != nil || !strings.Contains(s.warnings.String(), text) {
+				return fmt.Errorf("refused with %w, warnings are %q", s.refused, s.warnings)
+			}
+			return nil
+		})
+	})
 	sc.Step(`^the project is suspended$`, func(ctx context.Context) error { return from(ctx).suspend(ctx, metav1.ConditionTrue) })
 	sc.Step(`^the project is resumed$`, func(ctx context.Context) error { return from(ctx).suspend(ctx, metav1.ConditionFalse) })
 	sc.Step(`^the project is deleted and made anew$`, func(ctx context.Context) error {
@@ -226,6 +244,25 @@ func (s *scenario) tryIn(ctx context.Context, project string) error {
 	workload := s.sampleWorkload()
 	workload.Namespace = "default"
 	return c.Create(ctx, workload, client.DryRunAll)
+}
+
+// grant does what Milo's service catalog does when a project gets quota.
+func (s *scenario) grant(ctx context.Context, amount int) error {
+	c, err := s.client("project/"+s.own, admin)
+	if err != nil {
+		return err
+	}
+	grant := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"consumerRef": map[string]any{"apiGroup": "resourcemanager.miloapis.com", "kind": "Project", "name": s.own},
+		"allowances": []any{map[string]any{
+			"resourceType": "compute.datumapis.com/instances", "buckets": []any{map[string]any{"amount": int64(amount)}},
+		}},
+	}}}
+	grant.SetGroupVersionKind(schema.GroupVersionKind{Group: "quota.miloapis.com", Version: "v1alpha1", Kind: "ResourceGrant"})
+	grant.SetNamespace("default")
+	grant.SetName("compute")
+	// The kind reaches a new project a moment later.
+	return eventually(ctx, func(ctx context.Context) error { return client.IgnoreAlreadyExists(c.Create(ctx, grant)) })
 }
 
 // suspend does what Milo does when a project is suspended or resumed.

@@ -110,7 +110,7 @@ func (s *scenario) tryPatched(ctx context.Context, patch string) error {
 	if err != nil {
 		return err
 	}
-	s.warnings = &warnings{}
+	s.refused, s.warnings = nil, &warnings{}
 	config.WarningHandler = s.warnings
 	c, err := client.New(config, client.Options{Scheme: s.scheme})
 	if err != nil {

@@ -128,7 +128,10 @@ func TestEmbeddedCRDs(t *testing.T) {
 	for _, crd := range crds {
 		got[crd.GetName()] = true
 	}
-	want := map[string]bool{"projects.resourcemanager.miloapis.com": true, "locationbindings.networking.datumapis.com": true}
+	want := map[string]bool{
+		"projects.resourcemanager.miloapis.com": true, "locationbindings.networking.datumapis.com": true,
+		"resourcegrants.quota.miloapis.com": true,
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

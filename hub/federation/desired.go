@@ -11,6 +11,7 @@ import (
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,12 +68,17 @@ func (p *pass) desiredNamespace() *corev1.Namespace {
 	}}
 }
 
-// desiredNamespaceWork carries the hub namespace into one cell and goes with the hub namespace.
+// desiredNamespaceWork carries the hub namespace into one cell and goes with the hub namespace. It is named as Karmada
+// names its own Works, and the manifest names it: Karmada makes a namespace that vanished from a cell again only when it
+// finds the Work by both. A namespace vanishes that was still being deleted when the next Workload came.
 func (p *pass) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (*workv1alpha1.Work, error) {
 	labels := p.provenance()
+	name, space := karmadanames.GenerateWorkName("Namespace", namespace.Name, ""), karmadanames.GenerateExecutionSpaceName(cell)
 	manifest := &corev1.Namespace{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
-		ObjectMeta: metav1.ObjectMeta{Name: namespace.Name, Labels: maps.Clone(labels)},
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: namespace.Name, Labels: maps.Clone(labels), Annotations: map[string]string{
+			workv1alpha2.WorkNamespaceAnnotation: space, workv1alpha2.WorkNameAnnotation: name,
+		}},
 	}
 	manifest.Labels[labelManagedByKarmada] = "true"
 	raw, err := json.Marshal(manifest)
@@ -83,8 +89,8 @@ func (p *pass) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (*
 	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(p.deployment.Spec.CityCode)
 	return &workv1alpha1.Work{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        "karmada-compute-" + namespace.Name,
-			Namespace:   karmadanames.GenerateExecutionSpaceName(cell),
+			Name:        name,
+			Namespace:   space,
 			Labels:      labels,
 			Annotations: map[string]string{v1alpha.AnnotationProjectName: p.projectName},
 			Finalizers:  []string{executionFinalizer},

@@ -37,6 +37,8 @@ const (
 	failed outcome = "error"
 	// failedElsewhere is failed, for a reason that lies in one project: this replica is no worse than others.
 	failedElsewhere outcome = "elsewhere"
+	// unauthorized callers reach no handler.
+	unauthorized outcome = "unauthorized"
 )
 
 // outcomeOfStatus reads an HTTP status. 504 says that something behind one project did not answer.
@@ -157,6 +159,14 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		}
 	}
 	return m, nil
+}
+
+// announce has the series of a webhook there before its first request.
+func (m *metrics) announce(webhook string) {
+	for _, ended := range []outcome{allowed, denied, failed, failedElsewhere, unauthorized} {
+		m.requests.WithLabelValues(webhook, string(ended))
+	}
+	m.latency.WithLabelValues(webhook)
 }
 
 func (m *metrics) observe(webhook string, ended outcome, took time.Duration) {

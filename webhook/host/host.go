@@ -117,7 +117,7 @@ func (h *Host) prepare() error {
 		return err
 	}
 	if h.guard, err = newGuard(&h.Options, h.clientCA, h.Log.WithName("access"), func(name string) {
-		h.metrics.requests.WithLabelValues(name, "unauthorized").Inc()
+		h.metrics.requests.WithLabelValues(name, string(unauthorized)).Inc()
 	}); err != nil {
 		return err
 	}
@@ -144,6 +144,7 @@ func (h *Host) listen(ctx context.Context) (net.Listener, error) {
 func (h *Host) server() *http.Server {
 	mux := http.NewServeMux()
 	for _, webhook := range h.Webhooks {
+		h.metrics.announce(webhook.Name)
 		var handler http.Handler = &chain{
 			name: webhook.Name, next: webhook.Handler, metrics: h.metrics, window: h.readiness.windowFor(webhook.Name), log: h.Log.WithName("webhooks"),
 		}
