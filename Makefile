@@ -7,6 +7,7 @@ BIN := bin
 CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
 TEST_TIMEOUT ?= 40m
+FUZZTIME ?= 1m
 
 ##@ General
 
@@ -58,6 +59,18 @@ unit: ## Run the tests that need no federation.
 .PHONY: features
 features: ## Run every scenario on a local federation. TAGS='@name' runs some.
 	go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features $(if $(TAGS),-args --godog.tags='$(TAGS)')
+
+.PHONY: bench
+bench: ## Measure admission. On a machine that does nothing else: docs/benchmarks.md says what it found here.
+	go run ./bench latency
+	go run ./bench throughput
+	go run ./bench projects
+
+.PHONY: fuzz
+fuzz: ## Fuzz whatever reads bytes from outside, FUZZTIME (1m) each.
+	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzHandler:./interpreter FuzzAnswers:./milo; do \
+		echo "$$fuzz"; go test -run '^$$' -fuzz "^$${fuzz%%:*}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$${fuzz##*:}" || exit 1; \
+	done
 
 ##@ Local federation
 

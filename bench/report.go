@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -102,7 +101,7 @@ func markdown(header []string, rows [][]string) string {
 	rule[0] = strings.Repeat("-", widths[0])
 	line(header)
 	line(rule)
-	for row := range slices.Values(rows) {
+	for _, row := range rows {
 		line(row)
 	}
 	return text.String()
