@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -103,6 +104,8 @@ func (w *World) client(plane, user string) (client.WithWatch, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Scenarios that are about warnings have a handler of their own.
+	config.WarningHandler = rest.NoWarnings{}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: w.scheme})
 	if err != nil {
 		return nil, fmt.Errorf("make a client for %s: %w", plane, err)
