@@ -129,7 +129,7 @@ Feature: Admission
       | main      | DFW    | 1        |
     Then that is refused with "failed calling webhook"
     And namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project
-    And the webhook configurations can still be changed
+    And the webhook configuration can still be changed
     And labels and finalizers of Workload "web" and of what was made of it can still be changed
     When every replica is started again
     Then Workload "web" becomes available with 1 ready Instances

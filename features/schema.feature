@@ -33,6 +33,7 @@ Feature: What the schema refuses
       | a name that is no DNS label  | {"metadata":{"name":"a.b"}}                                                                                                                                                                    | must be a DNS label                                   |
 
   Scenario: What is right is taken, and what is left out gets its default
-    When the consumer tries to create the sample Workload with {"spec":{"placements":[{"name":"a","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1,"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}]}}]}}
+    When the consumer tries to create the sample Workload with {"spec":{"placements":[{"name":"a","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1,"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}]}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"docker.io/library/nginx:1.27","ports":[{"name":"http","port":80}]}]}}}}}}
     Then that is not refused
     And placement "a" of Workload "web" is managed OrderedReady
+    And the first port of Workload "web" is one of TCP

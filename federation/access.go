@@ -93,7 +93,6 @@ func bindingOf(role *unstructured.Unstructured, user string) (*unstructured.Unst
 // effect.
 func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResource, error) {
 	admission := []schema.GroupVersionResource{
-		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
 		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
 	}
 	configurations := map[string][]schema.GroupVersionResource{

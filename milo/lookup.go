@@ -63,6 +63,7 @@ type Lookup struct {
 	projects   *answers[*Project]
 	locations  *answers[[]string]
 	allowances *answers[allowance]
+	reviews    *answers[string]
 }
 
 // NewLookup makes a Lookup. It contacts nobody. It fails when the configuration for Milo's root cannot be used, or the
@@ -90,6 +91,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	l.projects = newAnswers[*Project](l, kindProject, "the project", projectLifetimes)
 	l.locations = newAnswers[[]string](l, kindLocations, "the project's locations", contentLifetimes)
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
+	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
 	return l, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
@@ -35,7 +36,7 @@ func (a *authorizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestReview(t *testing.T) {
 	s := newServer(t)
-	lookup, _ := s.lookup(t)
+	lookup, fake := s.lookup(t)
 	a := &authorizer{}
 	s.on("north"+reviewsPath, a.ServeHTTP)
 	spec := authorizationv1.SubjectAccessReviewSpec{
@@ -54,18 +55,26 @@ func TestReview(t *testing.T) {
 		allowed bool
 		reason  string
 	}{
-		{`{"allowed":true,"reason":"an administrator"}`, true, "an administrator"},
 		{`{"allowed":false,"reason":"no such relation"}`, false, "no such relation"},
 		{`{"allowed":false,"denied":true,"reason":"shut out"}`, false, "shut out"},
 		{`{"allowed":false,"evaluationError":"the store is away"}`, false, "the store is away"},
 		{`{"allowed":true}`, true, ""},
+		{`{"allowed":true,"reason":"an administrator"}`, true, "an administrator"},
 	}
-	// Asked anew every time, though the question is the same.
+	// That the user may is remembered for 5 s, that they may not is asked anew every time.
 	for _, c := range cases {
 		a.status = c.status
 		allowed, reason, err := lookup.Review(t.Context(), named("north", "1"), spec)
 		if err != nil || allowed != c.allowed || reason != c.reason {
 			t.Errorf("%s: got %t, %q, %v", c.status, allowed, reason, err)
+		}
+		if c.allowed {
+			a.status = `{"allowed":false}`
+			fake.Step(5*time.Second - 1)
+			if again, _, err := lookup.Review(t.Context(), named("north", "1"), spec); err != nil || !again {
+				t.Errorf("%s: a moment later %t, %v", c.status, again, err)
+			}
+			fake.Step(1)
 		}
 	}
 	if len(a.requests) != len(cases) {
@@ -93,7 +102,7 @@ func TestReviewErrors(t *testing.T) {
 		"Milo cannot be reached for a review of the user's access":                              badGateway,
 	} {
 		s.on("north"+reviewsPath, handler)
-		allowed, _, err := lookup.Review(t.Context(), named("north", "1"), authorizationv1.SubjectAccessReviewSpec{User: "ada"})
+		allowed, _, err := lookup.Review(t.Context(), named("north", "1"), authorizationv1.SubjectAccessReviewSpec{User: want})
 		if allowed || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %t, %v, want %q", allowed, err, want)
 		}

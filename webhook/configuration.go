@@ -7,8 +7,6 @@ import _ "embed"
 
 // Paths that the webhooks are served at; configuration.yaml names them too.
 const (
-	// DefaultPath is where Workloads get their defaults.
-	DefaultPath = "/default-workload"
 	// ValidatePath is where Workloads are validated.
 	ValidatePath = "/validate-workload"
 	// OwnedPath is where writes to the add-on's own objects are refused.
@@ -18,7 +16,7 @@ const (
 // ConditionNotAddOn is the name of the match condition that lists the users of the add-on.
 const ConditionNotAddOn = "not-by-the-add-on"
 
-// Configuration is the YAML of the webhook configurations for Milo's root.
+// Configuration is the YAML of the webhook configuration for Milo's root.
 //
 //go:embed configuration.yaml
 var Configuration []byte

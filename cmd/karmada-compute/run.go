@@ -44,7 +44,6 @@ func newApp() *app {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
 	a.builder.
-		RegisterAdmission("defaults", webhook.DefaultPath, webhook.Defaults{}).
 		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Features: a.options.webhook.features}).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
 		RegisterWebhook(host.Webhook{Name: interpreterWebhook, Path: interpreter.Path, Handler: interpreter.NewHandler()})

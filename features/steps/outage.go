@@ -76,7 +76,7 @@ func addOutageSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project$`, func(ctx context.Context) error {
 		return from(ctx).writeWhatIsNotOurs(ctx)
 	})
-	sc.Step(`^the webhook configurations can still be changed$`, func(ctx context.Context) error { return from(ctx).changeConfigurations(ctx) })
+	sc.Step(`^the webhook configuration can still be changed$`, func(ctx context.Context) error { return from(ctx).changeConfiguration(ctx) })
 	sc.Step(`^labels and finalizers of Workload "([^"]*)" and of what was made of it can still be changed$`, func(ctx context.Context, name string) error {
 		return from(ctx).changeMetadata(ctx, name)
 	})
@@ -312,23 +312,15 @@ func (s *scenario) writeWhatIsNotOurs(ctx context.Context) error {
 	return nil
 }
 
-func (s *scenario) changeConfigurations(ctx context.Context) error {
+func (s *scenario) changeConfiguration(ctx context.Context) error {
 	root, err := s.client("milo", admin)
 	if err != nil {
 		return err
 	}
-	meta := metav1.ObjectMeta{Name: "karmada-compute"}
-	for _, configuration := range []client.Object{
-		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta},
-		&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta},
-	} {
-		if err := updateWhenFree(ctx, root, configuration, func(object client.Object) {
-			object.SetLabels(map[string]string{"features.karmada-compute.dev/repaired": "true"})
-		}); err != nil {
-			return fmt.Errorf("change %T: %w", configuration, err)
-		}
-	}
-	return nil
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "karmada-compute"}}
+	return updateWhenFree(ctx, root, configuration, func(object *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		object.SetLabels(map[string]string{"features.karmada-compute.dev/repaired": "true"})
+	})
 }
 
 // changeMetadata adds and removes a label and a finalizer.

@@ -59,6 +59,15 @@ func addRefusalSteps(sc *godog.ScenarioContext) {
 			return fmt.Errorf("placements are %+v", workload.Spec.Placements)
 		})
 	})
+	sc.Step(`^the first port of Workload "([^"]*)" is one of (\w+)$`, func(ctx context.Context, name, protocol string) error {
+		return from(ctx).eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
+			port := workload.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Ports[0]
+			if port.Protocol == nil || string(*port.Protocol) != protocol {
+				return fmt.Errorf("port is %+v", port)
+			}
+			return nil
+		})
+	})
 	sc.Step(`^somebody at Milo's root tries to create a Workload without saying for which project$`, func(ctx context.Context) error {
 		return from(ctx).createAtRoot(ctx, nil)
 	})

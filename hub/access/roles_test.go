@@ -55,7 +55,7 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 	}
 	own := map[string]string{
 		"secrets": "karmada-compute-webhook-ca", "resourceinterpreterwebhookconfigurations": "karmada-compute",
-		"mutatingwebhookconfigurations": "karmada-compute", "validatingwebhookconfigurations": "karmada-compute",
+		"validatingwebhookconfigurations": "karmada-compute",
 	}
 	for _, resource := range rule.Resources {
 		name, sensitive := own[resource]

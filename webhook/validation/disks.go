@@ -13,6 +13,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
+// diskType is the one type of disk that there is, and the schema's default.
+const diskType = "pd-standard"
+
 // Sizes of disks, in GiB.
 const (
 	smallestDisk      = 10

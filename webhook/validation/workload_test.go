@@ -144,7 +144,6 @@ func TestNothing(t *testing.T) {
 		specPath+"runtime "+required,
 		specPath+"runtime.resources.instanceType "+required,
 	)
-	Default(w)
 	if got := Warnings(w); len(got) > 0 {
 		t.Errorf("warnings: %v", got)
 	}
