@@ -73,8 +73,8 @@ func runThroughput(cmd *cobra.Command, o throughputOptions) error {
 	}
 	report.note("%d keep-alive clients on HTTP/1.1 over TLS for %s, after %s as a warm-up, straight to the replica with the certificate of %s.", o.clients, o.duration, o.warmup, apiServer)
 	report.note("Floor: the same clients and body against a server in Go that sends back what it gets. It and the replica run with %s; the replica's controllers run beside its webhooks.", oneCore)
-	report.note("A create asks the project's authorizer live about the consumer's network: that API server, Milo's router and the clients share the machine's CPUs with the replica. Less than 1 core used means that the replica waited for them; the last column is what it would answer if it did not.")
-	report.note("The update adds a city and needs no access review: it is answered from caches that are filled again every 5 s.")
+	report.note("A create asks whether the consumer may use the network, an update that adds a city does not; both are answered from caches that are filled again every 5 s.")
+	report.note("API servers, Milo's router and the clients share the machine's CPUs with the replica. Less than 1 core used means that the replica waited for them; the last column is what it would answer if it did not.")
 	return report.write(cmd.OutOrStdout())
 }
 
@@ -113,8 +113,8 @@ func (t *throughput) prepare(ctx context.Context, s *stage) ([]target, error) {
 	}
 	base := target{url: "https://" + address + webhook.ValidatePath + "?timeout=5s", tls: tlsConfig, answer: []byte(`"allowed":true`), pid: s.pid(replica)}
 	targets := []target{base, base}
-	targets[0].name, targets[0].body = "validate a create, live access review", create
-	targets[1].name, targets[1].body = "validate an update, from caches", scaleOut
+	targets[0].name, targets[0].body = "validate a create", create
+	targets[1].name, targets[1].body = "validate an update", scaleOut
 	// Milo's stand-in copies the consumer's rights to the project a moment later.
 	for i := range targets {
 		if err := eventually(ctx, func(ctx context.Context) error {
