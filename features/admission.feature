@@ -131,5 +131,7 @@ Feature: Admission
     And namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project
     And the webhook configuration can still be changed
     And labels and finalizers of Workload "web" and of what was made of it can still be changed
+    And 60 seconds pass
     When every replica is started again
     Then Workload "web" becomes available with 1 ready Instances
+    And Instance "web-main-dfw-0" in cell "dfw" was not replaced

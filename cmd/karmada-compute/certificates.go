@@ -43,6 +43,9 @@ func (a *app) certificates(p *planes) (host.Certificates, func(context.Context) 
 		URL: a.options.webhook.url, Users: a.users.get, Condition: webhook.ConditionNotAddOn,
 		Interval: registrationInterval, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("registration"),
 	}
+	if err := a.options.webhook.stage(r); err != nil {
+		return nil, nil, err
+	}
 	if a.options.webhook.register {
 		var err error
 		if r.Targets, err = a.targets(p); err != nil {

@@ -8,12 +8,16 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/karmada-compute/karmada-compute/webhook/host"
+	"github.com/karmada-compute/karmada-compute/webhook/registration"
 )
 
 // options are the flags, by what they are about.
@@ -46,8 +50,17 @@ type webhookOptions struct {
 	register   bool
 	url        string
 	users      []string
+	mode       string
+	namespaces string
 	features   featuregate.MutableVersionedFeatureGate
 }
+
+// What --admission-mode may be.
+const (
+	modeFail   = "Fail"
+	modeIgnore = "Ignore"
+	modeDryRun = "DryRun"
+)
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
@@ -67,6 +80,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Write and keep the webhook configurations at Milo's root and on the hub, CAs included. If not, apply webhook/configuration.yaml and policies/interpreter.yaml yourself.")
 	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL at which Milo and Karmada reach the webhooks, if not through Service karmada-compute-webhook.")
 	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that the add-on's controllers are at Milo: only they may write WorkloadDeployments and Instances. Default: who this process is there.")
+	flags.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: what cannot be reviewed is refused. Ignore: it is let through. DryRun: so is what would be refused, with a warning and a count. For introducing admission step by step.")
+	flags.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects where admission is asked. Default: all.")
 	o.webhook.features.AddFlag(flags)
 
 	o.serve.AddFlags(flags)
@@ -101,5 +116,25 @@ func (o *options) complete() error {
 	if address, err := url.Parse(o.webhook.url); o.webhook.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.webhook.url))
 	}
+	if !slices.Contains([]string{modeFail, modeIgnore, modeDryRun}, o.webhook.mode) {
+		mistakes = append(mistakes, fmt.Errorf("--admission-mode: %q is none of %s, %s, %s", o.webhook.mode, modeFail, modeIgnore, modeDryRun))
+	}
+	if _, err := metav1.ParseToLabelSelector(o.webhook.namespaces); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("--admission-namespace-selector: %w", err))
+	}
 	return errors.Join(mistakes...)
+}
+
+// stage sets how strictly, and where, admission is asked.
+func (o *webhookOptions) stage(r *registration.Registration) error {
+	r.FailurePolicy = admissionregistrationv1.Fail
+	if o.mode != modeFail {
+		r.FailurePolicy = admissionregistrationv1.Ignore
+	}
+	if o.namespaces == "" {
+		return nil
+	}
+	var err error
+	r.NamespaceSelector, err = metav1.ParseToLabelSelector(o.namespaces)
+	return err
 }

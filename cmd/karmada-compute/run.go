@@ -93,6 +93,7 @@ func (a *app) run(ctx context.Context) error {
 		return err
 	}
 	a.options.serve.Delegate = p.hub
+	a.builder.DryRun = a.options.webhook.mode == modeDryRun
 	if err := errors.Join(a.builder.Complete(), a.options.serve.Complete()); err != nil {
 		return err
 	}

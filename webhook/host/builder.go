@@ -19,6 +19,9 @@ import (
 // choose among them, so that one binary can run everything, controllers only or webhooks only. T is what a controller
 // is set up with, as a rule a manager. A Builder is used by one goroutine, before anything runs.
 type Builder[T any] struct {
+	// DryRun has every review allowed, and warns of and counts what would have been refused. It is read at each review.
+	DryRun bool
+
 	controllers []controller[T]
 	webhooks    []Webhook
 	// selected are the flags: `*`, a name, or `-` and a name.
@@ -64,7 +67,7 @@ func (b *Builder[T]) RegisterWebhook(webhook Webhook) *Builder[T] {
 
 // RegisterAdmission adds a webhook that answers AdmissionReviews.
 func (b *Builder[T]) RegisterAdmission(name, path string, handler admission.Handler) *Builder[T] {
-	return b.RegisterWebhook(Webhook{Name: name, Path: path, Handler: &admission.Webhook{Handler: observed(handler)}})
+	return b.RegisterWebhook(Webhook{Name: name, Path: path, Handler: &admission.Webhook{Handler: b.observed(handler)}})
 }
 
 // AddFlags adds --controllers and --webhooks if there are both. Call it when all is registered.
@@ -151,13 +154,23 @@ func check(flag string, list, names []string) error {
 	return errors.Join(mistakes...)
 }
 
-// observed notes how a review ended, for metrics and readiness.
-func observed(handler admission.Handler) admission.Handler {
+// observed notes how a review ended, for metrics and readiness, and lets everything pass in a dry run.
+func (b *Builder[T]) observed(handler admission.Handler) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		response := handler.Handle(ctx, request)
 		noteOutcome(ctx, outcomeOf(response))
+		if b.DryRun && !response.Allowed {
+			return admission.Allowed("").WithWarnings("this would have been refused: " + messageOf(response))
+		}
 		return response
 	})
+}
+
+func messageOf(response admission.Response) string {
+	if response.Result == nil {
+		return "for no reason given"
+	}
+	return response.Result.Message
 }
 
 // outcomeOf tells a failure of ours from a refusal.

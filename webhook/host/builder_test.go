@@ -4,14 +4,17 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
 func newTestBuilder() (*Builder[*[]string], *pflag.FlagSet) {
@@ -87,6 +90,33 @@ func TestFlagsAppearByThemselves(t *testing.T) {
 	}
 	if len(only.Webhooks()) != 1 || only.Controllers() {
 		t.Error("what is registered is not selected")
+	}
+}
+
+// TestDryRun: what would be refused passes, with a warning; what is warned of anyway still is.
+func TestDryRun(t *testing.T) {
+	b := &Builder[int]{}
+	denying := admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return admission.Denied("no such city") })
+	allowing := admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+		return admission.Allowed("").WithWarnings("latest")
+	})
+	if response := b.observed(denying).Handle(t.Context(), admission.Request{}); response.Allowed {
+		t.Errorf("answer is %+v", response)
+	}
+	b.DryRun = true
+	for want, handler := range map[string]admission.Handler{"this would have been refused: no such city": denying, "latest": allowing} {
+		response := b.observed(handler).Handle(t.Context(), admission.Request{})
+		if !response.Allowed || !slices.Equal(response.Warnings, []string{want}) {
+			t.Errorf("answer is %+v", response)
+		}
+	}
+}
+
+// TestServer: an idle connection outlives the 90 s after which API servers close theirs, so that none meets a request.
+func TestServer(t *testing.T) {
+	r := start(t, nil)
+	if server := r.host.server(); server.IdleTimeout <= 90*time.Second || server.ReadHeaderTimeout == 0 {
+		t.Errorf("idle timeout %s, header timeout %s", server.IdleTimeout, server.ReadHeaderTimeout)
 	}
 }
 

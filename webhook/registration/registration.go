@@ -11,11 +11,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -48,6 +51,10 @@ type Registration struct {
 	Bundle func(context.Context) ([]byte, error)
 	// Changed says that the bundle did. May be nil.
 	Changed <-chan struct{}
+	// FailurePolicy replaces that of the configurations where they have one. Empty: it stays.
+	FailurePolicy admissionregistrationv1.FailurePolicyType
+	// NamespaceSelector limits where admission is asked. Nil: everywhere.
+	NamespaceSelector *metav1.LabelSelector
 	// Users are who the add-on's controllers are at Milo: what they write they need not be asked about.
 	Users func(context.Context) ([]string, error)
 	// Condition is the name of the match condition that lists the users.
@@ -58,6 +65,26 @@ type Registration struct {
 	Clock clock.Clock
 	// Log says what is written.
 	Log logr.Logger
+
+	mu sync.Mutex
+	// written are the configurations that this process wrote. The first time it writes what looks right as well: only so
+	// does a field go that an earlier process set and this one does not.
+	written map[string]bool
+}
+
+func (r *Registration) wrote(configuration string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.written[configuration]
+}
+
+func (r *Registration) noteWritten(configuration string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.written == nil {
+		r.written = map[string]bool{}
+	}
+	r.written[configuration] = true
 }
 
 // Decode reads the configurations in a YAML stream.
@@ -132,12 +159,14 @@ func (r *Registration) register(ctx context.Context, c client.Client, template *
 	if err != nil {
 		return err
 	}
-	if found != nil && covers(found.Object, wanted.Object) {
+	key := wanted.GetKind() + "/" + wanted.GetName()
+	if found != nil && r.wrote(key) && covers(found.Object, wanted.Object) {
 		return nil
 	}
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
 		return err
 	}
+	r.noteWritten(key)
 	r.Log.Info("Webhooks registered", "kind", wanted.GetKind(), "name", wanted.GetName())
 	return nil
 }
@@ -198,7 +227,7 @@ func (r *Registration) complete(ctx context.Context, template *unstructured.Unst
 		if err := r.direct(webhook, bundle); err != nil {
 			return nil, err
 		}
-		if err := r.except(ctx, webhook); err != nil {
+		if err := errors.Join(r.except(ctx, webhook), r.stage(webhook)); err != nil {
 			return nil, err
 		}
 	}
@@ -215,6 +244,25 @@ func (r *Registration) direct(webhook map[string]any, bundle []byte) error {
 		return err
 	}
 	return unstructured.SetNestedMap(webhook, map[string]any{"url": strings.TrimSuffix(r.URL, "/") + path, "caBundle": encoded}, "clientConfig")
+}
+
+// stage sets how strictly, and where, admission is asked. A webhook without a failure policy is none for admission.
+func (r *Registration) stage(webhook map[string]any) error {
+	if _, isAdmission := webhook["failurePolicy"]; !isAdmission {
+		return nil
+	}
+	if r.FailurePolicy != "" {
+		webhook["failurePolicy"] = string(r.FailurePolicy)
+	}
+	if r.NamespaceSelector == nil {
+		return nil
+	}
+	selector, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.NamespaceSelector)
+	if err != nil {
+		return fmt.Errorf("encode the selector of namespaces: %w", err)
+	}
+	webhook["namespaceSelector"] = selector
+	return nil
 }
 
 // except names the users of the add-on in the condition that is there for them.

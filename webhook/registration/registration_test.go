@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -108,6 +109,40 @@ func TestRegister(t *testing.T) {
 	}
 	if err := r.Register(t.Context()); err != nil || r.applied.Load() != 2 || string(r.validating(t).Webhooks[0].ClientConfig.CABundle) != "first" {
 		t.Errorf("what was edited is not put right: %d times, %v", r.applied.Load(), err)
+	}
+}
+
+// TestStages: admission is introduced step by step, and somewhere first.
+func TestStages(t *testing.T) {
+	r := newRegistered(t)
+	r.FailurePolicy = admissionregistrationv1.Ignore
+	r.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "first"}}
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range r.validating(t).Webhooks {
+		if *hook.FailurePolicy != admissionregistrationv1.Ignore || hook.NamespaceSelector == nil || hook.NamespaceSelector.MatchLabels["stage"] != "first" {
+			t.Errorf("%s: %s in %v", hook.Name, *hook.FailurePolicy, hook.NamespaceSelector)
+		}
+	}
+}
+
+// TestEarlierStage: what an earlier process set goes when this one does not set it.
+func TestEarlierStage(t *testing.T) {
+	r := newRegistered(t)
+	r.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "first"}}
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next := newRegistered(t)
+	next.Targets[0].Client = r.client
+	if err := next.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range r.validating(t).Webhooks {
+		if hook.NamespaceSelector != nil && len(hook.NamespaceSelector.MatchLabels) > 0 {
+			t.Errorf("%s is still asked only in %v", hook.Name, hook.NamespaceSelector)
+		}
 	}
 }
 
