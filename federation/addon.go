@@ -28,7 +28,7 @@ const (
 	// trustDelay and shutdownDelay are shorter than they would be where
 	// changes travel through more than one machine.
 	trustDelay    = 3 * time.Second
-	shutdownDelay = time.Second
+	shutdownDelay = 2 * time.Second
 )
 
 // AddOnOptions say how the add-on runs.

@@ -34,10 +34,7 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 	if len(items) > 0 && len(reports) == 0 {
 		return onHub.Status.DeepCopy(), nil
 	}
-	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: onHub.Status.ObservedGeneration}
-	if observedByAll(onHub, items, reports) {
-		result.ObservedGeneration = onHub.Generation
-	}
+	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: observedGeneration(onHub, len(items), reports)}
 	for i := range reports {
 		result.ReplicaCounts = result.Add(reports[i].status.ReplicaCounts)
 		mergeConditions(result, reports[i], len(reports) > 1)
@@ -50,11 +47,25 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 	return result, nil
 }
 
-// observedByAll says whether every cell has this generation of the hub's object and has acted on it.
-func observedByAll(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, reports []report) bool {
-	return len(items) > 0 && len(reports) == len(items) && !slices.ContainsFunc(reports, func(r report) bool {
-		return r.status.ResourceTemplateGeneration != onHub.Generation || r.status.ObservedGeneration != r.status.Generation
-	})
+// observedGeneration is the lowest generation of the hub's object that all cells have acted on. Of a cell that is silent,
+// or still at work, or that speaks of a generation that this object has not reached, what was known before holds.
+func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []report) int64 {
+	known := onHub.Status.ObservedGeneration
+	if cells == 0 {
+		return known
+	}
+	lowest := onHub.Generation
+	if len(reports) < cells {
+		lowest = min(lowest, known)
+	}
+	for i := range reports {
+		observed := reports[i].status.ResourceTemplateGeneration
+		if observed < 1 || observed > onHub.Generation || reports[i].status.ObservedGeneration != reports[i].status.Generation {
+			observed = known
+		}
+		lowest = min(lowest, observed)
+	}
+	return lowest
 }
 
 // mergeInstances are the Instances of a deployment that cells report, by index.

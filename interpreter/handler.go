@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
@@ -33,28 +31,40 @@ const maxBody = 8 << 20
 // Requests and responses are those of Karmada's library. They are read here and not by it, because it cuts requests off
 // at 1 MiB, which one about a deployment with 600 Instances passes, and calls the rest malformed.
 func NewHandler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			http.Error(w, fmt.Sprintf("the request is larger than %d bytes: the deployment has more Instances than one object can report", tooLarge.Limit), http.StatusRequestEntityTooLarge)
-			return
-		}
-		if err != nil {
-			http.Error(w, "the request cannot be read", http.StatusBadRequest)
-			return
-		}
-		var response karmadainterpreter.Response
-		if request, err := decodeRequest(r.Header.Get("Content-Type"), body); err != nil {
-			response = karmadainterpreter.Errored(http.StatusBadRequest, err)
-		} else {
-			response = handle(request)
-			response.Complete(*request)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(configv1alpha1.ResourceInterpreterContext{Response: &response.ResourceInterpreterResponse}); err != nil {
-			klog.FromContext(r.Context()).Error(err, "Answer to Karmada could not be sent")
-		}
-	})
+	return http.HandlerFunc(serve)
+}
+
+func serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		refuseBody(w, err)
+		return
+	}
+	var response karmadainterpreter.Response
+	var operation configv1alpha1.InterpreterOperation
+	if request, err := decodeRequest(r.Header.Get("Content-Type"), body); err != nil {
+		response = refused(err)
+	} else {
+		operation = request.Operation
+		response = handle(request)
+		response.Complete(*request)
+	}
+	count(operation, &response)
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(configv1alpha1.ResourceInterpreterContext{Response: &response.ResourceInterpreterResponse}); err != nil {
+		klog.FromContext(r.Context()).Error(err, "Answer to Karmada could not be sent")
+	}
+}
+
+// refuseBody answers a request that cannot be read whole.
+func refuseBody(w http.ResponseWriter, err error) {
+	response := refused(err)
+	count("", &response)
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: the deployment has more Instances than one object can report", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+		return
+	}
+	http.Error(w, "the request cannot be read", http.StatusBadRequest)
 }
 
 func decodeRequest(contentType string, body []byte) (*karmadainterpreter.Request, error) {
@@ -75,71 +85,24 @@ func decodeRequest(contentType string, body []byte) (*karmadainterpreter.Request
 // handle answers one request.
 func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "WorkloadDeployment" {
-		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("kind %s of group %q is not interpreted here", request.Kind.Kind, request.Kind.Group))
+		return refused(fmt.Errorf("kind %s of group %q is not interpreted here", request.Kind.Kind, request.Kind.Group))
+	}
+	answer, served := answers[request.Operation]
+	if !served {
+		return refused(fmt.Errorf("operation %q is not interpreted here", request.Operation))
 	}
 	object := &v1alpha.WorkloadDeployment{}
 	if err := utiljson.Unmarshal(request.Object.Raw, object); err != nil {
-		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("decode the WorkloadDeployment: %w", err))
+		return refused(fmt.Errorf("decode the WorkloadDeployment: %w", err))
 	}
-	switch request.Operation {
-	case configv1alpha1.InterpreterOperationInterpretStatus:
-		return interpretStatus(object)
-	case configv1alpha1.InterpreterOperationInterpretHealth:
-		response := karmadainterpreter.Succeeded("")
-		response.Healthy = new(InterpretHealth(object))
-		return response
-	case configv1alpha1.InterpreterOperationAggregateStatus:
-		return aggregateStatus(object, request)
-	default:
-		return karmadainterpreter.Errored(http.StatusBadRequest, fmt.Errorf("operation %q is not interpreted here", request.Operation))
-	}
+	return answer(object, request)
 }
 
-func interpretStatus(object *v1alpha.WorkloadDeployment) karmadainterpreter.Response {
-	reflected, err := InterpretStatus(object)
-	if err != nil {
-		return karmadainterpreter.Errored(http.StatusBadRequest, err)
-	}
-	raw, err := json.Marshal(reflected)
-	if err != nil {
-		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("encode the status: %w", err))
-	}
-	response := karmadainterpreter.Succeeded("")
-	response.RawStatus = &runtime.RawExtension{Raw: raw}
-	return response
+// refused answers a request that is at fault, failed one that is not.
+func refused(err error) karmadainterpreter.Response {
+	return karmadainterpreter.Errored(http.StatusBadRequest, err)
 }
 
-func aggregateStatus(object *v1alpha.WorkloadDeployment, request *karmadainterpreter.Request) karmadainterpreter.Response {
-	status, err := AggregateStatus(object, request.AggregatedStatus)
-	if err != nil {
-		return karmadainterpreter.Errored(http.StatusBadRequest, err)
-	}
-	return patchStatus(request.Object.Raw, status)
-}
-
-// patchStatus replaces the status alone, so that all else stays as it came, known to us or not. A status that says
-// the same is not touched: Karmada then writes nothing.
-func patchStatus(object []byte, status *v1alpha.WorkloadDeploymentStatus) karmadainterpreter.Response {
-	var before struct {
-		Status any `json:"status"`
-	}
-	var after any
-	wanted, err := json.Marshal(status)
-	if err == nil {
-		err = errors.Join(json.Unmarshal(object, &before), json.Unmarshal(wanted, &after))
-	}
-	if err != nil {
-		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("compare the status: %w", err))
-	}
-	if reflect.DeepEqual(before.Status, after) {
-		return karmadainterpreter.Succeeded("")
-	}
-	// "add" replaces a member that is there.
-	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/status", "value": after}})
-	if err != nil {
-		return karmadainterpreter.Errored(http.StatusInternalServerError, fmt.Errorf("encode the status: %w", err))
-	}
-	response := karmadainterpreter.Succeeded("")
-	response.Patch, response.PatchType = patch, new(configv1alpha1.PatchTypeJSONPatch)
-	return response
+func failed(err error) karmadainterpreter.Response {
+	return karmadainterpreter.Errored(http.StatusInternalServerError, err)
 }

@@ -59,6 +59,7 @@ func request(t testing.TB, operation configv1alpha1.InterpreterOperation) *confi
 	}
 	return &configv1alpha1.ResourceInterpreterRequest{
 		UID: "uid", Operation: operation, Object: runtime.RawExtension{Raw: raw},
+		ObservedObject: &runtime.RawExtension{Raw: raw}, DesiredReplicas: new(int32(3)),
 		Kind: metav1.GroupVersionKind{Group: "compute.datumapis.com", Version: "v1alpha", Kind: "WorkloadDeployment"},
 	}
 }
@@ -158,6 +159,13 @@ func FuzzHandler(f *testing.F) {
 		`"operation":"AggregateStatus","object":{"metadata":{"name":"web"}},"aggregatedStatus":[{"clusterName":"a","status":{"instances":[{"name":"web-0"}],"conditions":[{"type":"Available","status":"False"}]}},{"clusterName":"b","status":null}]`,
 		`"operation":"InterpretStatus","object":{"metadata":{"annotations":{"resourcetemplate.karmada.io/generation":"1"}},"status":{"instances":[{"conditions":[{"message":"x"}]}]}}`,
 		`"operation":"InterpretHealth","object":{"status":{"desiredReplicas":1,"readyReplicas":1}}`,
+		`"operation":"InterpretReplica","object":{"spec":{"replicas":2,"template":{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/d1-standard-2","requests":{"cpu":"0.5"}},"sandbox":{"containers":[{"resources":{"limits":{"cpu":1},"requests":{"memory":"1e3"}}},{}]}}}}}}`,
+		`"operation":"ReviseReplica","replicas":3,"object":{"spec":null}`,
+		`"operation":"ReviseReplica","replicas":-1,"object":{"spec":{"replicas":1}}`,
+		`"operation":"Retain","object":{"spec":{"scaleSettings":{"minReplicas":1,"maxReplicas":3,"metrics":[{"resource":{"name":"cpu"}}]}}},"observedObject":{"spec":{"replicas":9}}`,
+		`"operation":"Retain","object":{},"observedObject":null`,
+		`"operation":"Prune","object":{"metadata":{"annotations":{"compute.datumapis.com/project":"p"}}}`,
+		`"operation":"InterpretDependency","object":{"spec":{"template":{"spec":{"runtime":{"sandbox":{"imagePullSecrets":[{"name":"p"}],"containers":[{"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s"}}},{"name":"B","valueFrom":{}}]}]}},"volumes":[{"configMap":{"name":"c"}},{"secret":{}}]}}}}`,
 	} {
 		f.Add([]byte(`{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","request":{"uid":"u","kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"WorkloadDeployment"},` + rest + `}}`))
 	}
