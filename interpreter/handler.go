@@ -91,8 +91,8 @@ func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if !served {
 		return refused(fmt.Errorf("operation %q is not interpreted here", request.Operation))
 	}
-	object := &v1alpha.WorkloadDeployment{}
-	if err := utiljson.Unmarshal(request.Object.Raw, object); err != nil {
+	object, err := decodeDeployment(request.Object.Raw)
+	if err != nil {
 		return refused(fmt.Errorf("decode the WorkloadDeployment: %w", err))
 	}
 	return answer(object, request)

@@ -105,7 +105,7 @@ func (v *Workloads) warnings(ctx context.Context, project Project, workload *v1a
 }
 
 // endless is a quantity with an exponent that takes seconds to read, and more to compare. The schema lets it through.
-var endless = regexp.MustCompile(`"[+-]?[0-9.]+[eE][+-]?[0-9]{5,}"`)
+var endless = regexp.MustCompile(`"\s*[+-]?[0-9.]+[eE][+-]?[0-9]{5,}\s*"`)
 
 // errEndless refuses such a quantity before it is read.
 var errEndless = errors.New("a quantity has an exponent that is out of any range; write it with a suffix such as Mi or m")

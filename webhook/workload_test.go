@@ -92,7 +92,7 @@ func TestRequestsThatAreNotOurs(t *testing.T) {
 		"no operation":  func(r *admission.Request) { r.Operation = "" },
 		"no object":     func(r *admission.Request) { r.Object.Raw = nil },
 		"an endless quantity": func(r *admission.Request) {
-			r.Object.Raw = []byte(`{"spec":{"template":{"spec":{"runtime":{"resources":{"requests":{"cpu":"1e-30000000"}}}}}}}`)
+			r.Object.Raw = []byte(`{"spec":{"template":{"spec":{"runtime":{"resources":{"requests":{"cpu":" 1e-1000000000"}}}}}}}`)
 		},
 		"no object before": func(r *admission.Request) { r.Operation = admissionv1.Update },
 	}
