@@ -10,12 +10,16 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/federation/milo"
@@ -45,9 +49,62 @@ func (f *Federation) startMiloRoot(ctx context.Context) error {
 // planes of projects that were up stay reachable.
 func (f *Federation) StopMiloRoot() error { return f.KillProcess(apiServerName(planeMiloRoot)) }
 
-// StartMiloRoot brings it back at the same address and waits until it is ready.
+// StartMiloRoot brings it back at the same address and waits until it is ready
+// and what is written there reaches every project again: the router watches the
+// root, and takes a while to notice that it is back.
 func (f *Federation) StartMiloRoot(ctx context.Context) error {
-	return f.startAPIServer(ctx, f.miloRoot())
+	if err := f.startAPIServer(ctx, f.miloRoot()); err != nil {
+		return err
+	}
+	root, err := f.plane(planeMiloRoot)
+	if err != nil {
+		return err
+	}
+	mark := rootMark(time.Now())
+	if err := root.apply(ctx, mark); err != nil {
+		return err
+	}
+	projects, err := root.dynamic.Resource(projectResource).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list the projects: %w", err)
+	}
+	for i := range projects.Items {
+		if projects.Items[i].GetDeletionTimestamp() != nil {
+			continue
+		}
+		if err := f.waitMark(ctx, projects.Items[i].GetName(), mark); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const markLabel = "federation.karmada-compute.dev/root-started"
+
+var clusterRoleResource = schema.GroupVersionResource{Group: rbacGroup, Version: "v1", Resource: "clusterroles"}
+
+// rootMark is something that the router copies from the root into the projects,
+// and that allows nobody anything.
+func rootMark(at time.Time) *unstructured.Unstructured {
+	mark := &unstructured.Unstructured{Object: map[string]any{"apiVersion": rbacVersion, "kind": "ClusterRole", "rules": []any{}}}
+	mark.SetName("federation-root-started")
+	mark.SetLabels(map[string]string{markLabel: strconv.FormatInt(at.UnixNano(), 10)})
+	return mark
+}
+
+func (f *Federation) waitMark(ctx context.Context, project string, mark *unstructured.Unstructured) error {
+	client, err := f.plane(planeProjectDirect + project)
+	if err != nil {
+		return err
+	}
+	err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := client.dynamic.Resource(clusterRoleResource).Get(ctx, mark.GetName(), metav1.GetOptions{})
+		return err == nil && now.GetLabels()[markLabel] == mark.GetLabels()[markLabel], nil // an error passes or the time runs out
+	})
+	if err != nil {
+		return fmt.Errorf("what is written at Milo's root does not reach project %s: %w", project, err)
+	}
+	return nil
 }
 
 func (f *Federation) miloRoot() apiServer {
