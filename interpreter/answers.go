@@ -63,7 +63,7 @@ func answerRetain(desired *v1alpha.WorkloadDeployment, request *karmadainterpret
 	if request.ObservedObject == nil {
 		return refused(errors.New("observedObject of the request is missing: what the cell owns is retained from it"))
 	}
-	observed, err := decodeDeployment(request.ObservedObject.Raw)
+	observed, err := v1alpha.DecodeWorkloadDeployment(request.ObservedObject.Raw)
 	if err != nil {
 		return refused(fmt.Errorf("decode the observed WorkloadDeployment: %w", err))
 	}

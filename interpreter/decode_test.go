@@ -6,15 +6,11 @@ package interpreter_test
 import (
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // quantityPaths are objects that hold a quantity in each place where one can be.
@@ -58,36 +54,5 @@ func TestCountable(t *testing.T) {
 				t.Errorf("%s: %+v", asked.Object.Raw, response.Status)
 			}
 		}
-	}
-}
-
-// TestAllQuantitiesAreBounded: a field that the API gets later must be looked at too.
-func TestAllQuantitiesAreBounded(t *testing.T) {
-	if got := quantitiesIn(reflect.TypeFor[v1alpha.WorkloadDeployment](), map[reflect.Type]bool{}); got != len(quantityPaths) {
-		t.Errorf("the API has %d fields of quantities, and %d are known: bound the others in decode.go", got, len(quantityPaths))
-	}
-}
-
-// quantitiesIn counts the fields of a type that hold quantities, or maps of them.
-func quantitiesIn(of reflect.Type, above map[reflect.Type]bool) int {
-	if of == reflect.TypeFor[resource.Quantity]() {
-		return 1
-	}
-	switch of.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return quantitiesIn(of.Elem(), above)
-	case reflect.Struct:
-		if above[of] {
-			return 0
-		}
-		above[of] = true
-		defer delete(above, of)
-		count := 0
-		for field := range of.Fields() {
-			count += quantitiesIn(field.Type, above)
-		}
-		return count
-	default:
-		return 0
 	}
 }

@@ -91,7 +91,7 @@ func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if !served {
 		return refused(fmt.Errorf("operation %q is not interpreted here", request.Operation))
 	}
-	object, err := decodeDeployment(request.Object.Raw)
+	object, err := v1alpha.DecodeWorkloadDeployment(request.Object.Raw)
 	if err != nil {
 		return refused(fmt.Errorf("decode the WorkloadDeployment: %w", err))
 	}

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -104,32 +102,20 @@ func (v *Workloads) warnings(ctx context.Context, project Project, workload *v1a
 	return warnings
 }
 
-// endless is a quantity with an exponent that takes seconds to read, and more to compare. The schema lets it through.
-var endless = regexp.MustCompile(`"\s*[+-]?[0-9.]+[eE][+-]?[0-9]{5,}\s*"`)
-
-// errEndless refuses such a quantity before it is read.
-var errEndless = errors.New("a quantity has an exponent that is out of any range; write it with a suffix such as Mi or m")
-
-// decode reads the Workload that is to be written and, on an update, what it is to replace. Field names are matched
-// as the API server matches them, case and all.
+// decode reads the Workload that is to be written and, on an update, what it is to replace.
 func decode(request admission.Request) (workload, before *v1alpha.Workload, err error) {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "Workload" {
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)
 	}
-	if endless.Match(request.Object.Raw) || endless.Match(request.OldObject.Raw) {
-		return nil, nil, errEndless
-	}
-	workload = &v1alpha.Workload{}
-	if err := json.Unmarshal(request.Object.Raw, workload); err != nil {
+	if workload, err = v1alpha.DecodeWorkload(request.Object.Raw); err != nil {
 		return nil, nil, fmt.Errorf("decode the Workload: %w", err)
 	}
 	switch request.Operation {
 	case admissionv1.Create:
 		return workload, nil, nil
 	case admissionv1.Update:
-		before = &v1alpha.Workload{}
-		if err := json.Unmarshal(request.OldObject.Raw, before); err != nil {
+		if before, err = v1alpha.DecodeWorkload(request.OldObject.Raw); err != nil {
 			return nil, nil, fmt.Errorf("decode the Workload as it was: %w", err)
 		}
 		return workload, before, nil

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -69,22 +69,24 @@ func known(project webhook.Project) *milo.Project {
 // addOnUsers are who the add-on's controllers are at Milo.
 type addOnUsers struct {
 	root *rest.Config
-
-	mu    sync.Mutex
-	users []string
+	// known is nil until Milo has answered. Nobody waits for another's question: Milo may hang.
+	known atomic.Pointer[[]string]
 }
 
 // selfTimeout bounds the question who this process is.
 const selfTimeout = 5 * time.Second
 
-func (u *addOnUsers) set(users []string, root *rest.Config) { u.users, u.root = users, root }
+func (u *addOnUsers) set(users []string, root *rest.Config) {
+	u.root = root
+	if len(users) > 0 {
+		u.known.Store(&users)
+	}
+}
 
 // get returns the users that were named, or asks Milo, once, who this process is.
 func (u *addOnUsers) get(ctx context.Context) ([]string, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.users) > 0 {
-		return u.users, nil
+	if users := u.known.Load(); users != nil {
+		return *users, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, selfTimeout)
 	defer cancel()
@@ -96,6 +98,7 @@ func (u *addOnUsers) get(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask Milo who the add-on is, or name it by --add-on-users: %w", err)
 	}
-	u.users = []string{self.Status.UserInfo.Username}
-	return u.users, nil
+	users := []string{self.Status.UserInfo.Username}
+	u.known.Store(&users)
+	return users, nil
 }

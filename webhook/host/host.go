@@ -122,11 +122,20 @@ func (h *Host) prepare() error {
 		return err
 	}
 	h.readiness = &readiness{
-		windows: map[string]*window{}, probe: h.Probe, gauge: h.metrics.ready, clock: h.Clock, log: h.Log.WithName("readiness"),
+		windows: map[string]*window{}, probe: h.Probe, serving: h.certified, gauge: h.metrics.ready, clock: h.Clock, log: h.Log.WithName("readiness"),
 	}
 	// Without webhooks there is nothing that callers could find failing.
 	h.readiness.answered.Store(len(h.Webhooks) == 0)
 	return nil
+}
+
+// certified fails while there is nothing to serve webhooks with.
+func (h *Host) certified() error {
+	if len(h.Webhooks) == 0 {
+		return nil
+	}
+	_, err := h.Certificates.GetCertificate(&tls.ClientHelloInfo{})
+	return err
 }
 
 func (h *Host) listen(ctx context.Context) (net.Listener, error) {
@@ -158,7 +167,6 @@ func (h *Host) server() *http.Server {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		TLSConfig:         h.tlsConfig(),
-		ErrorLog:          nil,
 	}
 }
 

@@ -80,6 +80,8 @@ type readiness struct {
 	windows map[string]*window
 	// probe tries what handlers need, without any cache.
 	probe func(context.Context) error
+	// serving fails while there is no certificate to serve with.
+	serving func() error
 	// gauge follows the answer.
 	gauge interface{ Set(float64) }
 	clock clock.WithTicker
@@ -120,6 +122,8 @@ func (r *readiness) reason() error {
 		return errDraining
 	case !r.answered.Load():
 		return fmt.Errorf("projects could not be looked up yet: %w", r.lastError())
+	case r.serving() != nil:
+		return fmt.Errorf("callers cannot connect: %w", r.serving())
 	case r.doubtful():
 		return fmt.Errorf("more than half of the last requests failed; waiting for %d lookups in a row to succeed: %w", probesToRecover, r.lastError())
 	default:

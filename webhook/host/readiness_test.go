@@ -17,7 +17,7 @@ import (
 func newTestReadiness(probe func(context.Context) error) (*readiness, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	return &readiness{
-		windows: map[string]*window{}, probe: probe, clock: clock, log: logr.Discard(),
+		windows: map[string]*window{}, probe: probe, serving: func() error { return nil }, clock: clock, log: logr.Discard(),
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ready"}),
 	}, clock
 }
@@ -102,6 +102,13 @@ func TestReadiness(t *testing.T) {
 	if err := r.check(); err != nil || r.closing() {
 		t.Errorf("after %d probes: %v", probesToRecover, err)
 	}
+
+	none := errors.New("no certificate yet")
+	r.serving = func() error { return none }
+	if err := r.check(); !errors.Is(err, none) {
+		t.Errorf("without a certificate: %v", err)
+	}
+	r.serving = func() error { return nil }
 
 	r.draining.Store(true)
 	if err := r.check(); !errors.Is(err, errDraining) || !r.closing() {

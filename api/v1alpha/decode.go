@@ -1,0 +1,127 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// DecodeWorkload reads a Workload that comes from outside, field names matched case and all, as API servers do. Its
+// quantities are looked at before they are read: to read 1e-1000000000, a few bytes to write, is to calculate with a
+// number of a billion digits, and nothing could stop that. The schema lets such quantities through.
+func DecodeWorkload(raw []byte) (*Workload, error) {
+	object := &Workload{}
+	return object, decodeBounded(raw, &workloadQuantities{}, object)
+}
+
+// DecodeWorkloadDeployment is DecodeWorkload for WorkloadDeployments.
+func DecodeWorkloadDeployment(raw []byte) (*WorkloadDeployment, error) {
+	object := &WorkloadDeployment{}
+	return object, decodeBounded(raw, &deploymentQuantities{}, object)
+}
+
+func decodeBounded(raw []byte, quantities, object any) error {
+	if err := utiljson.Unmarshal(raw, quantities); err != nil {
+		return err
+	}
+	return utiljson.Unmarshal(raw, object)
+}
+
+// What a quantity may be to be read: more than anybody can mean.
+const (
+	maxQuantityLength   = 64
+	maxQuantityExponent = 40
+)
+
+var errQuantity = fmt.Errorf("a quantity is out of any range: use at most %d characters and exponents between -%d and %d",
+	maxQuantityLength, maxQuantityExponent, maxQuantityExponent)
+
+// boundedQuantity is a quantity that is looked at and not read.
+type boundedQuantity struct{}
+
+// UnmarshalJSON refuses a quantity that takes long to read.
+func (*boundedQuantity) UnmarshalJSON(raw []byte) error {
+	text := strings.Trim(string(raw), `" `)
+	if len(text) > maxQuantityLength {
+		return errQuantity
+	}
+	at := strings.IndexAny(text, "eE")
+	if at < 0 {
+		return nil
+	}
+	exponent, err := strconv.ParseInt(text[at+1:], 10, 32)
+	// Other errors are those of other suffixes, such as E and Ei, or of no quantity at all.
+	if errors.Is(err, strconv.ErrRange) || err == nil && (exponent > maxQuantityExponent || exponent < -maxQuantityExponent) {
+		return errQuantity
+	}
+	return nil
+}
+
+// workloadQuantities are all fields of a Workload that hold quantities.
+type workloadQuantities struct {
+	Spec struct {
+		Placements []struct {
+			ScaleSettings scaleQuantities `json:"scaleSettings"`
+		} `json:"placements"`
+		Template templateQuantities `json:"template"`
+	} `json:"spec"`
+}
+
+// deploymentQuantities are all fields of a WorkloadDeployment that hold quantities.
+type deploymentQuantities struct {
+	Spec struct {
+		ScaleSettings scaleQuantities    `json:"scaleSettings"`
+		Template      templateQuantities `json:"template"`
+	} `json:"spec"`
+}
+
+type scaleQuantities struct {
+	Metrics []struct {
+		Resource struct {
+			Target struct {
+				Value        boundedQuantity `json:"value"`
+				AverageValue boundedQuantity `json:"averageValue"`
+			} `json:"target"`
+		} `json:"resource"`
+	} `json:"metrics"`
+}
+
+type templateQuantities struct {
+	Spec struct {
+		Runtime struct {
+			Resources quantityLists `json:"resources"`
+			Sandbox   struct {
+				Containers []struct {
+					Resources quantityLists `json:"resources"`
+					Env       []struct {
+						ValueFrom struct {
+							ResourceFieldRef struct {
+								Divisor boundedQuantity `json:"divisor"`
+							} `json:"resourceFieldRef"`
+						} `json:"valueFrom"`
+					} `json:"env"`
+				} `json:"containers"`
+			} `json:"sandbox"`
+		} `json:"runtime"`
+		Volumes []struct {
+			Disk struct {
+				Template struct {
+					Spec struct {
+						Resources quantityLists `json:"resources"`
+					} `json:"spec"`
+				} `json:"template"`
+			} `json:"disk"`
+		} `json:"volumes"`
+	} `json:"spec"`
+}
+
+type quantityLists struct {
+	Limits   map[string]boundedQuantity `json:"limits"`
+	Requests map[string]boundedQuantity `json:"requests"`
+}
