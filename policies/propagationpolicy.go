@@ -36,6 +36,8 @@ func CityPolicy(namespace, cityCode string) *policyv1alpha1.PropagationPolicy {
 					MatchLabels: map[string]string{v1alpha.LabelTopologyCity: city},
 				},
 			}},
+			// ConfigMaps and Secrets that a template names follow the deployment.
+			PropagateDeps: true,
 			Placement: policyv1alpha1.Placement{
 				ClusterAffinity: &policyv1alpha1.ClusterAffinity{
 					LabelSelector: &metav1.LabelSelector{

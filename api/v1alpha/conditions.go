@@ -17,6 +17,9 @@ const (
 	ConditionProgrammed = "Programmed"
 	// ConditionQuotaGranted is True when an Instance may start as far as quota goes.
 	ConditionQuotaGranted = "QuotaGranted"
+	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template names is where the Instances
+	// run. WorkloadDeployments and Instances whose template names none do not carry it.
+	ConditionReferencedDataReady = "ReferencedDataReady"
 )
 
 // Reasons of Ready on an Instance.
@@ -67,6 +70,22 @@ const (
 	ReasonQuotaDisabled = "QuotaDisabled"
 )
 
+// Reasons of ReferencedDataReady.
+const (
+	// ReasonResolving says that the data has not been looked up yet.
+	ReasonResolving = "Resolving"
+	// ReasonAwaitingPropagation says that the data is on its way to the cell.
+	ReasonAwaitingPropagation = "AwaitingPropagation"
+	// ReasonSourceNotFound says that the project has no object of a name that the template needs.
+	ReasonSourceNotFound = "SourceNotFound"
+	// ReasonSourceUnauthorized says that the add-on may not read an object in the project.
+	ReasonSourceUnauthorized = "SourceUnauthorized"
+	// ReasonSourceTooLarge says that an object, or all together, are too large to be carried to cells.
+	ReasonSourceTooLarge = "SourceTooLarge"
+	// ReasonReferencedDataPresent says that the data is there.
+	ReasonReferencedDataPresent = "Ready"
+)
+
 // Reasons of Available on a WorkloadDeployment.
 const (
 	// ReasonStableInstanceFound says that at least one Instance is Ready.
@@ -75,6 +94,8 @@ const (
 	ReasonInstancesProvisioning = "InstancesProvisioning"
 	// ReasonQuotaNotGranted says that no Instance is Ready and quota holds one.
 	ReasonQuotaNotGranted = "QuotaNotGranted"
+	// ReasonReferencedDataNotReady says that no Instance is Ready and missing data holds one.
+	ReasonReferencedDataNotReady = "ReferencedDataNotReady"
 	// ReasonNoMatchingLocation says that no location, or no cell, serves the city.
 	ReasonNoMatchingLocation = "NoMatchingLocation"
 )

@@ -52,6 +52,52 @@ type WorkloadDeploymentSpec struct {
 	// without a Quota gate; set, an Instance starts when it is named here.
 	// +optional
 	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
+
+	// assignment says which of the cells of the city runs which Instances. The hub sets it on its copy: where a city has
+	// several cells, no two may make an Instance of the same name. Unset, the cell that has the deployment runs all.
+	// +optional
+	Assignment *WorkloadDeploymentAssignment `json:"assignment,omitempty"`
+}
+
+// WorkloadDeploymentAssignment divides the Instances of a deployment among cells.
+type WorkloadDeploymentAssignment struct {
+	// cells that run Instances. A cell that is not named runs none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Cells []CellAssignment `json:"cells,omitempty"`
+}
+
+// CellAssignment are the Instances of one cell.
+type CellAssignment struct {
+	// name of the cell: that of its Karmada Cluster.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// indices that the cell may use, ascending. It makes as many Instances as replicas says and never one of another
+	// index.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
+	Indices []IndexRange `json:"indices,omitempty"`
+}
+
+// IndexRange are all indices from first to last.
+type IndexRange struct {
+	// first index.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9999
+	First int32 `json:"first"`
+
+	// last index.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9999
+	Last int32 `json:"last"`
 }
 
 // WorkloadDeploymentQuota is what the project's ledger granted.

@@ -4,7 +4,6 @@
 package validation
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -29,23 +28,12 @@ func References(workload *v1alpha.Workload) []Reference {
 	for i := range spec.NetworkInterfaces {
 		found.add(path.Child("networkInterfaces").Index(i).Child("network", "name"), networks, spec.NetworkInterfaces[i].Network.Name)
 	}
-	if sandbox := spec.Runtime.Sandbox; sandbox != nil {
-		at := path.Child("runtime", "sandbox")
-		for i := range sandbox.ImagePullSecrets {
-			found.add(at.Child("imagePullSecrets").Index(i).Child("name"), secrets, sandbox.ImagePullSecrets[i].Name)
+	for _, data := range v1alpha.DataReferences(spec, path) {
+		of := secrets
+		if data.Kind == v1alpha.KindConfigMap {
+			of = configMaps
 		}
-		for i := range sandbox.Containers {
-			found.env(at.Child("containers").Index(i).Child("env"), sandbox.Containers[i].Env)
-		}
-	}
-	for i := range spec.Volumes {
-		at := path.Child("volumes").Index(i)
-		if source := spec.Volumes[i].ConfigMap; source != nil {
-			found.add(at.Child("configMap", "name"), configMaps, source.Name)
-		}
-		if source := spec.Volumes[i].Secret; source != nil {
-			found.add(at.Child("secret", "secretName"), secrets, source.SecretName)
-		}
+		found.add(data.Path, of, data.Name)
 	}
 	return found.list
 }
@@ -79,20 +67,4 @@ func (r *references) add(path *field.Path, of kind, name string) {
 	}
 	r.seen[key] = true
 	r.list = append(r.list, Reference{Path: path, Group: of.group, Resource: of.resource, Verb: of.verb, Name: name})
-}
-
-func (r *references) env(path *field.Path, env []corev1.EnvVar) {
-	for i := range env {
-		source := env[i].ValueFrom
-		if source == nil {
-			continue
-		}
-		at := path.Index(i).Child("valueFrom")
-		if source.ConfigMapKeyRef != nil {
-			r.add(at.Child("configMapKeyRef", "name"), configMaps, source.ConfigMapKeyRef.Name)
-		}
-		if source.SecretKeyRef != nil {
-			r.add(at.Child("secretKeyRef", "name"), secrets, source.SecretKeyRef.Name)
-		}
-	}
 }
