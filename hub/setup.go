@@ -11,6 +11,7 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -41,7 +42,9 @@ type Options struct {
 	// ProjectConcurrency is how many of these may belong to one project, so that a project whose control plane hangs
 	// does not hold every worker.
 	ProjectConcurrency int
-	// Clock stamps conditions.
+	// FailoverAfter is how long a cell may be lost before what it runs moves to the other cells of its city; 0: for ever.
+	FailoverAfter time.Duration
+	// Clock stamps conditions and says how long a cell has been lost.
 	Clock clock.PassiveClock
 }
 
@@ -77,6 +80,7 @@ func CacheOptions() (cache.Options, error) {
 			&workv1alpha1.Work{}:                with(ofNamespace),
 			&policyv1alpha1.PropagationPolicy{}: with(ofCity),
 			&clusterv1alpha1.Cluster{}:          {},
+			&workv1alpha2.ResourceBinding{}:     {Transform: federation.TrimBinding},
 		},
 	}, nil
 }
@@ -114,7 +118,8 @@ func Controllers() []Controller {
 		}},
 		{Name: "federation", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			r := &federation.Reconciler{Projects: t.Options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader()}
+			r := &federation.Reconciler{Projects: t.Options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader(),
+				FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "projection", Setup: func(t Target) error {

@@ -4,6 +4,7 @@
 package policies
 
 import (
+	"slices"
 	"strings"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
@@ -17,15 +18,26 @@ func CityPolicyName(cityCode string) string {
 	return v1alpha.ShortenName("city-" + v1alpha.CityLabel(cityCode))
 }
 
-// CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to one cell of
-// that city. Operators may label their Clusters with the city in either case.
-func CityPolicy(namespace, cityCode string) *policyv1alpha1.PropagationPolicy {
-	city := v1alpha.CityLabel(cityCode)
+// City is what a policy has to know of a city.
+type City struct {
+	// Code of the city, in either case.
+	Code string
+	// Cells is how many cells the city has.
+	Cells int
+	// Lost are cells that are given up: what runs there moves to the others.
+	Lost []string
+}
+
+// CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to the city's
+// cell, or divides them among its cells by what these have room for. Operators may label their Clusters with the city in
+// either case.
+func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
+	label := v1alpha.CityLabel(city.Code)
 	return &policyv1alpha1.PropagationPolicy{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      CityPolicyName(cityCode),
+			Name:      CityPolicyName(city.Code),
 			Namespace: namespace,
-			Labels:    map[string]string{v1alpha.LabelTopologyCity: city},
+			Labels:    map[string]string{v1alpha.LabelTopologyCity: label},
 		},
 		Spec: policyv1alpha1.PropagationSpec{
 			ResourceSelectors: []policyv1alpha1.ResourceSelector{{
@@ -33,28 +45,43 @@ func CityPolicy(namespace, cityCode string) *policyv1alpha1.PropagationPolicy {
 				Kind:       "WorkloadDeployment",
 				Namespace:  namespace,
 				LabelSelector: &metav1.LabelSelector{
-					MatchLabels: map[string]string{v1alpha.LabelTopologyCity: city},
+					MatchLabels: map[string]string{v1alpha.LabelTopologyCity: label},
 				},
 			}},
 			// ConfigMaps and Secrets that a template names follow the deployment.
 			PropagateDeps: true,
-			Placement: policyv1alpha1.Placement{
-				ClusterAffinity: &policyv1alpha1.ClusterAffinity{
-					LabelSelector: &metav1.LabelSelector{
-						MatchExpressions: []metav1.LabelSelectorRequirement{{
-							Key:      v1alpha.LabelTopologyCity,
-							Operator: metav1.LabelSelectorOpIn,
-							Values:   []string{city, strings.ToUpper(city)},
-						}},
-					},
-				},
-				// A deployment runs whole in one cell: two that ran it each would make every Instance twice.
-				SpreadConstraints: []policyv1alpha1.SpreadConstraint{{
-					SpreadByField: policyv1alpha1.SpreadByFieldCluster,
-					MinGroups:     1,
-					MaxGroups:     1,
-				}},
-			},
+			Placement:     placement(city),
 		},
 	}
+}
+
+func placement(city City) policyv1alpha1.Placement {
+	label := v1alpha.CityLabel(city.Code)
+	result := policyv1alpha1.Placement{
+		ClusterAffinity: &policyv1alpha1.ClusterAffinity{
+			LabelSelector: &metav1.LabelSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{
+					Key:      v1alpha.LabelTopologyCity,
+					Operator: metav1.LabelSelectorOpIn,
+					Values:   []string{label, strings.ToUpper(label)},
+				}},
+			},
+			ExcludeClusters: slices.Sorted(slices.Values(city.Lost)),
+		},
+	}
+	if city.Cells > 1 {
+		result.ReplicaScheduling = &policyv1alpha1.ReplicaSchedulingStrategy{
+			ReplicaSchedulingType:     policyv1alpha1.ReplicaSchedulingTypeDivided,
+			ReplicaDivisionPreference: policyv1alpha1.ReplicaDivisionPreferenceWeighted,
+			WeightPreference:          &policyv1alpha1.ClusterPreferences{DynamicWeight: policyv1alpha1.DynamicWeightByAvailableReplicas},
+		}
+		return result
+	}
+	// The one cell gets all, whether it has room now or not. A second one that Karmada hears of before us gets nothing.
+	result.SpreadConstraints = []policyv1alpha1.SpreadConstraint{{
+		SpreadByField: policyv1alpha1.SpreadByFieldCluster,
+		MinGroups:     1,
+		MaxGroups:     1,
+	}}
+	return result
 }

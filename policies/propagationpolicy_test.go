@@ -4,8 +4,10 @@
 package policies_test
 
 import (
+	"slices"
 	"testing"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -14,7 +16,7 @@ import (
 )
 
 func TestCityPolicy(t *testing.T) {
-	policy := policies.CityPolicy("ns-1", "DFW")
+	policy := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: 1})
 	if policy.Name != "city-dfw" || policy.Namespace != "ns-1" {
 		t.Errorf("it is %s/%s", policy.Namespace, policy.Name)
 	}
@@ -42,5 +44,19 @@ func TestCityPolicy(t *testing.T) {
 	constraint := policy.Spec.Placement.SpreadConstraints[0]
 	if constraint.MaxGroups != 1 || constraint.MinGroups != 1 {
 		t.Errorf("a deployment goes to %d to %d cells", constraint.MinGroups, constraint.MaxGroups)
+	}
+	if policy.Spec.Placement.ReplicaScheduling != nil || len(policy.Spec.Placement.ClusterAffinity.ExcludeClusters) > 0 {
+		t.Errorf("the placement is %+v", policy.Spec.Placement)
+	}
+}
+
+func TestCityPolicyDivides(t *testing.T) {
+	placement := policies.CityPolicy("ns-1", policies.City{Code: "IAD", Cells: 3, Lost: []string{"iad-3", "iad-1"}}).Spec.Placement
+	if placement.ReplicaSchedulingType() != policyv1alpha1.ReplicaSchedulingTypeDivided || len(placement.SpreadConstraints) > 0 ||
+		placement.ReplicaScheduling.WeightPreference.DynamicWeight != policyv1alpha1.DynamicWeightByAvailableReplicas {
+		t.Errorf("the placement is %+v", placement)
+	}
+	if got := placement.ClusterAffinity.ExcludeClusters; !slices.Equal(got, []string{"iad-1", "iad-3"}) {
+		t.Errorf("excluded are %v", got)
 	}
 }

@@ -3,27 +3,57 @@
 
 package v1alpha
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// InstanceIndices are the indices of the Instances that should exist in the cell that has this deployment, ascending.
+func (d *WorkloadDeployment) InstanceIndices() []int {
+	desired := int(d.Spec.DesiredReplicas())
+	if d.Spec.Assignment == nil {
+		indices := make([]int, desired)
+		for i := range indices {
+			indices[i] = i
+		}
+		return indices
+	}
+	indices := d.Spec.Assignment.Indices(d.Cell())
+	return indices[:min(desired, len(indices))]
+}
+
+// Cell is the cell that has this deployment, as Karmada says on what it puts there, or "" for one that Karmada did not
+// put there.
+func (d *WorkloadDeployment) Cell() string {
+	cell, found := strings.CutPrefix(d.Annotations[AnnotationWorkNamespace], executionSpacePrefix)
+	if !found {
+		return ""
+	}
+	return cell
+}
 
 // Indices are the indices that a cell may use, ascending.
 func (a *WorkloadDeploymentAssignment) Indices(cell string) []int {
-	var indices []int
 	for i := range a.Cells {
-		if a.Cells[i].Name != cell {
-			continue
-		}
-		for _, r := range a.Cells[i].Indices {
-			for index := r.First; index <= r.Last; index++ {
-				indices = append(indices, int(index))
-			}
+		if a.Cells[i].Name == cell {
+			return indicesOf(a.Cells[i].Indices)
 		}
 	}
-	slices.Sort(indices)
-	return slices.Compact(indices)
+	return nil
 }
 
-// Cell is the cell that an index is assigned to, or "" when it is none's.
-func (a *WorkloadDeploymentAssignment) Cell(index int) string {
+// Releasing are the indices that a cell may no longer use and has not given up yet, ascending.
+func (a *WorkloadDeploymentAssignment) Releasing(cell string) []int {
+	for i := range a.Cells {
+		if a.Cells[i].Name == cell {
+			return indicesOf(a.Cells[i].Releasing)
+		}
+	}
+	return nil
+}
+
+// Owner is the cell that an index is assigned to, or "" when it is none's.
+func (a *WorkloadDeploymentAssignment) Owner(index int) string {
 	for i := range a.Cells {
 		for _, r := range a.Cells[i].Indices {
 			if index >= int(r.First) && index <= int(r.Last) {
@@ -39,15 +69,26 @@ func (a *WorkloadDeploymentAssignment) Names(cell string) bool {
 	return slices.ContainsFunc(a.Cells, func(c CellAssignment) bool { return c.Name == cell })
 }
 
-// NewCellAssignment assigns indices, in any order, to a cell.
-func NewCellAssignment(cell string, indices []int) CellAssignment {
-	result := CellAssignment{Name: cell}
+func indicesOf(ranges []IndexRange) []int {
+	var indices []int
+	for _, r := range ranges {
+		for index := r.First; index <= r.Last; index++ {
+			indices = append(indices, int(index))
+		}
+	}
+	slices.Sort(indices)
+	return slices.Compact(indices)
+}
+
+// IndexRanges are indices, in any order, as ranges.
+func IndexRanges(indices []int) []IndexRange {
+	var result []IndexRange
 	for _, index := range slices.Compact(slices.Sorted(slices.Values(indices))) {
 		i := int32(index) //nolint:gosec // an index is at most a few thousand
-		if last := len(result.Indices) - 1; last >= 0 && result.Indices[last].Last == i-1 {
-			result.Indices[last].Last = i
+		if last := len(result) - 1; last >= 0 && result[last].Last == i-1 {
+			result[last].Last = i
 		} else {
-			result.Indices = append(result.Indices, IndexRange{First: i, Last: i})
+			result = append(result, IndexRange{First: i, Last: i})
 		}
 	}
 	return result

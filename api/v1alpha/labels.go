@@ -48,6 +48,15 @@ const (
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
 )
 
+// What Karmada says on what it puts into a cell.
+const (
+	// AnnotationWorkNamespace names the namespace on the hub of the Work that carries the object: the executionSpacePrefix
+	// and the name of the cell.
+	AnnotationWorkNamespace = "work.karmada.io/namespace"
+
+	executionSpacePrefix = "karmada-es-"
+)
+
 // Finalizers of the add-on.
 const (
 	// FinalizerWorkload holds a Workload until its deployments are gone.

@@ -83,6 +83,13 @@ type CellAssignment struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Indices []IndexRange `json:"indices,omitempty"`
+
+	// releasing are indices that the cell may no longer use and that no other cell gets before this one has reported that
+	// their Instances are gone.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
+	Releasing []IndexRange `json:"releasing,omitempty"`
 }
 
 // IndexRange are all indices from first to last.

@@ -19,7 +19,7 @@ import (
 func newTarget(deployment *v1alpha.WorkloadDeployment, hash string) *target {
 	return &target{
 		name:     deployment.Name,
-		replicas: int(deployment.Spec.DesiredReplicas()),
+		indices:  deployment.InstanceIndices(),
 		hash:     hash,
 		parallel: deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
 		startable: func(name string) bool {

@@ -4,6 +4,7 @@
 package deployments
 
 import (
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -75,7 +76,7 @@ func TestDesiredInstance(t *testing.T) {
 
 func TestNewTarget(t *testing.T) {
 	d := deployment()
-	if got := newTarget(d, "h"); got.replicas != 2 || got.parallel || !got.startable("web-main-dfw-0") {
+	if got := newTarget(d, "h"); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
 	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-main-dfw-1"}}

@@ -15,8 +15,8 @@ import (
 type target struct {
 	// name of the deployment.
 	name string
-	// replicas is the number of Instances that should run.
-	replicas int
+	// indices are those of the Instances that should run, ascending.
+	indices []int
 	// hash of the template that they should be made from.
 	hash string
 	// parallel is false when Instances follow each other.
@@ -35,31 +35,32 @@ type plan struct {
 
 // slots are the Instances of a deployment by their place.
 type slots struct {
-	// wanted are the Instances at the indices that are asked for; nil where there is none.
+	// wanted are the Instances at the indices that are asked for, in their order; nil where there is none.
 	wanted []*v1alpha.Instance
-	// surplus are the Instances above, the highest index first.
+	// surplus are the Instances at other indices, the highest first.
 	surplus []*v1alpha.Instance
 	// foreign have names that the deployment does not make.
 	foreign []*v1alpha.Instance
 }
 
 func arrange(t *target, instances []v1alpha.Instance) slots {
-	s := slots{wanted: make([]*v1alpha.Instance, t.replicas)}
-	indices := map[string]int{}
+	s := slots{wanted: make([]*v1alpha.Instance, len(t.indices))}
+	surplus := map[string]int{}
 	for i := range instances {
 		instance := &instances[i]
 		index, ok := v1alpha.InstanceIndex(t.name, instance.Name)
+		place, wanted := slices.BinarySearch(t.indices, index)
 		switch {
 		case !ok:
 			s.foreign = append(s.foreign, instance)
-		case index < t.replicas:
-			s.wanted[index] = instance
+		case wanted:
+			s.wanted[place] = instance
 		default:
-			indices[instance.Name] = index
+			surplus[instance.Name] = index
 			s.surplus = append(s.surplus, instance)
 		}
 	}
-	slices.SortFunc(s.surplus, func(a, b *v1alpha.Instance) int { return cmp.Compare(indices[b.Name], indices[a.Name]) })
+	slices.SortFunc(s.surplus, func(a, b *v1alpha.Instance) int { return cmp.Compare(surplus[b.Name], surplus[a.Name]) })
 	return s
 }
 
@@ -78,7 +79,7 @@ func parallelPlan(t *target, s *slots) plan {
 	for i, instance := range s.wanted {
 		switch {
 		case instance == nil:
-			p.create = append(p.create, i)
+			p.create = append(p.create, t.indices[i])
 		case !deleting(instance) && outdated(t, instance):
 			p.remove = append(p.remove, instance)
 		}
@@ -95,7 +96,7 @@ func orderedPlan(t *target, s *slots) plan {
 			p.remove = append(p.remove, instance)
 		}
 	}
-	if index, ok := nextToCreate(s); ok {
+	if index, ok := nextToCreate(t, s); ok {
 		p.create = []int{index}
 	}
 	switch {
@@ -112,10 +113,10 @@ func orderedPlan(t *target, s *slots) plan {
 }
 
 // nextToCreate is the lowest index that is free, when all below it serve.
-func nextToCreate(s *slots) (int, bool) {
+func nextToCreate(t *target, s *slots) (int, bool) {
 	for i, instance := range s.wanted {
 		if instance == nil {
-			return i, true
+			return t.indices[i], true
 		}
 		if !owned.Ready(instance) {
 			return 0, false

@@ -41,7 +41,9 @@ func parse(t *testing.T, words string) []v1alpha.Instance {
 }
 
 type planCase struct {
-	replicas  int
+	replicas int
+	// indices that are wanted, if not all below replicas.
+	indices   []int
 	instances string
 	// held are the names that quota does not let start.
 	held       []string
@@ -49,12 +51,20 @@ type planCase struct {
 	wantRemove []string
 }
 
+func (c *planCase) wanted() []int {
+	indices := c.indices
+	for i := range c.replicas {
+		indices = append(indices, i)
+	}
+	return indices
+}
+
 func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := makePlan(&target{
-				name: "web", replicas: test.replicas, hash: "B", parallel: parallel,
+				name: "web", indices: test.wanted(), hash: "B", parallel: parallel,
 				startable: func(name string) bool { return !slices.Contains(test.held, name) },
 			}, parse(t, test.instances))
 			var removed []string
@@ -76,6 +86,9 @@ func TestOrderedPlan(t *testing.T) {
 		"the next is made when the last is Ready":   {replicas: 3, instances: "web-0:B+", wantCreate: []int{1}},
 		"a gap is filled first":                     {replicas: 4, instances: "web-0:B+ web-2:B+", wantCreate: []int{1}},
 		"a gap waits for what is below":             {replicas: 3, instances: "web-0:B- web-2:B+"},
+		"the lowest of its own is made":             {indices: []int{2, 5}, wantCreate: []int{2}},
+		"the next of its own follows":               {indices: []int{2, 5}, instances: "web-2:B+", wantCreate: []int{5}},
+		"an index of another cell is given up":      {indices: []int{2, 5}, instances: "web-0:B+ web-2:B+ web-5:B+", wantRemove: []string{"web-0"}},
 		"a name that is not free yet is waited for": {replicas: 2, instances: "web-0:B+x web-1:B+"},
 		"nothing to do":                             {replicas: 2, instances: "web-0:B+ web-1:B+"},
 		"nothing asked for, nothing there":          {},

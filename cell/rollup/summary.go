@@ -43,10 +43,13 @@ type summary struct {
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
 	s := &summary{ordered: byIndex(deployment.Name, instances)}
-	s.counts.DesiredReplicas = deployment.Spec.DesiredReplicas()
+	indices := deployment.InstanceIndices()
+	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // there are at most 1000
 	highest := -1
 	for _, instance := range s.ordered {
-		s.count(deployment, hash, instance)
+		index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
+		_, wanted := slices.BinarySearch(indices, index)
+		s.count(instance, hash, wanted)
 		if rank, message := trouble(instance); rank > highest && message != "" {
 			highest, s.worst = rank, message
 		}
@@ -57,9 +60,8 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	return s
 }
 
-func (s *summary) count(deployment *v1alpha.WorkloadDeployment, hash string, instance *v1alpha.Instance) {
-	index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
-	wanted := int32(index) < s.counts.DesiredReplicas //nolint:gosec // an index is at most 1000
+// count adds one Instance; wanted says whether its index is one of those that should run.
+func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 	deleting := !instance.DeletionTimestamp.IsZero()
 	s.counts.Replicas++
 	if deleting || !wanted {

@@ -34,6 +34,7 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 	if err := a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: hub.Options{
 		Projects: projects, Locations: locations, Clock: clock.RealClock{},
 		Concurrency: a.options.hub.concurrency, ProjectConcurrency: a.options.milo.projectConcurrency,
+		FailoverAfter: a.options.hub.failoverAfter,
 	}}); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,10 @@ type options struct {
 }
 
 type hubOptions struct {
-	kubeconfig  string
-	namespace   string
-	concurrency int
+	kubeconfig    string
+	namespace     string
+	concurrency   int
+	failoverAfter time.Duration
 }
 
 type miloOptions struct {
@@ -66,6 +67,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
 	flags.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secret with the webhooks' CA.")
 	flags.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller looks at at once.")
+	flags.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before what it runs moves to the other cells of its city. 0: it never moves.")
 
 	flags.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
 	flags.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many of these may belong to one project.")
@@ -112,6 +114,9 @@ func (o *options) complete() error {
 	}
 	if o.milo.leaseDuration < 3*time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.milo.leaseDuration))
+	}
+	if o.hub.failoverAfter < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
 	}
 	if address, err := url.Parse(o.webhook.url); o.webhook.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.webhook.url))

@@ -5,12 +5,16 @@ package federation
 
 import (
 	"context"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -46,6 +50,10 @@ type Reconciler struct {
 	Hub client.Client
 	// Live reads the hub itself, for the question whether something was the last of its kind.
 	Live client.Reader
+	// FailoverAfter is how long a cell may be lost before what it runs moves to the other cells of its city; 0: for ever.
+	FailoverAfter time.Duration
+	// Clock says how long a cell has been lost.
+	Clock clock.PassiveClock
 
 	// namespaces lets one deployment at a time decide what its hub namespace needs: the first of a city must not
 	// find the policy that the last one is just about to remove.
@@ -68,9 +76,11 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 			append(onHub, mcbuilder.WithPredicates(changedSpec()))...).
 		Watches(&workv1alpha1.Work{}, origin.OnHubEvent(r.copiesIn(labelledNamespace)),
 			append(onHub, mcbuilder.WithPredicates(gone()))...).
-		// A cell that joins a city needs the namespaces of that city.
+		// A cell that joins a city needs the namespaces of that city, and one that is lost may be given up.
 		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(r.copiesOfCity),
-			append(onHub, mcbuilder.WithPredicates(predicate.LabelChangedPredicate{}))...).
+			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, deletionStarted(), readinessChanged())))...).
+		// Karmada's scheduler says how many Instances each cell runs, and cells say which they have given up.
+		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(r.copyOfBinding), append(onHub, mcbuilder.WithPredicates(divided()))...).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }
@@ -108,6 +118,20 @@ func nameOf(obj client.Object) string            { return obj.GetName() }
 func namespaceOf(obj client.Object) string       { return obj.GetNamespace() }
 func labelledNamespace(obj client.Object) string { return obj.GetLabels()[v1alpha.LabelHubNamespace] }
 
+// copyOfBinding asks for the original of the copy that a ResourceBinding binds.
+func (r *Reconciler) copyOfBinding(ctx context.Context, changed client.Object) []mcreconcile.Request {
+	binding, ok := changed.(*workv1alpha2.ResourceBinding)
+	if !ok || !ofDeployment(binding) {
+		return nil
+	}
+	bound := &v1alpha.WorkloadDeployment{}
+	if err := r.Hub.Get(ctx, client.ObjectKey{Namespace: binding.Namespace, Name: binding.Spec.Resource.Name}, bound); err != nil {
+		// None of ours, or one that the cache has not heard of yet: its own event comes.
+		return nil
+	}
+	return origin.OfCopy(ctx, bound)
+}
+
 // copiesOfCity asks for the originals of all copies in a cell's city.
 func (r *Reconciler) copiesOfCity(ctx context.Context, cell client.Object) []mcreconcile.Request {
 	city := v1alpha.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
@@ -134,6 +158,28 @@ func notStatus() predicate.Predicate {
 // changedSpec passes edits, the start of a deletion and its end.
 func changedSpec() predicate.Predicate {
 	return predicate.And(predicate.Or(predicate.GenerationChangedPredicate{}, deletionStarted()), gone(true))
+}
+
+// readinessChanged passes changes of whether Karmada reaches a Cluster.
+func readinessChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
+		after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)
+		return isCluster && stillIs && newCell(before).ready != newCell(after).ready
+	}}
+}
+
+// divided passes what changes a division. Bindings come trimmed out of the cache.
+func divided() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
+			after, stillIs := e.ObjectNew.(*workv1alpha2.ResourceBinding)
+			return isBinding && stillIs && (!equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters) ||
+				!equality.Semantic.DeepEqual(before.Status.AggregatedStatus, after.Status.AggregatedStatus))
+		},
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
 }
 
 func deletionStarted() predicate.Predicate {

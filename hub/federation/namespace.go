@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -42,17 +41,16 @@ func (p *pass) ensureNamespace(ctx context.Context) error {
 
 // ensureNamespaceInCells carries the hub namespace into every cell of the city.
 func (p *pass) ensureNamespaceInCells(ctx context.Context) error {
-	cells, err := p.cellsOf(ctx, p.deployment.Spec.CityCode)
-	if err != nil || len(cells) == 0 {
-		return err
+	if len(p.cells) == 0 {
+		return nil
 	}
 	namespace := &corev1.Namespace{}
 	// Live: the owner reference needs the UID of a namespace that may be a moment old.
 	if err := p.Live.Get(ctx, client.ObjectKey{Name: p.hubNamespace}, namespace); err != nil {
 		return fmt.Errorf("get the hub namespace: %w", err)
 	}
-	for _, cell := range cells {
-		if err := p.ensureNamespaceWork(ctx, namespace, cell); err != nil || p.waiting {
+	for _, cell := range p.cells {
+		if err := p.ensureNamespaceWork(ctx, namespace, cell.name); err != nil || p.waiting {
 			return err
 		}
 	}
@@ -80,25 +78,9 @@ func (p *pass) ensureNamespaceWork(ctx context.Context, namespace *corev1.Namesp
 	return err
 }
 
-func (p *pass) cellsOf(ctx context.Context, city string) ([]string, error) {
-	var clusters clusterv1alpha1.ClusterList
-	if err := p.Hub.List(ctx, &clusters); err != nil {
-		return nil, fmt.Errorf("list the hub's Clusters: %w", err)
-	}
-	var cells []string
-	for i := range clusters.Items {
-		cluster := &clusters.Items[i]
-		label := cluster.Labels[v1alpha.LabelTopologyCity]
-		if cluster.DeletionTimestamp.IsZero() && label != "" && v1alpha.CityLabel(label) == v1alpha.CityLabel(city) {
-			cells = append(cells, cluster.Name)
-		}
-	}
-	return cells, nil
-}
-
 // ensurePolicy keeps the policy of the deployment's city.
 func (p *pass) ensurePolicy(ctx context.Context) error {
-	desired := policies.CityPolicy(p.hubNamespace, p.deployment.Spec.CityCode)
+	desired := policies.CityPolicy(p.hubNamespace, p.city())
 	desired.Annotations = map[string]string{v1alpha.AnnotationProjectName: p.projectName}
 	existing := &policyv1alpha1.PropagationPolicy{}
 	switch err := p.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
@@ -108,8 +90,10 @@ func (p *pass) ensurePolicy(ctx context.Context) error {
 	case !existing.DeletionTimestamp.IsZero():
 		p.waiting = true
 		return nil
-	// Derivative: Karmada's webhook sets defaults in what we leave unset.
-	case !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepDerivative(desired.Spec, existing.Spec):
+	// Derivative: the API server and Karmada's webhook set defaults in what we leave unset. In the placement they do not,
+	// and what we leave unset there must not stay.
+	case !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepDerivative(desired.Spec, existing.Spec) &&
+		equality.Semantic.DeepEqual(desired.Spec.Placement, existing.Spec.Placement):
 		return nil
 	}
 	_, err := apply.Object(ctx, p.Hub, Owner, desired)

@@ -6,6 +6,7 @@ package federation
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,6 +35,10 @@ type pass struct {
 	hubNamespace string
 	// waiting says that the hub is not ready for the next step; whatever it waits for brings the deployment back.
 	waiting bool
+	// cells are those of the deployment's city.
+	cells []cell
+	// again is when the deployment must be looked at again although nothing changes; 0: never.
+	again time.Duration
 }
 
 type step func(context.Context) error
@@ -57,7 +62,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	p.hubNamespace = p.deployment.Annotations[v1alpha.AnnotationFederationNamespace]
 	if p.deployment.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, p.federate(ctx)
+		err := p.federate(ctx)
+		return reconcile.Result{RequeueAfter: p.again}, err
 	}
 	return reconcile.Result{}, p.withdraw(ctx)
 }
@@ -69,7 +75,7 @@ func (p *pass) federate(ctx context.Context) error {
 	}
 	p.namespaces.LockKey(p.hubNamespace)
 	defer func() { _ = p.namespaces.UnlockKey(p.hubNamespace) }()
-	return p.run(ctx, p.ensureNamespace, p.ensureNamespaceInCells, p.ensurePolicy, p.ensureCopy)
+	return p.run(ctx, p.loadCells, p.ensureNamespace, p.ensureNamespaceInCells, p.ensurePolicy, p.ensureCopy)
 }
 
 // withdraw removes from the hub what the deployment put there, and lets it go when that is gone.
@@ -117,7 +123,8 @@ func (p *pass) recordNamespace(ctx context.Context) error {
 func (p *pass) ensureCopy(ctx context.Context) error {
 	desired := p.desiredCopy()
 	existing := &v1alpha.WorkloadDeployment{}
-	switch err := p.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
+	err := p.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
+	switch {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return fmt.Errorf("get the hub's copy: %w", err)
@@ -127,7 +134,11 @@ func (p *pass) ensureCopy(ctx context.Context) error {
 	case existing.Labels[v1alpha.LabelDeploymentUID] != string(p.deployment.UID) && existing.Labels[v1alpha.LabelDeploymentUID] != "":
 		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
 		return p.deleteStale(ctx, existing)
-	case !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(existing.Spec, desired.Spec):
+	}
+	if desired.Spec.Assignment, err = p.assignment(ctx, existing); err != nil {
+		return err
+	}
+	if existing.UID != "" && !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(existing.Spec, desired.Spec) {
 		return nil
 	}
 	stored, err := apply.Object(ctx, p.Hub, Owner, desired)

@@ -10,6 +10,9 @@ package hub
 // The per-city policies.
 // +kubebuilder:rbac:groups=policy.karmada.io,resources=propagationpolicies,verbs=get;list;watch;create;patch;delete
 
+// How many Instances each cell runs, as Karmada's scheduler decided.
+// +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch
+
 // Which cells a city has.
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
 

@@ -1,0 +1,118 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// division is what an assignment is made from.
+type division struct {
+	// current is the assignment so far; nil: there is none yet.
+	current *v1alpha.WorkloadDeploymentAssignment
+	// shares are how many Instances each cell runs.
+	shares map[string]int
+	// runs says whether a cell may still run an index that it has been told to give up.
+	runs func(cell string, index int) bool
+	// gone says whether a cell that has no share is lost or has never been, so that nobody waits for it.
+	gone func(cell string) bool
+}
+
+// assign gives each cell as many indices as its share is. A cell keeps the lowest of those that it has, so that the
+// names of Instances that live stay; what is missing is made up by the lowest that no cell runs. With several cells, an
+// index that one has lost goes to another only when the first has given it up.
+func assign(d division) *v1alpha.WorkloadDeploymentAssignment {
+	kept, releasing := d.keep()
+	cells := slices.Sorted(maps.Keys(d.shares))
+	taken := map[int]bool{}
+	for _, indices := range kept {
+		mark(taken, indices)
+	}
+	for _, indices := range releasing {
+		mark(taken, indices)
+	}
+	for _, cell := range cells {
+		// Its own it may take back.
+		for _, index := range releasing[cell] {
+			if len(kept[cell]) < d.shares[cell] {
+				kept[cell] = append(kept[cell], index)
+				releasing[cell] = slices.DeleteFunc(slices.Clone(releasing[cell]), func(i int) bool { return i == index })
+			}
+		}
+	}
+	for _, cell := range cells {
+		for index := 0; len(kept[cell]) < d.shares[cell]; index++ {
+			if !taken[index] {
+				taken[index] = true
+				kept[cell] = append(kept[cell], index)
+			}
+		}
+	}
+	return newAssignment(kept, releasing)
+}
+
+// keep are the indices that cells keep of those that they have, and those that they lose and have not given up yet.
+func (d *division) keep() (kept, releasing map[string][]int) {
+	kept, releasing = map[string][]int{}, map[string][]int{}
+	if d.current == nil {
+		return kept, releasing
+	}
+	alone := d.alone()
+	for i := range d.current.Cells {
+		cell := d.current.Cells[i].Name
+		indices := d.current.Indices(cell)
+		n := min(d.shares[cell], len(indices))
+		kept[cell] = slices.Clone(indices[:n])
+		if alone || d.shares[cell] == 0 && d.gone(cell) {
+			continue
+		}
+		// The cell has not heard yet that it loses these.
+		releasing[cell] = slices.Clone(indices[n:])
+		for _, index := range d.current.Releasing(cell) {
+			if d.runs(cell, index) {
+				releasing[cell] = append(releasing[cell], index)
+			}
+		}
+	}
+	return kept, releasing
+}
+
+// alone says whether one cell had everything and gets everything: nobody else could use an index too early.
+func (d *division) alone() bool {
+	cells := map[string]bool{}
+	for cell := range d.shares {
+		cells[cell] = true
+	}
+	for i := range d.current.Cells {
+		cells[d.current.Cells[i].Name] = true
+	}
+	return len(cells) <= 1
+}
+
+func mark(taken map[int]bool, indices []int) {
+	for _, index := range indices {
+		taken[index] = true
+	}
+}
+
+func newAssignment(kept, releasing map[string][]int) *v1alpha.WorkloadDeploymentAssignment {
+	result := &v1alpha.WorkloadDeploymentAssignment{}
+	names := map[string]bool{}
+	for _, indices := range []map[string][]int{kept, releasing} {
+		for cell := range indices {
+			names[cell] = names[cell] || len(indices[cell]) > 0
+		}
+	}
+	for _, cell := range slices.Sorted(maps.Keys(names)) {
+		if names[cell] {
+			result.Cells = append(result.Cells, v1alpha.CellAssignment{
+				Name: cell, Indices: v1alpha.IndexRanges(kept[cell]), Releasing: v1alpha.IndexRanges(releasing[cell]),
+			})
+		}
+	}
+	return result
+}
