@@ -66,13 +66,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// runGolden puts one question to the functions and to the handler.
+// runGolden puts one question to the functions, to the handler and to the customization.
 func runGolden(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) {
 	t.Helper()
 	got, err := direct(operation, c)
 	compare(t, "function", got, err, normalised(t, c.Want), c.WantError)
 	got, err = served(t, operation, c)
 	compare(t, "handler", got, err, c.Want, c.WantError)
+	got, err = scripted(t, operation, c)
+	compare(t, "customization", got, err, c.Want, c.WantError)
 }
 
 func compare(t *testing.T, by string, got answer, err error, want any, wantError string) {
