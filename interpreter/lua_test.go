@@ -14,6 +14,7 @@ import (
 	"github.com/karmada-io/karmada/pkg/resourceinterpreter/customized/declarative"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/interpreter/customization"
@@ -69,10 +70,52 @@ func asUnstructured(t testing.TB, raw json.RawMessage) *unstructured.Unstructure
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	if raw != nil {
-		if err := json.Unmarshal(raw, &object.Object); err != nil {
+		if err := utiljson.Unmarshal(raw, &object.Object); err != nil {
 			t.Fatal(err)
 		}
 	}
 	object.SetGroupVersionKind(deploymentKind)
 	return object
+}
+
+// kept is what Karmada keeps of an answer: where a script does not change an object but makes one, as for a status, it
+// drops what is empty, because Lua does not tell an empty object from an empty list.
+func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any) any {
+	t.Helper()
+	switch operation {
+	case configv1alpha1.InterpreterOperationInterpretStatus, configv1alpha1.InterpreterOperationAggregateStatus:
+		return withoutEmpty(plain(t, value))
+	default:
+		return value
+	}
+}
+
+// withoutEmpty is a value without members that are null, or empty objects or lists.
+func withoutEmpty(value any) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		for key, member := range typed {
+			if isEmpty(withoutEmpty(member)) {
+				delete(typed, key)
+			}
+		}
+	case []any:
+		for _, member := range typed {
+			withoutEmpty(member)
+		}
+	}
+	return value
+}
+
+func isEmpty(value any) bool {
+	switch typed := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(typed) == 0
+	case []any:
+		return len(typed) == 0
+	default:
+		return false
+	}
 }

@@ -21,6 +21,8 @@ local function quantity(of, member)
   if #value > max_quantity_length or exponent and math.abs(tonumber(exponent, 10) or math.huge) > max_quantity_exponent then
     error(member .. ": a quantity is out of any range", 0)
   end
+  -- What is no quantity is an error here, also where it does not count.
+  kube.resourceAdd(value)
   return value
 end
 
