@@ -26,7 +26,13 @@ type report struct {
 // of this very deployment; of two that report the same Instance, the first by name is believed. Cells of which none has
 // been heard leave the status as it was: what Karmada cannot apply it does not report, and that stops no Instance.
 // An error names the cluster whose report cannot be read.
+//
+// Where the deployment says which cell runs which Instances, the cells that it names count and no others, and none speaks
+// of an Instance of another.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
+	if onHub.Spec.Assignment != nil {
+		items = assignedItems(onHub.Spec.Assignment, items)
+	}
 	reports, err := decodeReports(items)
 	if err != nil {
 		return nil, err
@@ -39,12 +45,31 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 		result.ReplicaCounts = result.Add(reports[i].status.ReplicaCounts)
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
-	result.Instances = mergeInstances(onHub.Name, reports)
+	result.Instances = mergeInstances(onHub, reports)
 	for i := range result.Conditions {
 		result.Conditions[i].ObservedGeneration = result.ObservedGeneration
 	}
 	slices.SortFunc(result.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
 	return result, nil
+}
+
+// assignedItems are the items of the cells that an assignment names. A cell that Karmada does not list is silent.
+func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []workv1alpha2.AggregatedStatusItem) []workv1alpha2.AggregatedStatusItem {
+	var assigned []workv1alpha2.AggregatedStatusItem
+	heard := map[string]bool{}
+	for i := range items {
+		if assignment.Names(items[i].ClusterName) {
+			heard[items[i].ClusterName] = true
+			assigned = append(assigned, items[i])
+		}
+	}
+	for i := range assignment.Cells {
+		if name := assignment.Cells[i].Name; !heard[name] {
+			heard[name] = true
+			assigned = append(assigned, workv1alpha2.AggregatedStatusItem{ClusterName: name})
+		}
+	}
+	return assigned
 }
 
 // observedGeneration is the lowest generation of the hub's object that all cells have acted on. Of a cell that is silent,
@@ -68,13 +93,18 @@ func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []
 	return lowest
 }
 
-// mergeInstances are the Instances of a deployment that cells report, by index.
-func mergeInstances(deployment string, reports []report) []v1alpha.ReportedInstance {
+// mergeInstances are the Instances of a deployment that cells report, by index. An Instance of an index that is nobody's
+// is on its way out, and is shown until it is gone.
+func mergeInstances(onHub *v1alpha.WorkloadDeployment, reports []report) []v1alpha.ReportedInstance {
 	var result []v1alpha.ReportedInstance
 	indices := map[string]int{}
 	for i := range reports {
 		for _, instance := range reports[i].status.Instances {
-			index, ours := v1alpha.InstanceIndex(deployment, instance.Name)
+			index, ours := v1alpha.InstanceIndex(onHub.Name, instance.Name)
+			if assignment := onHub.Spec.Assignment; ours && assignment != nil {
+				cell := assignment.Cell(index)
+				ours = cell == "" || cell == reports[i].cell
+			}
 			if _, seen := indices[instance.Name]; ours && !seen {
 				indices[instance.Name] = index
 				result = append(result, instance)

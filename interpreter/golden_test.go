@@ -66,8 +66,16 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// runGolden puts one question to the functions and to the handler.
+// runGolden puts one question to the functions, to the handler and to the customization.
 func runGolden(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) {
+	t.Helper()
+	runGo(t, operation, c)
+	got, err := scripted(t, operation, c)
+	compare(t, "customization", kept(t, operation, got), err, kept(t, operation, c.Want), c.WantError)
+}
+
+// runGo puts one question to the functions and to the handler.
+func runGo(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) {
 	t.Helper()
 	got, err := direct(operation, c)
 	compare(t, "function", got, err, normalised(t, c.Want), c.WantError)
@@ -75,7 +83,7 @@ func runGolden(t *testing.T, operation configv1alpha1.InterpreterOperation, c *g
 	compare(t, "handler", got, err, c.Want, c.WantError)
 }
 
-func compare(t *testing.T, by string, got answer, err error, want any, wantError string) {
+func compare(t testing.TB, by string, got any, err error, want any, wantError string) {
 	t.Helper()
 	if wantError != "" {
 		if err == nil || !strings.Contains(err.Error(), wantError) {
@@ -180,7 +188,7 @@ func normalised(t *testing.T, want map[string]json.RawMessage) map[string]json.R
 	return want
 }
 
-func encoded(t *testing.T, value any) []byte {
+func encoded(t testing.TB, value any) []byte {
 	t.Helper()
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -190,7 +198,7 @@ func encoded(t *testing.T, value any) []byte {
 }
 
 // plain is a value as maps, lists and scalars, without members that are null.
-func plain(t *testing.T, value any) any {
+func plain(t testing.TB, value any) any {
 	t.Helper()
 	var result any
 	if err := json.Unmarshal(encoded(t, value), &result); err != nil {

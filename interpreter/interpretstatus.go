@@ -27,10 +27,10 @@ type ReflectedStatus struct {
 // What a report may hold. Karmada writes all of it three times for each change, and reads it back in one request of
 // at most a MiB.
 const (
-	// maxInstances is the most Instances that a deployment may have.
-	maxInstances = 1000
-	// maxMessage is the longest message of a condition, in bytes.
-	maxMessage = 512
+	// MaxInstances is the most Instances that a deployment may have.
+	MaxInstances = 1000
+	// MaxMessage is the longest message of a condition, in bytes.
+	MaxMessage = 512
 )
 
 // InterpretStatus is what of a cell's object goes to the hub, cut to a bounded size.
@@ -43,8 +43,8 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 		}
 		reflected.ResourceTemplateGeneration = generation
 	}
-	if len(reflected.Instances) > maxInstances {
-		reflected.Instances = reflected.Instances[:maxInstances]
+	if len(reflected.Instances) > MaxInstances {
+		reflected.Instances = reflected.Instances[:MaxInstances]
 	}
 	shorten(reflected.Conditions)
 	for i := range reflected.Instances {
@@ -57,8 +57,8 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 func shorten(conditions []metav1.Condition) {
 	const ellipsis = "…"
 	for i := range conditions {
-		if message := conditions[i].Message; len(message) > maxMessage {
-			conditions[i].Message = strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
+		if message := conditions[i].Message; len(message) > MaxMessage {
+			conditions[i].Message = strings.ToValidUTF8(message[:MaxMessage-len(ellipsis)], "") + ellipsis
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestHandlerIsConcurrent(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		for _, operation := range slices.Sorted(maps.Keys(cases)) {
-			group.Go(func() { runGolden(t, operation, cases[operation]) })
+			group.Go(func() { runGo(t, operation, cases[operation]) })
 		}
 	}
 	group.Wait()

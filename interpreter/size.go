@@ -12,12 +12,21 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// instanceTypes are the sizes that instance types name. The Lua customization has the same table.
+// instanceTypes are the sizes that instance types name. The customization in Lua is generated from them.
 var instanceTypes = map[string]corev1.ResourceList{
 	"datumcloud/d1-standard-2": {
 		corev1.ResourceCPU:    *resource.NewQuantity(1, resource.DecimalSI),
 		corev1.ResourceMemory: *resource.NewQuantity(2<<30, resource.BinarySI),
 	},
+}
+
+// InstanceTypes are the sizes that instance types name. The caller may change them.
+func InstanceTypes() map[string]corev1.ResourceList {
+	types := make(map[string]corev1.ResourceList, len(instanceTypes))
+	for name, size := range instanceTypes {
+		types[name] = size.DeepCopy()
+	}
+	return types
 }
 
 // InstanceSize is what one Instance takes, for each resource on its own: the sum over its containers of the limit, else

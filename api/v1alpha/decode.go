@@ -35,12 +35,14 @@ func decodeBounded(raw []byte, quantities, object any) error {
 
 // What a quantity may be to be read: more than anybody can mean.
 const (
-	maxQuantityLength   = 64
-	maxQuantityExponent = 40
+	// MaxQuantityLength is the longest, in bytes.
+	MaxQuantityLength = 64
+	// MaxQuantityExponent is the largest exponent, with either sign.
+	MaxQuantityExponent = 40
 )
 
 var errQuantity = fmt.Errorf("a quantity is out of any range: use at most %d characters and exponents between -%d and %d",
-	maxQuantityLength, maxQuantityExponent, maxQuantityExponent)
+	MaxQuantityLength, MaxQuantityExponent, MaxQuantityExponent)
 
 // boundedQuantity is a quantity that is looked at and not read.
 type boundedQuantity struct{}
@@ -48,7 +50,7 @@ type boundedQuantity struct{}
 // UnmarshalJSON refuses a quantity that takes long to read.
 func (*boundedQuantity) UnmarshalJSON(raw []byte) error {
 	text := strings.Trim(string(raw), `" `)
-	if len(text) > maxQuantityLength {
+	if len(text) > MaxQuantityLength {
 		return errQuantity
 	}
 	at := strings.IndexAny(text, "eE")
@@ -57,7 +59,7 @@ func (*boundedQuantity) UnmarshalJSON(raw []byte) error {
 	}
 	exponent, err := strconv.ParseInt(text[at+1:], 10, 32)
 	// Other errors are those of other suffixes, such as E and Ei, or of no quantity at all.
-	if errors.Is(err, strconv.ErrRange) || err == nil && (exponent > maxQuantityExponent || exponent < -maxQuantityExponent) {
+	if errors.Is(err, strconv.ErrRange) || err == nil && (exponent > MaxQuantityExponent || exponent < -MaxQuantityExponent) {
 		return errQuantity
 	}
 	return nil

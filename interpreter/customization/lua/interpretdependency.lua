@@ -1,0 +1,44 @@
+-- Copyright The karmada-compute Authors.
+-- SPDX-License-Identifier: Apache-2.0
+
+-- data_references are the ConfigMaps and Secrets that a template names: pull secrets, environments, volumes.
+local function data_references(spec)
+  local found = {}
+  local function add(kind, of, member)
+    table.insert(found, {kind = kind, name = text(of, member)})
+  end
+  local sandbox = object(object(spec, "runtime"), "sandbox")
+  local secrets, containers, volumes = list(sandbox, "imagePullSecrets"), list(sandbox, "containers"), list(spec, "volumes")
+  for i = 1, #secrets do
+    add("Secret", object(secrets, i), "name")
+  end
+  for i = 1, #containers do
+    local env = list(object(containers, i), "env")
+    for j = 1, #env do
+      local source = object(object(env, j), "valueFrom")
+      add("ConfigMap", object(source, "configMapKeyRef"), "name")
+      add("Secret", object(source, "secretKeyRef"), "name")
+    end
+  end
+  for i = 1, #volumes do
+    local volume = object(volumes, i)
+    add("ConfigMap", object(volume, "configMap"), "name")
+    add("Secret", object(volume, "secret"), "secretName")
+  end
+  return found
+end
+
+-- Karmada sorts them.
+function GetDependencies(desiredObj)
+  local namespace = text(object(desiredObj, "metadata"), "namespace")
+  local dependencies, seen = {}, {}
+  for _, data in ipairs(data_references(object(object(object(desiredObj, "spec"), "template"), "spec"))) do
+    local key = data.kind .. "/" .. data.name
+    -- Karmada refuses the whole answer for an empty name.
+    if data.name ~= "" and not seen[key] then
+      seen[key] = true
+      table.insert(dependencies, {apiVersion = "v1", kind = data.kind, namespace = namespace, name = data.name})
+    end
+  end
+  return dependencies
+end

@@ -1,0 +1,60 @@
+-- Copyright The karmada-compute Authors.
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Members of an object. One that is null is missing; one of another type than the API says is an error that names it.
+-- Lua does not tell an empty object from an empty list.
+
+-- object is empty where the member is missing.
+local function object(of, member)
+  local value = of[member]
+  if value == nil then
+    return {}
+  end
+  if type(value) ~= "table" or type(next(value)) == "number" then
+    error(member .. " is no object", 0)
+  end
+  return value
+end
+
+-- list is empty where the member is missing.
+local function list(of, member)
+  local value = of[member]
+  if value == nil then
+    return {}
+  end
+  if type(value) ~= "table" or type(next(value)) == "string" then
+    error(member .. " is no list", 0)
+  end
+  return value
+end
+
+-- text is empty where the member is missing.
+local function text(of, member)
+  local value = of[member]
+  if value == nil then
+    return ""
+  end
+  if type(value) ~= "string" then
+    error(member .. " is no text", 0)
+  end
+  return value
+end
+
+-- integer is nil where the member is missing. Karmada hands numbers over as floats: from 2^53 on they have been rounded.
+local function integer(of, member, bits)
+  local value = of[member]
+  if value == nil then
+    return nil
+  end
+  if type(value) ~= "number" or value % 1 ~= 0 then
+    error(member .. " is no integer", 0)
+  end
+  local limit = 9007199254740992
+  if bits == 32 then
+    limit = 2147483648
+  end
+  if value >= limit or value < -limit then
+    error(member .. " is too large", 0)
+  end
+  return value
+end
