@@ -102,7 +102,7 @@ func mergeInstances(onHub *v1alpha.WorkloadDeployment, reports []report) []v1alp
 		for _, instance := range reports[i].status.Instances {
 			index, ours := v1alpha.InstanceIndex(onHub.Name, instance.Name)
 			if assignment := onHub.Spec.Assignment; ours && assignment != nil {
-				cell := assignment.Cell(index)
+				cell := assignment.Owner(index)
 				ours = cell == "" || cell == reports[i].cell
 			}
 			if _, seen := indices[instance.Name]; ours && !seen {

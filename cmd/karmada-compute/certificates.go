@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/karmada-compute/karmada-compute/interpreter/customization"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/certificates"
@@ -101,12 +102,12 @@ func (a *app) names() []string {
 	return names
 }
 
-// targets are where the selected webhooks are called from: admission at Milo's root, from where it holds in every
-// project, and the interpreter on the hub.
+// targets are where what is selected is registered: admission at Milo's root, from where it holds in every project, and
+// the interpreter on the hub.
 func (a *app) targets(p *planes) ([]registration.Target, error) {
 	selected := a.builder.Webhooks()
-	isInterpreter := func(w host.Webhook) bool { return w.Name == interpreterWebhook }
-	isAdmission := func(w host.Webhook) bool { return w.Name != interpreterWebhook }
+	isInterpreter := func(w host.Webhook) bool { return w.Name == interpreterName }
+	isAdmission := func(w host.Webhook) bool { return w.Name != interpreterName }
 	var targets []registration.Target
 	if slices.ContainsFunc(selected, isAdmission) {
 		target, err := newTarget("Milo's root", p.milo, webhook.Configuration)
@@ -116,17 +117,36 @@ func (a *app) targets(p *planes) ([]registration.Target, error) {
 		targets = append(targets, target)
 	}
 	if slices.ContainsFunc(selected, isInterpreter) {
-		content, err := policies.Files.ReadFile("interpreter.yaml")
-		if err != nil {
-			return nil, err
-		}
-		target, err := newTarget("the hub", p.hub, content)
+		target, err := a.interpreterTarget(p)
 		if err != nil {
 			return nil, err
 		}
 		targets = append(targets, target)
 	}
 	return targets, nil
+}
+
+// interpreterTarget registers the interpreter in the one mode and removes it in the other: of both, Karmada would ask the
+// customization.
+func (a *app) interpreterTarget(p *planes) (registration.Target, error) {
+	called, err := policies.Files.ReadFile("interpreter.yaml")
+	if err != nil {
+		return registration.Target{}, err
+	}
+	wanted, superseded := called, customization.YAML
+	if a.options.webhook.interpreter == interpreterCustomization {
+		wanted, superseded = superseded, wanted
+	}
+	target, err := newTarget("the hub", p.hub, wanted)
+	if err != nil {
+		return registration.Target{}, err
+	}
+	obsolete, err := newTarget("the hub", p.hub, superseded)
+	if err != nil {
+		return registration.Target{}, err
+	}
+	target.Superseded = obsolete.Configurations
+	return target, nil
 }
 
 func newTarget(name string, config *rest.Config, content []byte) (registration.Target, error) {

@@ -44,16 +44,17 @@ type miloOptions struct {
 }
 
 type webhookOptions struct {
-	certDir    string
-	caSecret   string
-	caLifetime time.Duration
-	trustDelay time.Duration
-	register   bool
-	url        string
-	users      []string
-	mode       string
-	namespaces string
-	features   featuregate.MutableVersionedFeatureGate
+	certDir     string
+	caSecret    string
+	caLifetime  time.Duration
+	trustDelay  time.Duration
+	register    bool
+	url         string
+	users       []string
+	mode        string
+	interpreter string
+	namespaces  string
+	features    featuregate.MutableVersionedFeatureGate
 }
 
 // What --admission-mode may be.
@@ -61,6 +62,12 @@ const (
 	modeFail   = "Fail"
 	modeIgnore = "Ignore"
 	modeDryRun = "DryRun"
+)
+
+// What --interpreter-mode may be.
+const (
+	interpreterWebhook       = "webhook"
+	interpreterCustomization = "customization"
 )
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
@@ -79,10 +86,11 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is made when it is not there.")
 	flags.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "How long a CA of the add-on's own lives. The next one is trusted everywhere long before it is used.")
 	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", time.Minute, "How long API servers get to learn of a new CA, once every configuration carries it, before it is used.")
-	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Write and keep the webhook configurations at Milo's root and on the hub, CAs included. If not, apply webhook/configuration.yaml and policies/interpreter.yaml yourself.")
+	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Write and keep the webhook configurations at Milo's root and on the hub, CAs included. If not, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL at which Milo and Karmada reach the webhooks, if not through Service karmada-compute-webhook.")
 	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that the add-on's controllers are at Milo: only they may write WorkloadDeployments and Instances. Default: who this process is there.")
 	flags.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: what cannot be reviewed is refused. Ignore: it is let through. DryRun: so is what would be refused, with a warning and a count. For introducing admission step by step.")
+	flags.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada learns what a WorkloadDeployment is. customization: by Lua that it runs itself, in the agents of cells in pull mode too. webhook: by calling this process, which every agent of a cell in pull mode must reach.")
 	flags.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects where admission is asked. Default: all.")
 	o.webhook.features.AddFlag(flags)
 
@@ -123,6 +131,9 @@ func (o *options) complete() error {
 	}
 	if !slices.Contains([]string{modeFail, modeIgnore, modeDryRun}, o.webhook.mode) {
 		mistakes = append(mistakes, fmt.Errorf("--admission-mode: %q is none of %s, %s, %s", o.webhook.mode, modeFail, modeIgnore, modeDryRun))
+	}
+	if !slices.Contains([]string{interpreterWebhook, interpreterCustomization}, o.webhook.interpreter) {
+		mistakes = append(mistakes, fmt.Errorf("--interpreter-mode: %q is none of %s, %s", o.webhook.interpreter, interpreterWebhook, interpreterCustomization))
 	}
 	if _, err := metav1.ParseToLabelSelector(o.webhook.namespaces); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("--admission-namespace-selector: %w", err))

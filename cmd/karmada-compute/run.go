@@ -47,7 +47,7 @@ func newApp() *app {
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Features: a.options.webhook.features}).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
-		RegisterWebhook(host.Webhook{Name: interpreterWebhook, Path: interpreter.Path, Handler: interpreter.NewHandler()})
+		RegisterWebhook(host.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
 }
 
@@ -56,7 +56,8 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	a.builder.AddFlags(flags)
 }
 
-const interpreterWebhook = "interpreter"
+// interpreterName is what --webhooks knows the interpreter by.
+const interpreterName = "interpreter"
 
 // planes are the control planes that the process talks to.
 type planes struct {

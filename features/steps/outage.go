@@ -58,7 +58,10 @@ func addOutageSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^the control plane of project "([^"]*)" does not answer the add-on$`, func(ctx context.Context, project string) error {
 		s := from(ctx)
 		s.hanging = project
-		return s.annotateProject(ctx, project, addOnUser)
+		if err := s.annotateProject(ctx, project, addOnUser); err != nil {
+			return err
+		}
+		return s.hangs(ctx, project)
 	})
 	sc.Step(`^the consumer tries to create a Workload in project "([^"]*)"$`, func(ctx context.Context, project string) error {
 		s := from(ctx)
@@ -232,6 +235,22 @@ func (s *scenario) annotateProject(ctx context.Context, name, user string) error
 			delete(annotations, hangAnnotation)
 		}
 		project.SetAnnotations(annotations)
+	})
+}
+
+// hangs waits until a project does not answer the add-on.
+func (s *scenario) hangs(ctx context.Context, project string) error {
+	c, err := s.client("project/"+project, addOnUser)
+	if err != nil {
+		return err
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		if err := c.List(ctx, &v1alpha.WorkloadList{}, client.InNamespace("default")); !errors.Is(err, context.DeadlineExceeded) {
+			return errors.Join(fmt.Errorf("project %s answers the add-on", project), err)
+		}
+		return nil
 	})
 }
 

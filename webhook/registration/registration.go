@@ -36,8 +36,10 @@ type Target struct {
 	Name string
 	// Client reads without a cache, and writes.
 	Client client.Client
-	// Configurations are registered there, with a Service in each clientConfig.
+	// Configurations are registered there, with a Service in each clientConfig. Without webhooks they are as they are.
 	Configurations []*unstructured.Unstructured
+	// Superseded are deleted there once everything is registered: what another mode of the add-on registers instead.
+	Superseded []*unstructured.Unstructured
 }
 
 // Registration keeps webhook configurations at their targets. It is safe for concurrent use.
@@ -147,6 +149,27 @@ func (r *Registration) Register(ctx context.Context) error {
 			}
 		}
 	}
+	if len(failures) > 0 {
+		return errors.Join(failures...)
+	}
+	return r.removeSuperseded(ctx)
+}
+
+// removeSuperseded comes last: at no time is nothing registered.
+func (r *Registration) removeSuperseded(ctx context.Context) error {
+	var failures []error
+	for _, target := range r.Targets {
+		for _, object := range target.Superseded {
+			found, err := get(ctx, target.Client, object)
+			if err == nil && found != nil {
+				err = client.IgnoreNotFound(target.Client.Delete(ctx, found))
+				r.Log.Info("Superseded registration removed", "kind", object.GetKind(), "name", object.GetName())
+			}
+			if err != nil {
+				failures = append(failures, fmt.Errorf("remove %s %s at %s: %w", object.GetKind(), object.GetName(), target.Name, err))
+			}
+		}
+	}
 	return errors.Join(failures...)
 }
 
@@ -215,9 +238,9 @@ func get(ctx context.Context, c client.Client, template *unstructured.Unstructur
 // complete puts the address, the CAs and the users into a configuration.
 func (r *Registration) complete(ctx context.Context, template *unstructured.Unstructured, bundle []byte) (*unstructured.Unstructured, error) {
 	wanted := template.DeepCopy()
-	webhooks, _, err := unstructured.NestedSlice(wanted.Object, "webhooks")
-	if err != nil {
-		return nil, err
+	webhooks, found, err := unstructured.NestedSlice(wanted.Object, "webhooks")
+	if err != nil || !found {
+		return wanted, err
 	}
 	for _, item := range webhooks {
 		webhook, ok := item.(map[string]any)

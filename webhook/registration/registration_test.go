@@ -13,7 +13,9 @@ import (
 
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -265,5 +267,58 @@ func TestDecode(t *testing.T) {
 		if _, err := registration.Decode([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for a configuration", bad)
 		}
+	}
+}
+
+// TestSuperseded: what another mode registered goes, and only when this mode's is there.
+func TestSuperseded(t *testing.T) {
+	r := newRegistered(t)
+	other := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "other-mode"}}
+	if err := r.client.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	superseded := &unstructured.Unstructured{}
+	superseded.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"))
+	superseded.SetName("other-mode")
+	r.Targets[0].Superseded = []*unstructured.Unstructured{superseded}
+	r.fail = errors.New("no")
+	if err := r.Register(t.Context()); err == nil {
+		t.Fatal("no error")
+	}
+	if err := r.client.Get(t.Context(), types.NamespacedName{Name: "other-mode"}, other); err != nil {
+		t.Errorf("it went before its successor came: %v", err)
+	}
+	r.fail = nil
+	for range 2 {
+		if err := r.Register(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.client.Get(t.Context(), types.NamespacedName{Name: "other-mode"}, other); !apierrors.IsNotFound(err) {
+			t.Errorf("it is still there: %v", err)
+		}
+	}
+}
+
+// TestWithoutWebhooks: a configuration that calls nobody is registered as it is.
+func TestWithoutWebhooks(t *testing.T) {
+	r := newRegistered(t)
+	plain, err := registration.Decode([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain, namespace: ns}\ndata: {a: b}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Targets[0].Configurations = plain
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found := &unstructured.Unstructured{}
+	found.SetGroupVersionKind(plain[0].GroupVersionKind())
+	if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(plain[0]), found); err != nil {
+		t.Fatal(err)
+	}
+	if _, has := found.Object["webhooks"]; has || found.Object["data"] == nil {
+		t.Errorf("registered is %v", found.Object)
+	}
+	if trusted, err := r.Trusted(t.Context(), []byte("any")); err != nil || !trusted {
+		t.Errorf("it needs no trust, but %t, %v", trusted, err)
 	}
 }

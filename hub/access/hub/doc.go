@@ -28,9 +28,9 @@ package hub
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
-// The registration of the interpreter.
-// +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations,verbs=create
-// +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations,resourceNames=karmada-compute,verbs=get;patch
+// The registration of the interpreter, in the one mode or the other.
+// +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations;resourceinterpretercustomizations,verbs=create
+// +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations;resourceinterpretercustomizations,resourceNames=karmada-compute,verbs=get;patch;delete
 
 // Which replica has which shard of the projects.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,verbs=get;list;watch;create;update;delete
