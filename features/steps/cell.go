@@ -128,14 +128,22 @@ func (s *scenario) pods(ctx context.Context, cell string) ([]corev1.Pod, error) 
 
 // rememberInstances notes which Instances run, to say later whether they were replaced.
 func (s *scenario) rememberInstances(ctx context.Context) error {
+	var cells []string
 	for _, cell := range s.federation.Cells() {
-		instances, err := s.instances(ctx, cell.Name)
+		cells = append(cells, cell.Name)
+	}
+	return s.rememberInstancesIn(ctx, cells)
+}
+
+func (s *scenario) rememberInstancesIn(ctx context.Context, cells []string) error {
+	for _, cell := range cells {
+		instances, err := s.instances(ctx, cell)
 		if err != nil {
 			return err
 		}
 		for i := range instances {
-			if _, seen := s.seen[s.seenKey(cell.Name, instances[i].Name)]; !seen {
-				s.seen[s.seenKey(cell.Name, instances[i].Name)] = instances[i].UID
+			if _, seen := s.seen[s.seenKey(cell, instances[i].Name)]; !seen {
+				s.seen[s.seenKey(cell, instances[i].Name)] = instances[i].UID
 			}
 		}
 	}

@@ -57,6 +57,10 @@ type scenario struct {
 	hanging string
 	// took is how long the last attempt took.
 	took time.Duration
+	// moved are the cities that cells served before the scenario moved them.
+	moved map[string]string
+	// shrunk is a cell whose nodes have less room than by nature.
+	shrunk string
 	// warnings are those of the last attempt.
 	warnings *warnings
 }
@@ -78,7 +82,7 @@ func from(ctx context.Context) *scenario {
 func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	sc.Before(func(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
 		return context.WithValue(ctx, scenarioKey{}, &scenario{
-			World: w, namespace: "s-" + rand.String(6), hubNamespaces: map[string]string{}, seen: map[string]types.UID{}, killed: -1,
+			World: w, namespace: "s-" + rand.String(6), hubNamespaces: map[string]string{}, seen: map[string]types.UID{}, killed: -1, moved: map[string]string{},
 		}), nil
 	})
 	sc.After(func(ctx context.Context, run *godog.Scenario, err error) (context.Context, error) {
@@ -98,11 +102,12 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	addPrivilegeSteps(sc)
 	addAdmissionSteps(sc)
 	addOutageSteps(sc)
+	addDivisionSteps(sc)
 }
 
 // cleanUp removes what the scenario made and waits until it is gone, so that it costs the next ones nothing.
 func (s *scenario) cleanUp(ctx context.Context) error {
-	problems := []error{s.restore(ctx)}
+	problems := []error{s.restore(ctx), s.restoreCells(ctx)}
 	if s.killed >= 0 {
 		problems = append(problems, s.addOn.Start(ctx, s.killed))
 	}

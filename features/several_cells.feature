@@ -1,0 +1,78 @@
+Feature: Several cells in one city
+  Where a city has several cells, Karmada divides the replicas among them by what they have room for. The names of
+  Instances stay unique in the project, and an Instance keeps its name while it lives.
+
+  Background:
+    Given a namespace in project "north"
+    And project "north" may use IAD
+
+  @serial @status
+  Scenario: Replicas are divided, and what runs stays where it is
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | IAD    | 4        |
+    Then Workload "web" becomes available with 4 ready Instances
+    And the project has exactly the Instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
+    And cells "iad-1, iad-2" run 4 Instances, each at least 1, and none twice
+    When Workload "web" is scaled to 7 and settles
+    Then cells "iad-1, iad-2" run 7 Instances, each at least 1, and none twice
+    And none of the Instances in cells "iad-1, iad-2" was replaced
+    When Workload "web" is scaled to 2 and settles
+    Then cells "iad-1, iad-2" run 2 Instances, each at least 1, and none twice
+    And none of the Instances in cells "iad-1, iad-2" was replaced
+    When the consumer deletes Workload "web"
+    Then the hub has nothing of the namespace
+    And cell "iad-1" has not even the namespace
+    And cell "iad-2" has not even the namespace
+
+  @serial
+  Scenario: A cell with less room gets less
+    Given cell "iad-2" has room for a quarter of what cell "iad-1" has room for
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | IAD    | 10       |
+    Then Workload "web" becomes available with 10 ready Instances
+    And cell "iad-1" runs 8 Instances
+    And cell "iad-2" runs 2 Instances
+
+  @serial
+  Scenario: A cell that joins a city takes its part of what is new, and nothing of what runs
+    Given cell "iad-2" does not serve the city
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 2        |
+    And cell "iad-1" runs 2 Instances
+    When cell "iad-2" serves IAD
+    And Workload "web" is scaled to 6 and settles
+    Then cells "iad-1, iad-2" run 6 Instances, each at least 1, and none twice
+    And none of the Instances in cells "iad-1, iad-2" was replaced
+
+  @serial @status
+  Scenario: What a lost cell ran moves to the others, once
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 4        |
+    And cells "iad-1, iad-2" run 4 Instances, each at least 1, and none twice
+    When cell "iad-2" goes down
+    Then cell "iad-1" runs 4 Instances
+    And Workload "web" becomes available with 4 ready Instances
+    And the project has exactly the Instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
+    And none of the Instances in cells "iad-1" was replaced
+    When cell "iad-2" comes back
+    Then cell "iad-2" runs 0 Instances
+    And cells "iad-1, iad-2" run 4 Instances, each at least 0, and none twice
+    And Workload "web" becomes available with 4 ready Instances
+    And none of the Instances in cells "iad-1" was replaced
+
+  @serial
+  Scenario: What no cell has room for is said, and what runs goes on
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 2        |
+    When the consumer changes Workload "web" to
+      | placement | cities | replicas |
+      | main      | IAD    | 900      |
+    Then deployment "web-main-iad" says of ReplicasReady "the cells of IAD have no room for all of it"
+    And none of the Instances in cells "iad-1, iad-2" was replaced
+    When Workload "web" is scaled to 3 and settles
+    Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
