@@ -33,7 +33,7 @@ func (a *AddOn) applyAccess(ctx context.Context) error {
 		{file: []string{"hub", "access", "hub", "role.yaml"}, plane: planeHub, user: addOnUser},
 		{file: []string{"hub", "access", "project", "role.yaml"}, plane: planeMilo, user: addOnUser},
 	}
-	for _, cell := range a.federation.state.Cells {
+	for _, cell := range a.federation.Cells() {
 		grants = append(grants, access{file: []string{"cell", "access", "role.yaml"}, plane: planeCell + cell.Name, user: agentUser})
 	}
 	for _, grant := range grants {

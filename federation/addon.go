@@ -73,7 +73,7 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 }
 
 func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
-	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.state.Cells))
+	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.Cells()))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
 		a.replicas = append(a.replicas, replicaPorts{webhook: ports[0], metrics: ports[1], health: ports[2]})
 		ports = ports[3:]
 	}
-	for _, cell := range f.state.Cells {
+	for _, cell := range f.Cells() {
 		a.agents[cell.Name] = agentPorts{metrics: ports[0], health: ports[1]}
 		ports = ports[2:]
 	}
@@ -105,7 +105,7 @@ func (a *AddOn) start(ctx context.Context) error {
 	for i := range a.replicas {
 		group.Go(func() error { return a.Start(groupCtx, i) })
 	}
-	for _, cell := range f.state.Cells {
+	for _, cell := range f.Cells() {
 		group.Go(func() error { return a.StartAgent(groupCtx, cell.Name) })
 	}
 	group.Go(func() error { return a.Route(groupCtx, a.all()...) })
