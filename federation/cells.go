@@ -65,7 +65,7 @@ func (f *Federation) startCellAPIServer(ctx context.Context, cell Cell) error {
 func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
 	return f.startControllerManager(ctx, controllerManager{
-		plane: plane, port: f.port(plane+"-kube-controller-manager"),
+		plane: plane, port: f.port(plane + "-kube-controller-manager"),
 		controllers: []string{
 			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
 			"deployment-controller", "replicaset-controller", "node-lifecycle-controller",
@@ -75,7 +75,7 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 
 func (f *Federation) startScheduler(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
-	port := f.port(plane+"-kube-scheduler")
+	port := f.port(plane + "-kube-scheduler")
 	args, err := f.kubeComponent(plane, "kube-scheduler", port)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	server := address(f.port(plane+"-kwok"))
+	server := address(f.port(plane + "-kwok"))
 	return f.start(ctx, Process{
 		Name: planeName(plane) + "-kwok", Path: f.state.Binaries["kwok"],
 		Args: []string{

@@ -59,9 +59,9 @@ func namespaced() *syscall.SysProcAttr {
 // namespaceHint says what forbids namespaces.
 func namespaceHint() string {
 	forbidding := map[string]string{
-		"user.max_user_namespaces":                    "0",
-		"user.max_net_namespaces":                     "0",
-		"kernel.unprivileged_userns_clone":            "0",
+		"user.max_user_namespaces":                     "0",
+		"user.max_net_namespaces":                      "0",
+		"kernel.unprivileged_userns_clone":             "0",
 		"kernel.apparmor_restrict_unprivileged_userns": "1",
 	}
 	var found []string

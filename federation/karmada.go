@@ -96,7 +96,7 @@ func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 
 func (f *Federation) startHubControllerManager(ctx context.Context) error {
 	return f.startControllerManager(ctx, controllerManager{
-		plane: planeHub, port: f.port(planeHub+"-kube-controller-manager"),
+		plane: planeHub, port: f.port(planeHub + "-kube-controller-manager"),
 		controllers: []string{
 			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
 		},
