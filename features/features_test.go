@@ -33,8 +33,8 @@ func TestFeatures(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	runScenarios(ctx, t, world, "~@serial", 3)
-	runScenarios(ctx, t, world, "@serial", 1)
+	runScenarios(ctx, t, world, "~@serial && ~@customization", 3)
+	runScenarios(ctx, t, world, "@serial && ~@customization", 1)
 }
 
 func runScenarios(ctx context.Context, t *testing.T, world *steps.World, selection string, concurrency int) {

@@ -33,13 +33,24 @@ func (a *AddOn) applyAccess(ctx context.Context) error {
 		{file: []string{"hub", "access", "hub", "role.yaml"}, plane: planeHub, user: addOnUser},
 		{file: []string{"hub", "access", "project", "role.yaml"}, plane: planeMilo, user: addOnUser},
 	}
-	for _, cell := range a.federation.state.Cells {
-		grants = append(grants, access{file: []string{"cell", "access", "role.yaml"}, plane: planeCell + cell.Name, user: agentUser})
-	}
 	for _, grant := range grants {
 		if err := a.federation.grant(ctx, grant); err != nil {
 			return fmt.Errorf("access of %s to %s: %w", grant.user, grant.plane, err)
 		}
+	}
+	for _, cell := range a.federation.Cells() {
+		if err := a.applyAccessTo(ctx, cell.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyAccessTo does the same in a cell.
+func (a *AddOn) applyAccessTo(ctx context.Context, cell string) error {
+	grant := access{file: []string{"cell", "access", "role.yaml"}, plane: planeCell + cell, user: agentUser}
+	if err := a.federation.grant(ctx, grant); err != nil {
+		return fmt.Errorf("access of %s to %s: %w", grant.user, grant.plane, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,8 +44,10 @@ type AddOnOptions struct {
 type AddOn struct {
 	federation *Federation
 	replicas   []replicaPorts
-	agents     map[string]agentPorts
 	balancer   int
+
+	mu     sync.Mutex // guards agents
+	agents map[string]agentPorts
 }
 
 type replicaPorts struct{ webhook, metrics, health int }
@@ -73,7 +76,7 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 }
 
 func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
-	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.state.Cells))
+	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.Cells()))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
 		a.replicas = append(a.replicas, replicaPorts{webhook: ports[0], metrics: ports[1], health: ports[2]})
 		ports = ports[3:]
 	}
-	for _, cell := range f.state.Cells {
+	for _, cell := range f.Cells() {
 		a.agents[cell.Name] = agentPorts{metrics: ports[0], health: ports[1]}
 		ports = ports[2:]
 	}
@@ -105,7 +108,7 @@ func (a *AddOn) start(ctx context.Context) error {
 	for i := range a.replicas {
 		group.Go(func() error { return a.Start(groupCtx, i) })
 	}
-	for _, cell := range f.state.Cells {
+	for _, cell := range f.Cells() {
 		group.Go(func() error { return a.StartAgent(groupCtx, cell.Name) })
 	}
 	group.Go(func() error { return a.Route(groupCtx, a.all()...) })
@@ -125,6 +128,8 @@ func (a *AddOn) stop() error {
 	for i := range a.replicas {
 		names = append(names, replicaName(i))
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for cell := range a.agents {
 		names = append(names, agentName(cell))
 	}
@@ -184,11 +189,40 @@ func (a *AddOn) Kill(i int) error {
 	return a.federation.KillProcess(replicaName(i))
 }
 
-// StartAgent starts the add-on's process of a cell and waits until it is ready.
-func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
+// AddCell gives the add-on a cell that was added to the federation: its process
+// there gets its roles and is started.
+func (a *AddOn) AddCell(ctx context.Context, cell string) error {
+	if _, err := a.federation.cell(cell); err != nil {
+		return err
+	}
+	ports, err := reservePorts(a.federation.folder, 2)
+	if err != nil {
+		return err
+	}
+	if err := a.applyAccessTo(ctx, cell); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.agents[cell] = agentPorts{metrics: ports[0], health: ports[1]}
+	a.mu.Unlock()
+	return a.StartAgent(ctx, cell)
+}
+
+func (a *AddOn) agent(cell string) (agentPorts, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	ports, ok := a.agents[cell]
 	if !ok {
-		return fmt.Errorf("no cell %q in this federation", cell)
+		return ports, fmt.Errorf("the add-on is in no cell %q of this federation", cell)
+	}
+	return ports, nil
+}
+
+// StartAgent starts the add-on's process of a cell and waits until it is ready.
+func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
+	ports, err := a.agent(cell)
+	if err != nil {
+		return err
 	}
 	f := a.federation
 	kubeconfig, err := f.Kubeconfig(planeCell+cell, agentUser)
@@ -207,8 +241,8 @@ func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
 
 // StopAgent ends the add-on's process of a cell and waits until it is gone.
 func (a *AddOn) StopAgent(cell string) error {
-	if _, ok := a.agents[cell]; !ok {
-		return fmt.Errorf("no cell %q in this federation", cell)
+	if _, err := a.agent(cell); err != nil {
+		return err
 	}
 	return a.federation.StopProcess(agentName(cell))
 }
@@ -245,6 +279,10 @@ func (a *AddOn) all() []int {
 	}
 	return replicas
 }
+
+// WebhooksAddress is where the webhooks of the add-on are called, whichever
+// replica serves them.
+func (a *AddOn) WebhooksAddress() string { return address(a.balancer) }
 
 // WebhookAddress is where the webhooks of a replica are served.
 func (a *AddOn) WebhookAddress(i int) (string, error) {

@@ -59,7 +59,7 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 	}
 	serverCert, serverKey := f.pki.pair("server")
 	args := []string{
-		"--etcd-servers=http://" + address(f.state.Ports["etcd"]),
+		"--etcd-servers=http://" + address(f.port("etcd")),
 		"--etcd-prefix=/" + s.plane,
 		fmt.Sprintf("--secure-port=%d", s.port),
 		"--bind-address=127.0.0.1",
@@ -180,7 +180,7 @@ func (f *Federation) kubeComponent(plane, user string, port int) ([]string, erro
 // startEtcd starts the one store of the federation. Its data is worth nothing
 // after the federation, so it does not sync to disk.
 func (f *Federation) startEtcd(ctx context.Context) error {
-	client, peer := "http://"+address(f.state.Ports["etcd"]), "http://"+address(f.state.Ports["etcd-peer"])
+	client, peer := "http://"+address(f.port("etcd")), "http://"+address(f.port("etcd-peer"))
 	return f.start(ctx, Process{
 		Name: "etcd", Path: f.state.Binaries["etcd"],
 		Args: []string{

@@ -6,7 +6,6 @@ package federation
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -67,18 +66,6 @@ func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
-}
-
-// carry copies one direction and passes on its end. When the writing side is
-// broken the reading side is ended too, so that its peer notices.
-func carry(to, from net.Conn) {
-	_, err := io.Copy(to, from)
-	if half, ok := to.(*net.TCPConn); ok && err == nil {
-		_ = half.CloseWrite() // it may be closed already
-		return
-	}
-	_ = from.Close()
-	_ = to.Close()
 }
 
 // watchAll follows the health of every backend that has one.

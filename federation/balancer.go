@@ -28,8 +28,8 @@ type Balancer struct {
 	Backends []*Backend
 	Log      *slog.Logger
 
-	next        atomic.Uint64
-	connections sync.WaitGroup
+	next     atomic.Uint64
+	watching sync.WaitGroup
 }
 
 // Serve accepts connections until ctx ends, then closes those that are open
@@ -45,39 +45,22 @@ func (b *Balancer) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
 		cancel()
-		b.connections.Wait()
+		b.watching.Wait()
 	}()
-	b.watchAll(ctx, &b.connections)
-	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // Accept reports it
-	defer stop()
-	for {
-		client, err := listener.Accept()
-		if err != nil && ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("balancer on %s: %w", b.Listen, err)
-		}
-		b.connections.Go(func() { b.serve(ctx, client) })
+	b.watchAll(ctx, &b.watching)
+	if err := acceptAll(ctx, listener, b.serve); err != nil {
+		return fmt.Errorf("balancer on %s: %w", b.Listen, err)
 	}
+	return nil
 }
 
 // serve carries one connection until either side ends it.
 func (b *Balancer) serve(ctx context.Context, client net.Conn) {
-	defer func() { _ = client.Close() }()
 	backend, err := b.dial(ctx)
 	if err != nil {
 		b.Log.Warn("no backend accepts a connection", "error", err)
 		return
 	}
-	defer func() { _ = backend.Close() }()
-	stop := context.AfterFunc(ctx, func() {
-		_ = client.Close()
-		_ = backend.Close()
-	})
-	defer stop()
-	var both sync.WaitGroup
-	both.Go(func() { carry(backend, client) })
-	both.Go(func() { carry(client, backend) })
-	both.Wait()
+	defer func() { _ = backend.Close() }() // it may be closed already
+	joinConnections(ctx, client, backend)
 }

@@ -43,6 +43,7 @@ func tools() []tool {
 		{module: "karmada", pkg: karmada + "scheduler", name: "karmada-scheduler"},
 		{module: "karmada", pkg: karmada + "webhook", name: "karmada-webhook"},
 		{module: "karmada", pkg: karmada + "aggregated-apiserver", name: "karmada-aggregated-apiserver"},
+		{module: "karmada", pkg: karmada + "agent", name: karmadaAgent},
 		{module: "karmada", pkg: karmada + "karmadactl", name: "karmadactl"},
 	}
 }

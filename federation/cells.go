@@ -59,13 +59,13 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 
 func (f *Federation) startCellAPIServer(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
-	return f.startAPIServer(ctx, apiServer{plane: plane, port: f.state.Ports[plane]})
+	return f.startAPIServer(ctx, apiServer{plane: plane, port: f.port(plane)})
 }
 
 func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
 	return f.startControllerManager(ctx, controllerManager{
-		plane: plane, port: f.state.Ports[plane+"-kube-controller-manager"],
+		plane: plane, port: f.port(plane + "-kube-controller-manager"),
 		controllers: []string{
 			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
 			"deployment-controller", "replicaset-controller", "node-lifecycle-controller",
@@ -75,7 +75,7 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 
 func (f *Federation) startScheduler(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
-	port := f.state.Ports[plane+"-kube-scheduler"]
+	port := f.port(plane + "-kube-scheduler")
 	args, err := f.kubeComponent(plane, "kube-scheduler", port)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	server := address(f.state.Ports[plane+"-kwok"])
+	server := address(f.port(plane + "-kwok"))
 	return f.start(ctx, Process{
 		Name: planeName(plane) + "-kwok", Path: f.state.Binaries["kwok"],
 		Args: []string{
@@ -121,33 +121,47 @@ func node(cell Cell, i int) *unstructured.Unstructured {
 }
 
 // StopCell takes a cell down: its kube-apiserver is killed, so that it is gone
-// at once, without waiting for watches to end. Everything else in the cell
-// keeps running, unable to do anything, as when a cell is cut off.
+// at once, without waiting for watches to end, and its karmada-agent if it has
+// one. Everything else in the cell keeps running, unable to do anything, as
+// when a cell is cut off.
 func (f *Federation) StopCell(ctx context.Context, name string) error {
 	cell, err := f.cell(name)
 	if err != nil {
 		return err
 	}
-	rec, err := f.record(apiServerName(planeCell + cell.Name))
-	if err != nil {
-		return fmt.Errorf("cell %s was never started: %w", name, err)
+	processes := []string{apiServerName(planeCell + cell.Name)}
+	if cell.Pull {
+		processes = append(processes, agentProcess(cell))
 	}
-	return rec.stop(ctx, syscall.SIGKILL)
+	for _, process := range processes {
+		rec, err := f.record(process)
+		if err != nil {
+			return fmt.Errorf("cell %s was never started: %w", name, err)
+		}
+		if err := rec.stop(ctx, syscall.SIGKILL); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// StartCell brings a stopped cell back at the same address.
+// StartCell brings a stopped cell back at the same addresses.
 func (f *Federation) StartCell(ctx context.Context, name string) error {
 	cell, err := f.cell(name)
 	if err != nil {
 		return err
 	}
-	return f.startCellAPIServer(ctx, cell)
+	if err := f.startCellAPIServer(ctx, cell); err != nil || !cell.Pull {
+		return err
+	}
+	return f.startAgent(ctx, cell)
 }
 
 func (f *Federation) cell(name string) (Cell, error) {
-	i := slices.IndexFunc(f.state.Cells, func(c Cell) bool { return c.Name == name })
+	cells := f.Cells()
+	i := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == name })
 	if i < 0 {
-		return Cell{}, fmt.Errorf("no cell %q in this federation, there are %v", name, f.state.Cells)
+		return Cell{}, fmt.Errorf("no cell %q in this federation, there are %v", name, cells)
 	}
-	return f.state.Cells[i], nil
+	return cells[i], nil
 }

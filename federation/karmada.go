@@ -32,6 +32,13 @@ const (
 // caps a federation at some five new objects a second with the CPU idle.
 var apiRates = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 
+// clusterHealth has Karmada notice within some 15 s, instead of 40, that a cell
+// is lost, and within 5 s that it is back. A cell reports three times before it
+// counts as lost, so that one that is slow for a moment does not.
+var clusterHealth = []string{
+	"--cluster-status-update-frequency=5s", "--cluster-failure-threshold=15s", "--cluster-success-threshold=5s",
+}
+
 // karmadaFolder finds the folder of Karmada's module.
 func karmadaFolder(ctx context.Context, repository string) (string, error) {
 	folder, err := goCommand(ctx, filepath.Join(repository, "hack", "tools", "karmada"), "list", "-m", "-f", "{{.Dir}}", karmadaModule)
@@ -46,7 +53,7 @@ func karmadaFolder(ctx context.Context, repository string) (string, error) {
 
 // startHub brings up the hub's kube-apiserver and all of Karmada.
 func (f *Federation) startHub(ctx context.Context) error {
-	if err := f.startAPIServer(ctx, apiServer{plane: planeHub, port: f.state.Ports[planeHub]}); err != nil {
+	if err := f.startAPIServer(ctx, apiServer{plane: planeHub, port: f.port(planeHub)}); err != nil {
 		return err
 	}
 	hub, err := f.plane(planeHub)
@@ -89,7 +96,7 @@ func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 
 func (f *Federation) startHubControllerManager(ctx context.Context) error {
 	return f.startControllerManager(ctx, controllerManager{
-		plane: planeHub, port: f.state.Ports[planeHub+"-kube-controller-manager"],
+		plane: planeHub, port: f.port(planeHub + "-kube-controller-manager"),
 		controllers: []string{
 			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
 		},
@@ -103,13 +110,13 @@ func (f *Federation) startKarmadaAPI(ctx context.Context, hub *plane) error {
 	if err != nil {
 		return err
 	}
-	port := f.state.Ports[name]
+	port := f.port(name)
 	serverCert, serverKey := f.pki.pair("server")
 	err = f.start(ctx, Process{
 		Name: name, Path: f.state.Binaries[name],
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
-			"--etcd-servers=http://" + address(f.state.Ports["etcd"]), "--etcd-prefix=/karmada",
+			"--etcd-servers=http://" + address(f.port("etcd")), "--etcd-prefix=/karmada",
 			"--tls-cert-file=" + serverCert, "--tls-private-key-file=" + serverKey, "--tls-min-version=VersionTLS13",
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 		}, apiRates...),
@@ -171,10 +178,10 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 	err = f.start(ctx, Process{
 		Name: name, Path: f.state.Binaries[name],
 		Args: append([]string{
-			"--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", f.state.Ports[name]),
+			"--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", f.port(name)),
 			"--cert-dir=" + certificates, "--metrics-bind-address=0", "--health-probe-bind-address=0",
 		}, apiRates...),
-		Ready: f.httpsReady(f.state.Ports[name], "/readyz/"), stage: stageController,
+		Ready: f.httpsReady(f.port(name), "/readyz/"), stage: stageController,
 	})
 	if err != nil {
 		return err
@@ -188,7 +195,7 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 		return err
 	}
 	configuration := strings.NewReplacer(
-		"https://karmada-webhook.karmada-system.svc:443", "https://"+address(f.state.Ports[name]), "{{caBundle}}", ca,
+		"https://karmada-webhook.karmada-system.svc:443", "https://"+address(f.port(name)), "{{caBundle}}", ca,
 	).Replace(string(content))
 	objects, err := decode([]byte(configuration))
 	if err != nil {
@@ -203,14 +210,15 @@ func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	health := address(f.state.Ports[name])
+	health := address(f.port(name))
 	return f.start(ctx, Process{
 		Name: name, Path: f.state.Binaries[name],
-		Args: append([]string{
-			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--cluster-status-update-frequency=10s",
+		Args: append(append([]string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect=false",
+			"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s",
 			"--cluster-api-qps=1000", "--cluster-api-burst=2000",
-			"--metrics-bind-address=" + address(f.state.Ports[name+"-metrics"]), "--health-probe-bind-address=" + health,
-		}, apiRates...),
+			"--metrics-bind-address=" + address(f.port(name+"-metrics")), "--health-probe-bind-address=" + health,
+		}, apiRates...), clusterHealth...),
 		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
 	})
 }
@@ -221,12 +229,12 @@ func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	health := address(f.state.Ports[name])
+	health := address(f.port(name))
 	return f.start(ctx, Process{
 		Name: name, Path: f.state.Binaries[name],
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--enable-scheduler-estimator=false",
-			"--metrics-bind-address=" + address(f.state.Ports[name+"-metrics"]), "--health-probe-bind-address=" + health,
+			"--metrics-bind-address=" + address(f.port(name+"-metrics")), "--health-probe-bind-address=" + health,
 		}, apiRates...),
 		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
 	})
@@ -234,6 +242,9 @@ func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
 
 // join makes a cell a member of the hub and waits until Karmada says Ready.
 func (f *Federation) join(ctx context.Context, cell Cell) error {
+	if cell.Pull {
+		return f.register(ctx, cell)
+	}
 	hubConfig, err := f.Kubeconfig(planeHub, "karmadactl")
 	if err != nil {
 		return err
@@ -249,6 +260,12 @@ func (f *Federation) join(ctx context.Context, cell Cell) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("karmadactl join %s: %w\n%s", cell.Name, err, lastLines(output.Bytes(), tailLines))
 	}
+	return f.welcome(ctx, cell)
+}
+
+// welcome labels a cluster that is a member now with its city and waits until
+// Karmada says Ready.
+func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {
 		return err

@@ -101,11 +101,16 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 var components = []string{
 	"kube-controller-manager", "kube-scheduler", "kwok", "milo", "federation",
 	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
+	// In its cell; at the hub it is another.
+	karmadaAgent,
 }
 
 func identity(user string) subject {
 	if user == Admin || slices.Contains(components, user) {
 		return subject{name: user, groups: []string{"system:masters"}}
+	}
+	if strings.HasPrefix(user, agentUserPrefix) {
+		return subject{name: user, groups: []string{agentGroup}}
 	}
 	return subject{name: user, groups: []string{user}}
 }
@@ -123,7 +128,7 @@ func (f *Federation) server(plane string) (string, error) {
 		port, err := f.projectPort(name)
 		return "https://" + address(port), err
 	}
-	port, ok := f.state.Ports[plane]
+	port, ok := f.assignedPort(plane)
 	if !ok || !isServer(plane) {
 		return "", fmt.Errorf("no plane %q in this federation: use milo, hub, cell/<name> or project/<name>", plane)
 	}

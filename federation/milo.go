@@ -108,7 +108,7 @@ func (f *Federation) waitMark(ctx context.Context, project string, mark *unstruc
 }
 
 func (f *Federation) miloRoot() apiServer {
-	return apiServer{plane: planeMiloRoot, port: f.state.Ports[planeMiloRoot], small: true, webhookUser: miloServer}
+	return apiServer{plane: planeMiloRoot, port: f.port(planeMiloRoot), small: true, webhookUser: miloServer}
 }
 
 // miloServer is who Milo's kube-apiservers are when they call webhooks.
@@ -116,7 +116,7 @@ const miloServer = "milo-apiserver"
 
 // startMilo starts Milo's router and makes the projects.
 func (f *Federation) startMilo(ctx context.Context, projects []string) error {
-	port := f.state.Ports[planeMilo]
+	port := f.port(planeMilo)
 	err := f.start(ctx, Process{
 		Name: "milo", Path: f.ownBinary(), Args: []string{"milo", "--folder=" + f.folder},
 		Ready: f.httpsReady(port, "/stand-in/readyz"), stage: stageRouter,
@@ -166,7 +166,7 @@ func (f *Federation) ServeMilo(ctx context.Context, log *slog.Logger) error {
 	proxyCert, proxyKey := f.pki.pair("front-proxy")
 	planes := &projectPlanes{federation: f, starting: map[string]*sync.Mutex{}}
 	err = milo.Serve(ctx, milo.Options{
-		Listen: address(f.state.Ports[planeMilo]), CertFile: certFile, KeyFile: keyFile, ClientCAFile: f.pki.caFile(),
+		Listen: address(f.port(planeMilo)), CertFile: certFile, KeyFile: keyFile, ClientCAFile: f.pki.caFile(),
 		Root:       root,
 		FrontProxy: rest.TLSClientConfig{CAFile: f.pki.caFile(), CertFile: proxyCert, KeyFile: proxyKey},
 		Planes:     planes,

@@ -21,6 +21,11 @@ type Cell struct {
 	// City is the city code; the Cluster carries it in lower case as label
 	// topology.datum.net/city-code.
 	City string `json:"city"`
+	// Pull says that the hub cannot reach the cell: a karmada-agent in the cell
+	// asks the hub for work. The agent reaches the kube-apiservers of the hub
+	// and of its cell and nothing else, in a network namespace of its own; see
+	// NetworkNamespaces for whether this machine has them.
+	Pull bool `json:"pull,omitempty"`
 }
 
 // Options of a new federation. The zero value is usable.
@@ -128,16 +133,26 @@ func (o *Options) validate() error {
 	var names []string
 	for _, cell := range o.Cells {
 		names = append(names, cell.Name)
-		errs = append(errs, checkName("cell", cell.Name))
-		if problems := validation.IsValidLabelValue(cell.City); cell.City == "" || len(problems) > 0 {
-			errs = append(errs, fmt.Errorf("city %q of cell %q is not a label value", cell.City, cell.Name))
-		}
+		errs = append(errs, cell.validate())
 	}
 	errs = append(errs, checkUnique("cell", names))
 	for _, project := range o.Projects {
 		errs = append(errs, checkName("project", project))
 	}
 	errs = append(errs, checkUnique("project", o.Projects))
+	return errors.Join(errs...)
+}
+
+func (c Cell) validate() error {
+	errs := []error{checkName("cell", c.Name)}
+	if problems := validation.IsValidLabelValue(c.City); c.City == "" || len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("city %q of cell %q is not a label value", c.City, c.Name))
+	}
+	if c.Pull {
+		if err := NetworkNamespaces(); err != nil {
+			errs = append(errs, fmt.Errorf("cell %q cannot be in pull mode: %w", c.Name, err))
+		}
+	}
 	return errors.Join(errs...)
 }
 

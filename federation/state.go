@@ -23,12 +23,13 @@ type Federation struct {
 	pki      *pki
 	progress *progress
 
-	mu      sync.Mutex // guards starting and stopping of one process name
+	stateMu sync.RWMutex // guards Cells and Ports of state
+	mu      sync.Mutex   // guards starting and stopping of one process name
 	running map[string]*exit
 }
 
-// state is what a federation is made of; it is written once, before the first
-// process starts, and never changes.
+// state is what a federation is made of; it is written before the first
+// process starts. Only AddCell changes it later.
 type state struct {
 	Repository string
 	Cells      []Cell
@@ -42,7 +43,7 @@ type state struct {
 
 // parts are the subfolders of a federation's folder that a new federation
 // starts without.
-var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config"}
+var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents"}
 
 // ErrRunning says that the folder's federation has processes running.
 var ErrRunning = errors.New("a federation is running in this folder: stop it first, or use another folder")
@@ -88,9 +89,22 @@ func (f *Federation) assignPorts(cells []Cell) (map[string]int, error) {
 		planeHub + "-kube-controller-manager",
 	}
 	for _, cell := range cells {
-		plane := planeCell + cell.Name
-		names = append(names, plane, plane+"-kube-controller-manager", plane+"-kube-scheduler", plane+"-kwok")
+		names = append(names, cellPorts(cell)...)
 	}
+	return f.reserveNamed(names)
+}
+
+// cellPorts names the ports of a cell.
+func cellPorts(cell Cell) []string {
+	plane := planeCell + cell.Name
+	names := []string{plane, plane + "-kube-controller-manager", plane + "-kube-scheduler", plane + "-kwok"}
+	if cell.Pull {
+		names = append(names, plane+"-karmada-agent", plane+"-karmada-agent-metrics")
+	}
+	return names
+}
+
+func (f *Federation) reserveNamed(names []string) (map[string]int, error) {
 	free, err := reservePorts(f.folder, len(names))
 	if err != nil {
 		return nil, err
@@ -123,8 +137,25 @@ func Open(folder string) (*Federation, error) {
 // Folder is where everything of the federation lies.
 func (f *Federation) Folder() string { return f.folder }
 
-// Cells are the member clusters, in the order of the options.
-func (f *Federation) Cells() []Cell { return slices.Clone(f.state.Cells) }
+// Cells are the member clusters, in the order of the options; added ones follow.
+func (f *Federation) Cells() []Cell {
+	f.stateMu.RLock()
+	defer f.stateMu.RUnlock()
+	return slices.Clone(f.state.Cells)
+}
+
+// port is the port of a name that has one.
+func (f *Federation) port(name string) int {
+	port, _ := f.assignedPort(name)
+	return port
+}
+
+func (f *Federation) assignedPort(name string) (int, bool) {
+	f.stateMu.RLock()
+	defer f.stateMu.RUnlock()
+	port, ok := f.state.Ports[name]
+	return port, ok
+}
 
 func (f *Federation) stateFile() string { return filepath.Join(f.folder, "federation.json") }
 func (f *Federation) auditPolicy() string {

@@ -59,34 +59,53 @@ func (f *Federation) boot(ctx context.Context, projects []string) error {
 	if err := f.startEtcd(ctx); err != nil {
 		return errors.Join(err, group.Wait())
 	}
-	group.Go(func() error { return f.bootKarmada(ctx) })
+	group.Go(func() error {
+		if err := f.bootKarmada(ctx); err != nil {
+			return err
+		}
+		return f.joinAll(ctx, built)
+	})
 	group.Go(func() error {
 		if err := f.startMiloRoot(ctx); err != nil {
 			return err
 		}
-		select {
-		case <-built:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := await(ctx, built); err != nil {
+			return err
 		}
 		return f.startMilo(ctx, projects)
 	})
 	return group.Wait()
 }
 
-// bootKarmada starts hub and cells, and joins the cells.
-func (f *Federation) bootKarmada(ctx context.Context) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return f.startHub(groupCtx) })
-	for _, cell := range f.state.Cells {
-		group.Go(func() error { return f.startCell(groupCtx, cell) })
+// await waits until a channel is closed.
+func await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	if err := group.Wait(); err != nil {
+}
+
+// bootKarmada starts hub and cells.
+func (f *Federation) bootKarmada(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return f.startHub(ctx) })
+	for _, cell := range f.Cells() {
+		group.Go(func() error { return f.startCell(ctx, cell) })
+	}
+	return group.Wait()
+}
+
+// joinAll makes the cells members of the hub. The karmada-agent of a cell in
+// pull mode runs in what was built.
+func (f *Federation) joinAll(ctx context.Context, built <-chan struct{}) error {
+	if err := await(ctx, built); err != nil {
 		return err
 	}
-	group, groupCtx = errgroup.WithContext(ctx)
-	for _, cell := range f.state.Cells {
-		group.Go(func() error { return f.join(groupCtx, cell) })
+	group, ctx := errgroup.WithContext(ctx)
+	for _, cell := range f.Cells() {
+		group.Go(func() error { return f.join(ctx, cell) })
 	}
 	return group.Wait()
 }

@@ -34,7 +34,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), miloCommand(), balancerCommand())
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), miloCommand(), balancerCommand(), isolateCommand())
 	return cmd
 }
 

@@ -59,6 +59,30 @@ func balancerCommand() *cobra.Command {
 	return cmd
 }
 
+// isolateCommand is what a cell's karmada-agent runs in.
+func isolateCommand() *cobra.Command {
+	var isolation federation.Isolation
+	var inside bool
+	cmd := &cobra.Command{
+		Use:    "isolate [flags] -- command [arguments]",
+		Short:  "Run a command in a network of its own",
+		Args:   cobra.MinimumNArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			isolation.Log, isolation.Command = processLog(), args
+			if inside {
+				return isolation.RunInside(cmd.Context())
+			}
+			return isolation.Run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&isolation.Sockets, "sockets", ".", "folder for the sockets that connections are carried over")
+	cmd.Flags().StringSliceVar(&isolation.Reach, "reach", nil, "address outside that the command reaches; may be given several times")
+	cmd.Flags().StringSliceVar(&isolation.Serve, "serve", nil, "address of the command that is reached from outside; may be given several times")
+	cmd.Flags().BoolVar(&inside, "inside", false, "this is the process in the new network")
+	return cmd
+}
+
 // processLog logs to standard error, and has the Kubernetes client libraries
 // log there too.
 func processLog() *slog.Logger {

@@ -97,6 +97,7 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	addInstanceSteps(sc)
 	addHubSteps(sc)
 	addCellSteps(sc)
+	addTopologySteps(sc)
 	addAddOnSteps(sc)
 	addRefusalSteps(sc)
 	addPrivilegeSteps(sc)

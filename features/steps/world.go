@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -44,6 +45,19 @@ type World struct {
 	addOn      *federation.AddOn
 	scheme     *runtime.Scheme
 	out        io.Writer
+	extra      map[string]*extraCell
+}
+
+// extraCells are there from when a scenario first needs them: most need none, and each takes a while to start.
+var extraCells = []federation.Cell{
+	{Name: "iad-1", City: "IAD"}, {Name: "iad-2", City: "IAD"}, {Name: "lhr", City: "LHR", Pull: true},
+}
+
+// extraCell is a cell that is added once, for whichever scenario is first.
+type extraCell struct {
+	federation.Cell
+	once sync.Once
+	err  error
 }
 
 // Start boots a federation with two projects and the add-on. When it fails, nothing is left running.
@@ -61,7 +75,10 @@ func Start(ctx context.Context, out io.Writer) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &World{federation: fed, scheme: scheme, out: out}
+	w := &World{federation: fed, scheme: scheme, out: out, extra: map[string]*extraCell{}}
+	for _, cell := range extraCells {
+		w.extra[cell.Name] = &extraCell{Cell: cell}
+	}
 	if err := w.prepare(ctx); err != nil {
 		return nil, errors.Join(err, w.Stop(true))
 	}
@@ -86,6 +103,22 @@ func (w *World) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// needCell adds one of the extra cells, if it is not there yet.
+func (w *World) needCell(ctx context.Context, name string) error {
+	cell, ok := w.extra[name]
+	if !ok {
+		return fmt.Errorf("no cell %q is known", name)
+	}
+	cell.once.Do(func() {
+		begin := time.Now()
+		if cell.err = w.federation.AddCell(ctx, cell.Cell); cell.err == nil {
+			cell.err = w.addOn.AddCell(ctx, name)
+		}
+		fmt.Fprintf(w.out, "cell %s added in %s\n", name, time.Since(begin).Round(time.Millisecond))
+	})
+	return cell.err
 }
 
 // Stop stops the federation. Its folder, with a log per process, stays.

@@ -1,0 +1,25 @@
+@customization
+Feature: A cell in pull mode
+  A cell in pull mode, with no way to reach the host, reports like any other: its karmada-agent asks the hub for work
+  and says itself what became of it, so it must not need the add-on's webhooks for that.
+
+  Background:
+    Given a project of its own that may use LHR
+
+  Scenario: A Workload comes, grows and goes
+    Given cell "lhr" is in pull mode and cannot reach the webhooks
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | LHR    | 2        |
+    Then Workload "web" becomes available with 2 ready Instances
+    And cell "lhr" runs exactly the Pods "web-main-lhr-0, web-main-lhr-1"
+    And the Instances in the project show the addresses of their Pods
+    When the consumer changes Workload "web" to
+      | placement | cities | replicas |
+      | main      | LHR    | 3        |
+    Then Workload "web" becomes available with 3 ready Instances
+    And Instance "web-main-lhr-0" in cell "lhr" was not replaced
+    When the consumer deletes Workload "web"
+    Then the project has nothing of the namespace
+    And the hub has nothing of the namespace
+    And cell "lhr" has not even the namespace

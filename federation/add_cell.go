@@ -1,0 +1,64 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+)
+
+// AddCell starts one more cell, makes it a member of the hub and waits until
+// Karmada says Ready; then it is one of Cells. A cell that could not be added
+// leaves no process running, but its name is taken.
+func (f *Federation) AddCell(ctx context.Context, cell Cell) error {
+	if err := cell.validate(); err != nil {
+		return err
+	}
+	if err := f.assignCellPorts(cell); err != nil {
+		return err
+	}
+	err := f.startCell(ctx, cell)
+	if err == nil {
+		err = f.join(ctx, cell)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cell %s was not added: %w", cell.Name, err), f.dropCell(cell))
+	}
+	f.stateMu.Lock()
+	defer f.stateMu.Unlock()
+	f.state.Cells = append(f.state.Cells, cell)
+	return writeJSON(f.stateFile(), f.state)
+}
+
+// assignCellPorts reserves the ports of a cell and with them its name.
+func (f *Federation) assignCellPorts(cell Cell) error {
+	f.stateMu.Lock()
+	defer f.stateMu.Unlock()
+	if _, taken := f.state.Ports[planeCell+cell.Name]; taken {
+		return fmt.Errorf("there is a cell %q already, or an attempt to add it failed", cell.Name)
+	}
+	ports, err := f.reserveNamed(cellPorts(cell))
+	if err != nil {
+		return err
+	}
+	maps.Copy(f.state.Ports, ports)
+	return nil
+}
+
+// dropCell ends every process of a cell that was started, and forgets it.
+func (f *Federation) dropCell(cell Cell) error {
+	plane := planeName(planeCell + cell.Name)
+	var errs []error
+	for _, name := range []string{
+		agentProcess(cell), plane + "-kwok", plane + "-kube-scheduler", plane + "-kube-controller-manager", apiServerName(planeCell + cell.Name),
+	} {
+		if _, err := f.record(name); err == nil {
+			errs = append(errs, f.KillProcess(name), os.Remove(f.recordFile(name)))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,99 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	_ "embed" // the agent's roles
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed agent.yaml
+var agentRoles string
+
+// Who a karmada-agent is at the hub, as karmadactl register has it: a user per
+// cluster, all in one group.
+const (
+	agentUserPrefix = "system:karmada:agent:"
+	agentGroup      = "system:karmada:agents"
+)
+
+const karmadaAgent = "karmada-agent"
+
+// register makes a cell in pull mode a member of the hub: the cell's
+// karmada-agent does, once it may. It waits until Karmada says Ready.
+func (f *Federation) register(ctx context.Context, cell Cell) error {
+	roles, err := decode([]byte(strings.ReplaceAll(agentRoles, "{{cluster}}", cell.Name)))
+	if err != nil {
+		return err
+	}
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return err
+	}
+	if err := hub.apply(ctx, roles...); err != nil {
+		return fmt.Errorf("access of the karmada-agent of %s: %w", cell.Name, err)
+	}
+	if err := os.MkdirAll(filepath.Join(f.folder, agentSockets(cell)), 0o700); err != nil {
+		return err
+	}
+	// It is ready when it has registered the cluster.
+	if err := f.startAgent(ctx, cell); err != nil {
+		return err
+	}
+	return f.welcome(ctx, cell)
+}
+
+// startAgent starts the karmada-agent of a cell in a network from which it
+// reaches the kube-apiservers of the hub and of its cell, and nothing else.
+func (f *Federation) startAgent(ctx context.Context, cell Cell) error {
+	plane := planeCell + cell.Name
+	hubConfig, err := f.Kubeconfig(planeHub, agentUserPrefix+cell.Name)
+	if err != nil {
+		return err
+	}
+	cellConfig, err := f.Kubeconfig(plane, karmadaAgent)
+	if err != nil {
+		return err
+	}
+	health, metrics := address(f.port(plane+"-"+karmadaAgent)), address(f.port(plane+"-"+karmadaAgent+"-metrics"))
+	isolation := &Isolation{
+		// Relative to the federation's folder, where its processes run.
+		Sockets: agentSockets(cell),
+		Reach:   []string{address(f.port(planeHub)), address(f.port(plane))},
+		Serve:   []string{health, metrics},
+		Command: append(append([]string{
+			f.state.Binaries[karmadaAgent], "--karmada-kubeconfig=" + hubConfig, "--kubeconfig=" + cellConfig,
+			"--cluster-name=" + cell.Name, "--cluster-api-endpoint=https://" + address(f.port(plane)),
+			// Renewed every quarter of it, which is often within the hub's --cluster-monitor-grace-period.
+			"--cluster-lease-duration=20s",
+			"--leader-elect=false", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
+			"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health,
+		}, apiRates...), clusterHealth...),
+	}
+	return f.start(ctx, Process{
+		Name: agentProcess(cell), Path: f.ownBinary(), Args: isolation.args(false),
+		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
+	})
+}
+
+// AgentReaches tells whether connections to an address are accepted in the
+// network that the karmada-agent of a cell in pull mode has.
+func (f *Federation) AgentReaches(ctx context.Context, cell, address string) (bool, error) {
+	found, err := f.cell(cell)
+	if err != nil {
+		return false, err
+	}
+	if !found.Pull {
+		return false, fmt.Errorf("cell %s has no karmada-agent, it is not in pull mode", cell)
+	}
+	return probe(ctx, filepath.Join(f.folder, agentSockets(found)), address)
+}
+
+func agentSockets(cell Cell) string { return filepath.Join("agents", cell.Name) }
+
+func agentProcess(cell Cell) string { return planeName(planeCell+cell.Name) + "-" + karmadaAgent }

@@ -1,0 +1,140 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// probeSocket answers what can be reached from within an isolation.
+const probeSocket = "probe"
+
+// Answers of the probe socket; any other is an error.
+const (
+	probeYes = "yes"
+	probeNo  = "no"
+)
+
+// Isolation runs a command in a network of its own, as root or as any user. All
+// that the command reaches is its own loopback; a few addresses of this
+// machine's loopback are carried there, and a few of its own are carried out,
+// over Unix sockets. Whatever runs in it ends with the process that called Run.
+type Isolation struct {
+	// Sockets is the folder of the Unix sockets. Their paths may have at most
+	// 107 bytes, so it is best given relative to the working directory.
+	Sockets string
+	// Reach are addresses, 127.0.0.1 with a port, that the command reaches.
+	Reach []string
+	// Serve are addresses, 127.0.0.1 with a port, that the command listens on
+	// and that are reached from outside.
+	Serve []string
+	// Command is the path of a binary and its arguments.
+	Command []string
+	Log     *slog.Logger
+}
+
+// args are those of the federation command that call Run, or RunInside.
+func (i *Isolation) args(inside bool) []string {
+	args := []string{"isolate", "--sockets=" + i.Sockets, fmt.Sprintf("--inside=%t", inside)}
+	for _, address := range i.Reach {
+		args = append(args, "--reach="+address)
+	}
+	for _, address := range i.Serve {
+		args = append(args, "--serve="+address)
+	}
+	return append(append(args, "--"), i.Command...)
+}
+
+// forwards are those of one side: inside they begin and end where outside
+// they end and begin.
+func (i *Isolation) forwards(inside bool) []forward {
+	var forwards []forward
+	for _, address := range i.Reach {
+		f := forward{from: i.socket("reach", address), to: endpoint{"tcp", address}}
+		forwards = append(forwards, f.turned(inside))
+	}
+	for _, address := range i.Serve {
+		f := forward{from: endpoint{"tcp", address}, to: i.socket("serve", address)}
+		forwards = append(forwards, f.turned(inside))
+	}
+	return forwards
+}
+
+func (f forward) turned(turned bool) forward {
+	if turned {
+		return forward{from: f.to, to: f.from}
+	}
+	return f
+}
+
+// socket is the Unix socket that stands for an address.
+func (i *Isolation) socket(kind, address string) endpoint {
+	_, port, _ := strings.Cut(address, ":")
+	return endpoint{"unix", filepath.Join(i.Sockets, kind+"-"+port)}
+}
+
+// answerProbe reads an address and answers whether connections to it are
+// accepted.
+func answerProbe(ctx context.Context, client net.Conn) {
+	address, err := bufio.NewReader(client).ReadString('\n')
+	if err != nil {
+		return
+	}
+	connection, err := endpoint{"tcp", strings.TrimSpace(address)}.dial(ctx)
+	answer := probeYes
+	var failed net.Error
+	switch {
+	case err == nil:
+		_ = connection.Close() // it was opened for its own sake
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENETUNREACH), errors.As(err, &failed) && failed.Timeout():
+		answer = probeNo
+	default:
+		answer = err.Error()
+	}
+	_, _ = fmt.Fprintln(client, answer) // who asked may have gone
+}
+
+// probe asks whether connections to an address are accepted inside the
+// isolation with these sockets.
+func probe(ctx context.Context, sockets, address string) (reached bool, err error) {
+	folder, err := os.Open(sockets)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	// The folder's own path may be too long for a socket.
+	short := filepath.Join("/proc/self/fd", fmt.Sprint(folder.Fd()), probeSocket)
+	connection, err := endpoint{"unix", short}.dial(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = connection.Close() }() // nothing to do about it
+	if err := connection.SetDeadline(time.Now().Add(2 * dialTimeout)); err != nil {
+		return false, err
+	}
+	if _, err := fmt.Fprintln(connection, address); err != nil {
+		return false, err
+	}
+	answer, err := io.ReadAll(connection)
+	if err != nil {
+		return false, err
+	}
+	switch text := strings.TrimSpace(string(answer)); text {
+	case probeYes, probeNo:
+		return text == probeYes, nil
+	default:
+		return false, fmt.Errorf("probing %s: %s", address, text)
+	}
+}

@@ -1,0 +1,179 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+)
+
+// How long what runs inside may take to end: the command less than what holds
+// it, and both less than stopTimeout.
+const (
+	commandGrace   = 10 * time.Second
+	isolationGrace = 15 * time.Second
+)
+
+// NetworkNamespaces tells why this user cannot have network namespaces on this
+// machine, which cells in pull mode need. Nil: they are there.
+func NetworkNamespaces() error {
+	path, err := exec.LookPath("true")
+	if err != nil {
+		return err
+	}
+	attributes := namespaced()
+	// A change of root, even to the same, needs a capability, as the loopback's
+	// start does: some systems grant the namespaces and nothing in them.
+	attributes.Chroot, attributes.Pdeathsig = "/", 0
+	cmd := exec.CommandContext(context.Background(), path)
+	cmd.SysProcAttr = attributes
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("no network namespace of our own: %w; %s", err, namespaceHint())
+	}
+	return nil
+}
+
+// namespaced is a new user namespace, in which this user is root, and a new
+// network namespace, which has nothing but a loopback that is down.
+func namespaced() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		Pdeathsig:   syscall.SIGKILL,
+	}
+}
+
+// namespaceHint says what forbids namespaces.
+func namespaceHint() string {
+	forbidding := map[string]string{
+		"user.max_user_namespaces":                     "0",
+		"user.max_net_namespaces":                      "0",
+		"kernel.unprivileged_userns_clone":             "0",
+		"kernel.apparmor_restrict_unprivileged_userns": "1",
+	}
+	var found []string
+	for name, value := range forbidding {
+		content, err := os.ReadFile(filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/")))
+		if err == nil && strings.TrimSpace(string(content)) == value {
+			found = append(found, fmt.Sprintf("sysctl %s is %s", name, value))
+		}
+	}
+	if len(found) == 0 {
+		return "no sysctl forbids it: in a container, its seccomp profile must allow clone with new namespaces (--security-opt seccomp=unconfined)"
+	}
+	return strings.Join(found, ", ") + ": change that"
+}
+
+// Run runs the command in a network of its own until it ends, which is an
+// error, or ctx does: then it gets SIGTERM, and SIGKILL when it takes too long.
+func (i *Isolation) Run(ctx context.Context) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	err = i.run(ctx, child{path: own, args: i.args(true), attributes: namespaced(), grace: isolationGrace}, false)
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w; %s", err, namespaceHint())
+	}
+	return err
+}
+
+// RunInside is what Run starts in the new namespaces.
+func (i *Isolation) RunInside(ctx context.Context) error {
+	if err := loopbackUp(); err != nil {
+		return fmt.Errorf("bringing the loopback up: %w; %s", err, namespaceHint())
+	}
+	if len(i.Command) == 0 {
+		return errors.New("no command to run")
+	}
+	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return i.run(ctx, child{path: i.Command[0], args: i.Command[1:], attributes: attributes, grace: commandGrace}, true)
+}
+
+// run carries connections while the child runs.
+func (i *Isolation) run(ctx context.Context, c child, inside bool) error {
+	// Connections are carried until the child has ended, not only until it has
+	// been told to.
+	carrying, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	group, carrying := errgroup.WithContext(carrying)
+	err := startForwards(carrying, group, i.Log, i.forwards(inside))
+	if err == nil && inside {
+		err = i.startProbe(carrying, group)
+	}
+	if err == nil {
+		err = c.run(ctx, carrying)
+	}
+	stop()
+	return errors.Join(err, group.Wait())
+}
+
+func (i *Isolation) startProbe(ctx context.Context, group *errgroup.Group) error {
+	listener, err := endpoint{"unix", filepath.Join(i.Sockets, probeSocket)}.listen(ctx)
+	if err != nil {
+		return err
+	}
+	group.Go(func() error { return acceptAll(ctx, listener, answerProbe) })
+	return nil
+}
+
+// child is a process that does not outlive this one.
+type child struct {
+	path       string
+	args       []string
+	attributes *syscall.SysProcAttr
+	// grace is the time between SIGTERM and SIGKILL.
+	grace time.Duration
+}
+
+// run runs the child until ctx ends, or carrying does; that it ends before is
+// an error.
+func (c child) run(ctx, carrying context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(carrying, cancel)()
+	// The kernel kills the child when the thread ends that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, c.path, c.args...)
+	cmd.SysProcAttr, cmd.WaitDelay = c.attributes, c.grace
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s has ended", c.path)
+	}
+	return fmt.Errorf("%s: %w", c.path, err)
+}
+
+// loopbackUp brings the loopback of this process's network up; with that it
+// has its addresses.
+func loopbackUp() error {
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(socket) }() // nothing to do about it
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
+}
