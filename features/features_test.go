@@ -20,7 +20,8 @@ import (
 var tags = flag.String("godog.tags", "", "run only scenarios with these tags")
 
 // TestFeatures runs every scenario: first those that get along with each other, several at once, then those that
-// stop and count things that all share.
+// stop and count things that all share. What depends on how Karmada interprets is run in both modes: all with the webhook,
+// and with the customization what is about status and dependencies, and what the webhook cannot do.
 func TestFeatures(t *testing.T) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -35,6 +36,11 @@ func TestFeatures(t *testing.T) {
 	})
 	runScenarios(ctx, t, world, "~@serial && ~@customization", 3)
 	runScenarios(ctx, t, world, "@serial && ~@customization", 1)
+	if err := world.Interpret(ctx, steps.ModeCustomization); err != nil {
+		t.Fatal(err)
+	}
+	runScenarios(ctx, t, world, "~@serial && @status,@dependency,@customization", 3)
+	runScenarios(ctx, t, world, "@serial && @status,@dependency,@customization", 1)
 }
 
 func runScenarios(ctx context.Context, t *testing.T, world *steps.World, selection string, concurrency int) {

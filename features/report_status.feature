@@ -1,3 +1,4 @@
+@status
 Feature: Report status into the project
   What runs in a cell is seen in the project, through Karmada's work status alone.
 

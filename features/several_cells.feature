@@ -3,7 +3,8 @@ Feature: Several cells in one city
   Instances stay unique in the project, and an Instance keeps its name while it lives.
 
   Background:
-    Given a namespace in project "north"
+    Given the federation has cells "iad-1, iad-2"
+    And a namespace in project "north"
     And project "north" may use IAD
 
   @serial @status

@@ -101,14 +101,17 @@ func bindingOf(role *unstructured.Unstructured, user string) (*unstructured.Unst
 }
 
 // webhookConfigurations are what the add-on registers, and where it takes
-// effect.
+// effect. Of those at one place, one is registered.
 func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResource, error) {
 	admission := []schema.GroupVersionResource{
 		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
 	}
 	configurations := map[string][]schema.GroupVersionResource{
 		planeMilo: admission,
-		planeHub:  {{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpreterwebhookconfigurations"}},
+		planeHub: {
+			{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpreterwebhookconfigurations"},
+			{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpretercustomizations"},
+		},
 	}
 	projects, err := a.federation.projects()
 	if err != nil {
@@ -132,14 +135,17 @@ func (a *AddOn) waitWebhooks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, resource := range resources {
-			err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-				_, err := client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{})
-				return err == nil, nil // an error passes or the time runs out
-			})
-			if err != nil {
-				return fmt.Errorf("the add-on has not registered its %s at %s: %w", resource.Resource, name, err)
+		err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+			for _, resource := range resources {
+				// An error passes or the time runs out.
+				if _, err := client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{}); err == nil {
+					return true, nil
+				}
 			}
+			return false, nil
+		})
+		if err != nil {
+			return fmt.Errorf("the add-on has not registered its %s at %s: %w", resources[0].Resource, name, err)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ const (
 type AddOnOptions struct {
 	// Replicas of the hub binary. Default 2.
 	Replicas int
+	// Args are more arguments of the hub binary.
+	Args []string
 }
 
 // AddOn is karmada-compute running in a federation: replicas of the hub
@@ -46,8 +49,9 @@ type AddOn struct {
 	replicas   []replicaPorts
 	balancer   int
 
-	mu     sync.Mutex // guards agents
+	mu     sync.Mutex // guards what follows
 	agents map[string]agentPorts
+	args   []string
 }
 
 type replicaPorts struct{ webhook, metrics, health int }
@@ -69,6 +73,7 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 	if err != nil {
 		return nil, err
 	}
+	a.SetArgs(o.Args...)
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the add-on did not start: %w", err), a.stop())
 	}
@@ -142,6 +147,14 @@ func (a *AddOn) stop() error {
 	return errors.Join(errs...)
 }
 
+// SetArgs replaces the AddOnOptions' Args, for replicas that are started from now
+// on.
+func (a *AddOn) SetArgs(args ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.args = args
+}
+
 // Replicas is how many replicas of the hub binary there are.
 func (a *AddOn) Replicas() int { return len(a.replicas) }
 
@@ -160,6 +173,9 @@ func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	if err != nil {
 		return err
 	}
+	a.mu.Lock()
+	args = append(slices.Clone(a.args), args...)
+	a.mu.Unlock()
 	return f.start(ctx, Process{
 		Name: replicaName(i), Path: filepath.Join(f.binFolder(), "karmada-compute"),
 		Args: append([]string{

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -65,7 +66,7 @@ func Start(ctx context.Context, out io.Writer) (*World, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
-		workv1alpha1.Install, workv1alpha2.Install,
+		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("build the scheme: %w", err)
@@ -87,7 +88,7 @@ func Start(ctx context.Context, out io.Writer) (*World, error) {
 
 // prepare starts the add-on and gives the projects what every scenario needs.
 func (w *World) prepare(ctx context.Context) error {
-	addOn, err := w.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 2})
+	addOn, err := w.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 2, Args: addOnArgs(ModeWebhook)})
 	if err != nil {
 		return err
 	}
@@ -119,6 +120,49 @@ func (w *World) needCell(ctx context.Context, name string) error {
 		fmt.Fprintf(w.out, "cell %s added in %s\n", name, time.Since(begin).Round(time.Millisecond))
 	})
 	return cell.err
+}
+
+// How Karmada learns what a WorkloadDeployment is; values of --interpreter-mode.
+const (
+	ModeWebhook       = "webhook"
+	ModeCustomization = "customization"
+)
+
+// addOnArgs are for every replica. A lost cell is given up earlier than anybody would want in earnest.
+func addOnArgs(mode string) []string {
+	return []string{"--cell-failover-after=5s", "--interpreter-mode=" + mode}
+}
+
+// interpreters are the kinds that are registered on the hub in each mode.
+var interpreters = map[string]client.Object{
+	ModeWebhook:       &configv1alpha1.ResourceInterpreterWebhookConfiguration{},
+	ModeCustomization: &configv1alpha1.ResourceInterpreterCustomization{},
+}
+
+// Interpret restarts the add-on in a mode and waits until nothing of the other is registered.
+func (w *World) Interpret(ctx context.Context, mode string) error {
+	w.addOn.SetArgs(addOnArgs(mode)...)
+	for i := range w.addOn.Replicas() {
+		if err := errors.Join(w.addOn.Stop(i), w.addOn.Start(ctx, i)); err != nil {
+			return err
+		}
+	}
+	hub, err := w.client("hub", admin)
+	if err != nil {
+		return err
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		for registered, object := range interpreters {
+			err := hub.Get(ctx, client.ObjectKey{Name: addOnUser}, object)
+			if registered != mode {
+				err = notFound(err, "the interpreter of mode "+registered)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Stop stops the federation. Its folder, with a log per process, stays.
