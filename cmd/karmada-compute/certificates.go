@@ -137,26 +137,29 @@ func (a *app) interpreterTarget(p *planes) (registration.Target, error) {
 	if a.options.webhook.interpreter == interpreterCustomization {
 		wanted, superseded = superseded, wanted
 	}
-	target, err := newTarget("the hub", p.hub, wanted)
+	target, err := newTarget("the hub", p.hub, wanted, superseded)
 	if err != nil {
 		return registration.Target{}, err
 	}
-	obsolete, err := newTarget("the hub", p.hub, superseded)
-	if err != nil {
-		return registration.Target{}, err
-	}
-	target.Superseded = obsolete.Configurations
-	return target, nil
+	target.Superseded, err = registration.Decode(superseded)
+	return target, err
 }
 
-func newTarget(name string, config *rest.Config, content []byte) (registration.Target, error) {
+// newTarget is where the configurations in content are registered; its client knows the kinds in others, too.
+func newTarget(name string, config *rest.Config, content []byte, others ...[]byte) (registration.Target, error) {
 	configurations, err := registration.Decode(content)
 	if err != nil {
 		return registration.Target{}, err
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
-	for _, configuration := range configurations {
-		mapper.Add(configuration.GroupVersionKind(), meta.RESTScopeRoot)
+	for _, content := range append(others, content) {
+		known, err := registration.Decode(content)
+		if err != nil {
+			return registration.Target{}, err
+		}
+		for _, configuration := range known {
+			mapper.Add(configuration.GroupVersionKind(), meta.RESTScopeRoot)
+		}
 	}
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme(), Mapper: mapper})
 	if err != nil {

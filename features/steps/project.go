@@ -53,7 +53,9 @@ func addProjectSteps(sc *godog.ScenarioContext) {
 	})
 	sc.Step(`^the project is gone$`, func(ctx context.Context) error { return from(ctx).projectIsGone(ctx) })
 	sc.Step(`^project "([^"]*)" may use ([A-Z]+)$`, func(ctx context.Context, project, city string) error {
-		return from(ctx).bindLocation(ctx, project, city)
+		s := from(ctx)
+		s.bound = append(s.bound, projectCity{project, city})
+		return s.bindLocation(ctx, project, city)
 	})
 	sc.Step(`^project "([^"]*)" may no longer use ([A-Z]+)$`, func(ctx context.Context, project, city string) error {
 		s := from(ctx)
@@ -63,6 +65,23 @@ func addProjectSteps(sc *godog.ScenarioContext) {
 		}
 		return c.Delete(ctx, locationBinding(city))
 	})
+}
+
+// projectCity is a city that a project may use.
+type projectCity struct{ project, city string }
+
+// unbindLocations takes back the cities that the scenario gave to projects: others count on what they may use.
+func (s *scenario) unbindLocations(ctx context.Context) error {
+	for _, bound := range s.bound {
+		c, err := s.client("project/"+bound.project, admin)
+		if err != nil {
+			return err
+		}
+		if err := client.IgnoreNotFound(c.Delete(ctx, locationBinding(bound.city))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *scenario) addNamespace(ctx context.Context, project string) error {

@@ -57,6 +57,8 @@ type scenario struct {
 	hanging string
 	// took is how long the last attempt took.
 	took time.Duration
+	// bound are the cities that the scenario gave to projects.
+	bound []projectCity
 	// moved are the cities that cells served before the scenario moved them.
 	moved map[string]string
 	// shrunk is a cell whose nodes have less room than by nature.
@@ -122,6 +124,7 @@ func (s *scenario) cleanUp(ctx context.Context) error {
 		}
 		problems = append(problems, s.removeNamespace(ctx, project))
 	}
+	problems = append(problems, s.unbindLocations(ctx))
 	for _, put := range s.strays {
 		c, err := s.client("cell/"+put.cell, admin)
 		if err != nil {
