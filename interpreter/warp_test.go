@@ -65,7 +65,7 @@ func emptied(value any) any {
 	}
 }
 
-// garble makes one scalar below each member of that name one of another type.
+// garble makes one scalar below each member of that name garbage.
 func (g *generator) garble(value any, name string) {
 	switch typed := value.(type) {
 	case map[string]any:
@@ -99,9 +99,24 @@ func (g *generator) garbleBelow(object map[string]any, key string) {
 			}
 		}
 	case string:
-		object[key] = pick(g, []any{json.Number("7"), true, []any{"x"}, map[string]any{"x": "y"}})
+		object[key] = g.garbage(object, key)
 	case json.Number:
-		object[key] = pick(g, []any{"7", true, []any{"x"}, map[string]any{"x": "y"}, json.Number("0.5"), json.Number("9223372036854775808")})
+		object[key] = g.garbage(object, key)
+	}
+}
+
+// garbage is what a member cannot be: of another type, too large, or no such text.
+func (g *generator) garbage(object map[string]any, key string) any {
+	_, text := object[key].(string)
+	switch {
+	case slices.Contains([]string{"cpu", "memory", "example.com/gpu"}, key):
+		return pick(g, noQuantities)
+	case key == "lastTransitionTime":
+		return pick(g, noTimes)
+	case text:
+		return pick(g, []any{json.Number("7"), true, []any{"x"}, map[string]any{"x": "y"}})
+	default:
+		return pick(g, []any{"7", true, []any{"x"}, map[string]any{"x": "y"}, json.Number("0.5"), json.Number("9223372036854775808")})
 	}
 }
 
