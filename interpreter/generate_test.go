@@ -128,6 +128,9 @@ func (g *generator) deployment(t testing.TB, operation configv1alpha1.Interprete
 	t.Helper()
 	var object v1alpha.WorkloadDeployment
 	g.filler.Fill(&object)
+	if operation == configv1alpha1.InterpreterOperationInterpretHealth && g.one(2) {
+		g.recover(&object)
+	}
 	// Of what scripts return Karmada drops what has become empty from lists by its position, one after the other and in no
 	// order, so that it hits others; and it takes an empty list for an empty object where another list at the same place
 	// holds one. An API server lets neither in.
@@ -143,6 +146,14 @@ func (g *generator) deployment(t testing.TB, operation configv1alpha1.Interprete
 	}
 	tree["apiVersion"], tree["kind"] = v1alpha.GroupVersion.String(), "WorkloadDeployment"
 	return encoded(t, tree)
+}
+
+// recover makes a deployment that is healthy, or nearly so.
+func (g *generator) recover(object *v1alpha.WorkloadDeployment) {
+	object.Status.ObservedGeneration = object.Generation
+	object.Status.DesiredReplicas, object.Status.ReadyReplicas = 2, int32(g.Intn(4))
+	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue}
+	object.Status.Conditions = slices.Insert(object.Status.Conditions, g.Intn(len(object.Status.Conditions)+1), available)
 }
 
 // items are what cells report: some silent, some garbage.

@@ -65,6 +65,8 @@ func scripted(t testing.TB, operation configv1alpha1.InterpreterOperation, c *go
 		result["dependencies"], enabled, err = lua.GetDependencies(object)
 	case configv1alpha1.InterpreterOperationAggregateStatus:
 		result["object"], enabled, err = lua.AggregateStatus(object, c.Items)
+	default:
+		enabled = false
 	}
 	if !enabled {
 		return nil, fmt.Errorf("the customization has no script for operation %s", operation)

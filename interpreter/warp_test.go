@@ -38,7 +38,7 @@ func (g *generator) warpMembers(object map[string]any, name string, inList bool)
 		case slices.Contains(plainMaps, name):
 		case key == "lastTransitionTime" && !g.one(10):
 			object[key] = pick(g, someTimes)
-		case g.one(25) && !(inList && g.wholeLists):
+		case (!inList || !g.wholeLists) && g.one(25):
 			object[key] = nil
 		case g.one(40):
 			delete(object, key)
