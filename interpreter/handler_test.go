@@ -118,7 +118,7 @@ func TestAggregateStatusPatch(t *testing.T) {
 	}
 }
 
-func patched(t *testing.T, object, patch []byte) []byte {
+func patched(t testing.TB, object, patch []byte) []byte {
 	t.Helper()
 	decoded, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
