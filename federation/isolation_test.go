@@ -128,7 +128,7 @@ func descendants(t *testing.T, pid int) []record {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, field := range strings.FieldsSeq(string(content)) {
+		for field := range strings.FieldsSeq(string(content)) {
 			child, err := strconv.Atoi(field)
 			if err != nil {
 				t.Fatal(err)
