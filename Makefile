@@ -6,6 +6,7 @@ export GOFLAGS ?= -mod=readonly -buildvcs=false
 BIN := bin
 CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
+KARMADACTL := $(BIN)/karmadactl
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 
@@ -28,12 +29,13 @@ build: ## Build every binary into bin/.
 	go build -o $(BIN)/ ./cmd/...
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Make what is made from the sources: deepcopy functions, CRDs, RBAC.
+generate: $(CONTROLLER_GEN) ## Make what is made from the sources: deepcopy functions, CRDs, RBAC, the customization in Lua.
 	$(CONTROLLER_GEN) object paths=./api/... paths=./milo
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-hub paths=./hub/access/hub output:rbac:dir=hub/access/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
+	go run ./hack/customization interpreter/customization
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.
@@ -49,8 +51,12 @@ verify: ## Fail when something generated is not what the sources make.
 	@hack/verify.sh
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check style, mistakes and who imports whom.
+lint: $(GOLANGCI_LINT) lint-lua ## Check style, mistakes and who imports whom.
 	$(GOLANGCI_LINT) run ./...
+
+.PHONY: lint-lua
+lint-lua: $(KARMADACTL) ## Let karmadactl check the customization in Lua.
+	$(KARMADACTL) interpret -f interpreter/customization/customization.yaml --check
 
 .PHONY: unit
 unit: ## Run the tests that need no federation.
@@ -93,3 +99,8 @@ $(CONTROLLER_GEN): hack/tools/codegen/go.mod hack/tools/codegen/go.sum
 $(GOLANGCI_LINT): hack/tools/lint/go.mod hack/tools/lint/go.sum
 	@echo "building golangci-lint (a few minutes the first time)"
 	@go build -C hack/tools/lint -trimpath -ldflags "-s -w" -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+# With the flags of federation/binaries.go, so that both share what is compiled.
+$(KARMADACTL): hack/tools/karmada/go.mod hack/tools/karmada/go.sum
+	@echo "building karmadactl (a few minutes the first time)"
+	@go build -C hack/tools/karmada -trimpath -ldflags "-s -w" -o $(CURDIR)/$@ github.com/karmada-io/karmada/cmd/karmadactl

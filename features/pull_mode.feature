@@ -8,7 +8,7 @@ Feature: A cell in pull mode
 
   Scenario: A Workload comes, grows and goes
     Given cell "lhr" is in pull mode and cannot reach the webhooks
-    When the consumer creates Workload "web" with
+    And Workload "web" runs with
       | placement | cities | replicas |
       | main      | LHR    | 2        |
     Then Workload "web" becomes available with 2 ready Instances
@@ -23,3 +23,20 @@ Feature: A cell in pull mode
     Then the project has nothing of the namespace
     And the hub has nothing of the namespace
     And cell "lhr" has not even the namespace
+
+  @serial
+  Scenario: The cell is lost and comes back
+    Given cell "lhr" is in pull mode and cannot reach the webhooks
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | LHR    | 1        |
+    When cell "lhr" goes down
+    Then Karmada says that cell "lhr" is not ready
+    When cell "lhr" comes back
+    Then Karmada says that cell "lhr" is ready
+    And cell "lhr" is in pull mode and cannot reach the webhooks
+    When the consumer changes Workload "web" to
+      | placement | cities | replicas |
+      | main      | LHR    | 2        |
+    Then Workload "web" becomes available with 2 ready Instances
+    And Instance "web-main-lhr-0" in cell "lhr" was not replaced

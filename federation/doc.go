@@ -8,4 +8,9 @@
 // Everything of one federation lies in one folder: certificates, kubeconfigs,
 // logs, audit logs and a record of every process. The processes outlive the
 // program that started them; [Open] finds them again by that folder.
+//
+// The hub reaches into a cell, as Karmada's push mode has it, or a cell in pull
+// mode asks the hub: then its karmada-agent runs in a network namespace from
+// which the kube-apiservers of the hub and of the cell are reached and nothing
+// else.
 package federation

@@ -7,7 +7,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-generated=(api/v1alpha api/crds milo hub/access cell/access)
+generated=(api/v1alpha api/crds milo hub/access cell/access interpreter/customization)
 make --no-print-directory -C "$root" bin/controller-gen
 mkdir "$copy/tree"
 (cd "$root" && tar --exclude=./.git --exclude=./bin -cf - .) | tar -xf - -C "$copy/tree"

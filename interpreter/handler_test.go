@@ -118,7 +118,7 @@ func TestAggregateStatusPatch(t *testing.T) {
 	}
 }
 
-func patched(t *testing.T, object, patch []byte) []byte {
+func patched(t testing.TB, object, patch []byte) []byte {
 	t.Helper()
 	decoded, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
@@ -133,6 +133,16 @@ func patched(t *testing.T, object, patch []byte) []byte {
 
 // TestRegistration: what Karmada is told is what is served.
 func TestRegistration(t *testing.T) {
+	for _, operation := range registeredOperations(t) {
+		if response := ask(t, request(t, operation)); !response.Successful {
+			t.Errorf("%s is registered and not served: %+v", operation, response.Status)
+		}
+	}
+}
+
+// registeredOperations are those that Karmada is told to ask the webhook for, at the path of the handler.
+func registeredOperations(t *testing.T) []configv1alpha1.InterpreterOperation {
+	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "policies", "interpreter.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -144,11 +154,7 @@ func TestRegistration(t *testing.T) {
 	if path := configuration.Webhooks[0].ClientConfig.Service.Path; path == nil || *path != interpreter.Path {
 		t.Errorf("path is %v", path)
 	}
-	for _, operation := range configuration.Webhooks[0].Rules[0].Operations {
-		if response := ask(t, request(t, operation)); !response.Successful {
-			t.Errorf("%s is registered and not served: %+v", operation, response.Status)
-		}
-	}
+	return configuration.Webhooks[0].Rules[0].Operations
 }
 
 // FuzzHandler: whatever comes in, there is an answer, and success only for the operations that are served.

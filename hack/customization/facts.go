@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -38,7 +37,7 @@ func instanceTypes() string {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		var size []string
 		for _, resource := range slices.Sorted(maps.Keys(types[name])) {
-			quantity := types[name][corev1.ResourceName(resource)]
+			quantity := types[name][resource]
 			size = append(size, fmt.Sprintf("[%q] = %q", resource, quantity.String()))
 		}
 		fmt.Fprintf(&out, "  [%q] = {%s},\n", name, strings.Join(size, ", "))

@@ -9,7 +9,8 @@ local kube = require("kube")
 -- time limit does not stop that: such a quantity is refused before anything reads it.
 local function quantity(of, member)
   local value = of[member]
-  if type(value) == "number" then
+  -- Larger numbers have been rounded.
+  if type(value) == "number" and math.abs(value) < 9007199254740992 then
     value = tostring(value)
   end
   if type(value) ~= "string" then

@@ -1,0 +1,43 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestAgentRoles(t *testing.T) {
+	roles, err := decode([]byte(strings.ReplaceAll(agentRoles, "{{cluster}}", "lhr")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity(agentUserPrefix + "lhr")
+	bindings := 0
+	for _, object := range roles {
+		subjects, _, err := unstructured.NestedSlice(object.Object, "subjects")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(subjects) == 0 {
+			continue
+		}
+		bindings++
+		want := []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": who.name}}
+		if !equality.Semantic.DeepEqual(subjects, want) {
+			t.Errorf("%s %s is for %v, want %v", object.GetKind(), object.GetName(), subjects, want)
+		}
+	}
+	if bindings != 3 {
+		t.Errorf("%d bindings, want one of the ClusterRole and two of Roles", bindings)
+	}
+	// At the hub the agent is no master of the federation; in its cell it is.
+	if slices.Contains(who.groups, "system:masters") || !slices.Contains(identity(karmadaAgent).groups, "system:masters") {
+		t.Errorf("groups at the hub are %v", who.groups)
+	}
+}

@@ -1,0 +1,112 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
+)
+
+var (
+	seed  = flag.Int64("seed", 1, "what random cases are made from")
+	cases = flag.Int("cases", 200, "how many random cases each operation gets")
+)
+
+// operations are those that both Go and Lua answer.
+var operations = []configv1alpha1.InterpreterOperation{
+	configv1alpha1.InterpreterOperationInterpretReplica,
+	configv1alpha1.InterpreterOperationReviseReplica,
+	configv1alpha1.InterpreterOperationRetain,
+	configv1alpha1.InterpreterOperationInterpretStatus,
+	configv1alpha1.InterpreterOperationAggregateStatus,
+	configv1alpha1.InterpreterOperationInterpretHealth,
+	configv1alpha1.InterpreterOperationInterpretDependency,
+}
+
+// TestGoAndLuaAgree on random objects: the functions, the handler and the customization answer the same, or all refuse.
+func TestGoAndLuaAgree(t *testing.T) {
+	for i, operation := range operations {
+		t.Run(string(operation), func(t *testing.T) {
+			t.Logf("go test ./interpreter -run %s -args -seed %d -cases %d", t.Name(), *seed, *cases)
+			g := newGenerator(*seed + int64(i))
+			refused := 0
+			for range *cases {
+				c := g.question(t, operation)
+				if !agree(t, operation, c) {
+					refused++
+				}
+				if t.Failed() {
+					t.Fatalf("object %s\nobserved %s\nreplicas %d\nitems %s", c.Object, c.Observed, *c.Replicas, encoded(t, c.Items))
+				}
+			}
+			t.Logf("%d of %d were refused", refused, *cases)
+			if refused > *cases/2 {
+				t.Error("most of the cases are garbage and say little")
+			}
+		})
+	}
+}
+
+// question is a case without what is wanted.
+func (g *generator) question(t testing.TB, operation configv1alpha1.InterpreterOperation) *golden {
+	t.Helper()
+	c := &golden{Object: g.deployment(t, operation), Replicas: new(pick(g, someReplicas))}
+	if operation == configv1alpha1.InterpreterOperationRetain {
+		c.Observed = g.deployment(t, operation)
+	}
+	if operation == configv1alpha1.InterpreterOperationAggregateStatus {
+		c.Items = g.items(t)
+	}
+	return c
+}
+
+// agree says whether the question was answered.
+func agree(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) bool {
+	t.Helper()
+	want, wantErr := served(t, operation, c)
+	got, err := scripted(t, operation, c)
+	if (err == nil) != (wantErr == nil) {
+		t.Errorf("Go's error is %v, Lua's %v", wantErr, err)
+	}
+	if err != nil || wantErr != nil {
+		return false
+	}
+	wantKept, gotKept := kept(t, operation, want), kept(t, operation, got)
+	if want["object"] != nil && bytes.Contains(c.Object, []byte(`:null`)) {
+		// An object whose members are all null becomes empty in Lua, and Karmada drops what is empty and was not before.
+		wantKept, gotKept = withoutEmpty(wantKept), withoutEmpty(gotKept)
+	}
+	same(t, "customization", gotKept, wantKept)
+	direct, err := direct(operation, c)
+	if err != nil {
+		t.Error(err)
+	}
+	if object, ok := want["object"].(json.RawMessage); ok {
+		same(t, "function", direct, normalised(t, map[string]json.RawMessage{"object": object}))
+	} else {
+		same(t, "function", kept(t, operation, direct), wantKept)
+	}
+	return true
+}
+
+// same says where answers differ: they are too long to be shown.
+func same(t *testing.T, by string, got, want any) {
+	t.Helper()
+	if difference := cmp.Diff(plain(t, want), plain(t, got)); difference != "" {
+		t.Errorf("%s (-want +got):\n%s", by, difference)
+	}
+}
+
+// TestOperations: whatever the webhook is registered for is in Lua as well.
+func TestOperations(t *testing.T) {
+	if registered := registeredOperations(t); !slices.Equal(slices.Sorted(slices.Values(registered)), slices.Sorted(slices.Values(operations))) {
+		t.Errorf("the webhook is registered for %v, in Lua are %v", registered, operations)
+	}
+}

@@ -1,0 +1,126 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// plainMaps hold what users name. An API server does not let null into them; Go reads it as an empty value there, and
+// Lua as none.
+var plainMaps = []string{"annotations", "labels", "limits", "requests", "matchLabels"}
+
+// warp is a value with members that are null, missing, empty, of no type, or written in unusual ways. It stays one that
+// Go reads.
+func (g *generator) warp(value any, name string, inList bool) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		g.warpMembers(typed, name, inList)
+	case []any:
+		for i := range typed {
+			typed[i] = g.warp(typed[i], name, true)
+			if g.wholeLists && isEmpty(typed[i]) {
+				typed[i] = map[string]any{"unknown": "x"}
+			}
+		}
+	}
+	return value
+}
+
+func (g *generator) warpMembers(object map[string]any, name string, inList bool) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		switch {
+		case name == "limits" || name == "requests":
+			object[key] = pick(g, someQuantities)
+		case slices.Contains(plainMaps, name):
+		case key == "lastTransitionTime" && !g.one(10):
+			object[key] = pick(g, someTimes)
+		case (!inList || !g.wholeLists) && g.one(25):
+			object[key] = nil
+		case g.one(40):
+			delete(object, key)
+		case g.one(30):
+			object[key] = emptied(object[key])
+		default:
+			object[key] = g.warp(object[key], key, inList)
+		}
+	}
+	if g.one(20) && !slices.Contains(plainMaps, name) {
+		object["unknown"] = map[string]any{"to": []any{"us", json.Number("9007199254740991"), json.Number("0.25")}}
+	}
+}
+
+// emptied is an object or list without members, and all else as it is.
+func emptied(value any) any {
+	switch value.(type) {
+	case map[string]any:
+		return map[string]any{}
+	case []any:
+		return []any{}
+	default:
+		return value
+	}
+}
+
+// garble makes one scalar below each member of that name garbage.
+func (g *generator) garble(value any, name string) {
+	switch typed := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(typed)) {
+			if key == name {
+				g.garbleBelow(typed, key)
+			} else {
+				g.garble(typed[key], name)
+			}
+		}
+	case []any:
+		for _, member := range typed {
+			g.garble(member, name)
+		}
+	}
+}
+
+// garbleBelow goes down from a member at random. What a type does not know, and what InterpretReplica does not read of
+// a runtime, is left alone.
+func (g *generator) garbleBelow(object map[string]any, key string) {
+	switch typed := object[key].(type) {
+	case map[string]any:
+		keys := slices.DeleteFunc(slices.Sorted(maps.Keys(typed)), func(key string) bool { return slices.Contains(unread, key) })
+		if len(keys) > 0 {
+			g.garbleBelow(typed, pick(g, keys))
+		}
+	case []any:
+		if len(typed) > 0 {
+			if member, ok := pick(g, typed).(map[string]any); ok {
+				g.garbleBelow(map[string]any{"": member}, "")
+			}
+		}
+	case string:
+		object[key] = g.garbage(object, key)
+	case json.Number:
+		object[key] = g.garbage(object, key)
+	}
+}
+
+// garbage is what a member cannot be: of another type, too large, or no such text.
+func (g *generator) garbage(object map[string]any, key string) any {
+	_, text := object[key].(string)
+	switch {
+	case slices.Contains([]string{"cpu", "memory", "example.com/gpu"}, key):
+		return pick(g, noQuantities)
+	case key == "lastTransitionTime":
+		return pick(g, noTimes)
+	case text:
+		return pick(g, []any{json.Number("7"), true, []any{"x"}, map[string]any{"x": "y"}})
+	default:
+		return pick(g, []any{"7", true, []any{"x"}, map[string]any{"x": "y"}, json.Number("0.5"), json.Number("9223372036854775808")})
+	}
+}
+
+// unread are members that neither a status nor the sizes of a runtime have.
+var unread = []string{
+	"unknown", "name", "image", "command", "args", "env", "volumeAttachments", "ports", "imagePullSecrets", "virtualMachine",
+}
