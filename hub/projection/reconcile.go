@@ -146,7 +146,9 @@ func (p *pass) writeStatus(ctx context.Context) error {
 		return err
 	}
 	status := p.desiredStatus(served)
-	if equality.Semantic.DeepEqual(p.deployment.Status, status) {
+	written := *p.deployment.Status.DeepCopy()
+	written.Conditions = withoutForeign(written.Conditions)
+	if equality.Semantic.DeepEqual(written, status) {
 		return nil
 	}
 	p.deployment.Status = status
