@@ -59,6 +59,8 @@ type scenario struct {
 	took time.Duration
 	// warnings are those of the last attempt.
 	warnings *warnings
+	// passwords are what Secrets hold.
+	passwords []string
 }
 
 // stray is an object that the scenario put straight into a cell.
@@ -94,6 +96,7 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	addHubSteps(sc)
 	addCellSteps(sc)
 	addAddOnSteps(sc)
+	addDataSteps(sc)
 	addRefusalSteps(sc)
 	addPrivilegeSteps(sc)
 	addAdmissionSteps(sc)
