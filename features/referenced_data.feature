@@ -82,19 +82,20 @@ Feature: Referenced data
       | data            | key      | value             |
       | Secret database | password | a random password |
     And the consumer creates Workload "one" which names "Secret database" with
-      | placement | cities | replicas |
-      | main      | DFW    | 1        |
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 1        |
     And the consumer creates Workload "two" which names "Secret database" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     And the consumer creates Workload "none" which names "" with
-      | placement | cities | replicas |
-      | main      | DFW    | 1        |
-    And Workload "one" becomes available with 1 ready Instances
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 1        |
+    And Workload "one" becomes available with 2 ready Instances
     And Workload "two" becomes available with 1 ready Instances
     When the consumer deletes Workload "one"
-    Then the hub has exactly the deployments "none-main-dfw, two-main-dfw"
+    Then the hub has exactly the deployments "none-main-dfw, none-main-ord, two-main-dfw"
     And "Secret database" on the hub goes with "two-main-dfw"
+    And cell "ord" has exactly the data ""
     And cell "dfw" has exactly the data "Secret database"
     And deployment "two-main-dfw" has its data
     When the consumer deletes Workload "two"
@@ -181,6 +182,21 @@ Feature: Referenced data
     And the consumer lets Workload "many" name "ConfigMap part-1, ConfigMap part-2, ConfigMap part-3, ConfigMap part-4"
     Then Workload "big" becomes available with 1 ready Instances
     And Workload "many" becomes available with 1 ready Instances
+
+  @serial
+  Scenario: What the add-on may not read is said, and read as soon as it may
+    Given a project of its own that may use DFW
+    And the consumer may keep data in the namespace
+    And the consumer keeps
+      | data            | key      | value             |
+      | Secret database | password | a random password |
+    And the add-on may not read Secrets in projects
+    When the consumer creates Workload "web" which names "Secret database" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then the data of deployment "web-main-dfw" is not ready because of "SourceUnauthorized", with "may not read Secret database"
+    When the add-on may read Secrets in projects again
+    Then Workload "web" becomes available with 1 ready Instances
 
   Scenario: What is done to a copy on the hub is put right, and what is not ours is left alone
     Given the consumer keeps

@@ -56,7 +56,9 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 
 // needsData says whether Instances of a template need a ConfigMap or Secret to start.
 func needsData(spec *v1alpha.InstanceSpec) bool {
-	return slices.ContainsFunc(v1alpha.DataReferences(spec, nil), func(data v1alpha.DataReference) bool { return !data.Optional })
+	return slices.ContainsFunc(v1alpha.DataReferences(spec, nil), func(data v1alpha.DataReference) bool {
+		return !data.Optional && data.Name != ""
+	})
 }
 
 func instanceLabels(deployment *v1alpha.WorkloadDeployment, index int) map[string]string {

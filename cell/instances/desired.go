@@ -49,7 +49,7 @@ func neededData(spec *v1alpha.InstanceSpec) ([]dataKey, bool) {
 	named := v1alpha.DataReferences(spec, nil)
 	var needed []dataKey
 	for _, data := range named {
-		if !data.Optional {
+		if !data.Optional && data.Name != "" {
 			needed = append(needed, dataKey{data.Kind, data.Name})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,9 @@ func addDataSteps(sc *godog.ScenarioContext) {
 	sc.Step(`^the consumer lets Workload "([^"]*)" name "([^"]*)"$`, func(ctx context.Context, name, data string) error {
 		return from(ctx).changeWorkload(ctx, name, func(workload *v1alpha.Workload) { letName(&workload.Spec.Template.Spec, data) })
 	})
+	sc.Step(`^the add-on may (not )?read Secrets in projects(?: again)?$`, func(ctx context.Context, not string) error {
+		return from(ctx).withholdSecrets(ctx, not != "")
+	})
 	addHubDataSteps(sc)
 	addFoundDataSteps(sc)
 }
@@ -66,7 +70,9 @@ func addHubDataSteps(sc *godog.ScenarioContext) {
 	})
 	sc.Step(`^somebody else puts "(ConfigMap|Secret) ([^"]*)" on the hub$`, func(ctx context.Context, kind, name string) error {
 		s := from(ctx)
-		return s.onHub(ctx, func(c client.Client) error { return c.Create(ctx, holding(newData(kind, s.cellKey(name)), "owner", "somebody else")) })
+		return s.onHub(ctx, func(c client.Client) error {
+			return c.Create(ctx, holding(newData(kind, s.cellKey(name)), "owner", "somebody else"))
+		})
 	})
 	sc.Step(`^"(ConfigMap|Secret) ([^"]*)" on the hub is still somebody else's$`, func(ctx context.Context, kind, name string) error {
 		s := from(ctx)
@@ -113,7 +119,27 @@ func (s *scenario) allowData(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return eventually(ctx, func(ctx context.Context) error { return user.List(ctx, &corev1.SecretList{}, client.InNamespace(s.namespace)) })
+	return eventually(ctx, func(ctx context.Context) error {
+		return user.List(ctx, &corev1.SecretList{}, client.InNamespace(s.namespace))
+	})
+}
+
+// withholdSecrets takes the right to read Secrets from the add-on in every project, or gives it back.
+func (s *scenario) withholdSecrets(ctx context.Context, withhold bool) error {
+	root, err := s.client("milo", admin)
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "karmada-compute-project"}}
+	if !withhold {
+		err := updateWhenFree(ctx, root, role, func(role *rbacv1.ClusterRole) { role.Rules = s.withheld })
+		s.withheld = nil
+		return err
+	}
+	return updateWhenFree(ctx, root, role, func(role *rbacv1.ClusterRole) {
+		s.withheld = slices.Clone(role.Rules)
+		role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "secrets") })
+	})
 }
 
 // newData is a ConfigMap or Secret that holds nothing.
@@ -188,7 +214,11 @@ func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 				obj.Type = "example.com/typed"
 			case "token":
 				obj.Type = corev1.SecretTypeServiceAccountToken
-				obj.Annotations[corev1.ServiceAccountNameKey] = "default"
+				obj.Annotations[corev1.ServiceAccountNameKey] = name
+				// Kubernetes removes a token without its account.
+				if err := s.addServiceAccount(ctx, name); err != nil {
+					return err
+				}
 			}
 		}
 		if err := c.Create(ctx, obj); err != nil {
@@ -196,6 +226,14 @@ func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 		}
 	}
 	return nil
+}
+
+func (s *scenario) addServiceAccount(ctx context.Context, name string) error {
+	c, err := s.client("project/"+s.project, admin)
+	if err != nil {
+		return err
+	}
+	return c.Create(ctx, &corev1.ServiceAccount{ObjectMeta: s.meta(name)})
 }
 
 func (s *scenario) changeData(ctx context.Context, kind, name, value string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cucumber/godog"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
@@ -59,6 +60,8 @@ type scenario struct {
 	took time.Duration
 	// warnings are those of the last attempt.
 	warnings *warnings
+	// withheld are the rules of the add-on's role in projects, where the scenario took one away.
+	withheld []rbacv1.PolicyRule
 	// passwords are what Secrets hold.
 	passwords []string
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,7 @@ import (
 // carry keeps the hub's copies of what can be carried and is needed.
 func (p *pass) carry(ctx context.Context) error {
 	var failed failures
-	for _, o := range inOrder(p.objects) {
+	for _, o := range inOrder(maps.Values(p.objects)) {
 		if o.reason != "" || !o.wanted || len(o.owners) == 0 {
 			continue
 		}
@@ -131,7 +132,7 @@ func (p *pass) withdraw(ctx context.Context) error {
 			for i := range copies.Items {
 				copied := &copies.Items[i]
 				copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
-				if p.keeps(p.objects[item{hubNamespace, kind, copied.Name}]) || !copied.DeletionTimestamp.IsZero() {
+				if keeps(p.objects[item{hubNamespace, kind, copied.Name}]) || !copied.DeletionTimestamp.IsZero() {
 					continue
 				}
 				failed.add(p.remove(ctx, copied))
@@ -139,11 +140,6 @@ func (p *pass) withdraw(ctx context.Context) error {
 		}
 	}
 	return failed.err()
-}
-
-// keeps says whether the copy of an object is to stay; nil: nobody names it.
-func (p *pass) keeps(o *object) bool {
-	return o != nil && len(o.owners) > 0 && o.reason != v1alpha.ReasonSourceNotFound
 }
 
 // remove deletes a copy, and no other object that has taken its name.

@@ -5,7 +5,9 @@ package references
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +49,7 @@ type finding struct {
 // deployment is a WorkloadDeployment of the project.
 type deployment struct {
 	original *v1alpha.WorkloadDeployment
-	// copied is the deployment on the hub; nil while it is not there, or going.
+	// copied is the deployment on the hub; nil while it is not there, or one of both is going.
 	copied *v1alpha.WorkloadDeployment
 	// hubNamespace is where its copy and what it names belong; empty while that is not decided.
 	hubNamespace string
@@ -62,6 +64,8 @@ type object struct {
 	owners []metav1.OwnerReference
 	// wanted says that a deployment whose data is within bounds names it.
 	wanted bool
+	// unknown says that the object could not be read just now.
+	unknown bool
 	finding
 }
 
@@ -106,20 +110,29 @@ func ownerReference(copied *v1alpha.WorkloadDeployment) metav1.OwnerReference {
 	}
 }
 
-// inOrder are items by kind and name, so that every look is the same.
-func inOrder(objects map[item]*object) []*object {
-	return slices.SortedFunc(maps.Values(objects), func(a, b *object) int {
-		return strings.Compare(a.kind+"/"+a.name, b.kind+"/"+b.name)
+// inOrder are objects by kind and name, so that every look is the same.
+func inOrder(objects iter.Seq[*object]) []*object {
+	return slices.SortedFunc(objects, func(a, b *object) int {
+		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
 	})
+}
+
+// of are those of the objects that a deployment names.
+func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
+	return func(yield func(*object) bool) {
+		for one := range d.named {
+			if o := objects[item{d.hubNamespace, one.kind, one.name}]; o != nil && !yield(o) {
+				return
+			}
+		}
+	}
 }
 
 // together is how much the objects that a deployment names hold.
 func (d *deployment) together(objects map[item]*object) int {
 	sum := 0
-	for one := range d.named {
-		if o := objects[item{d.hubNamespace, one.kind, one.name}]; o != nil {
-			sum += o.bytes
-		}
+	for o := range d.of(objects) {
+		sum += o.bytes
 	}
 	return sum
 }
@@ -249,3 +262,6 @@ func mustBeMadeAnew(copied, desired client.Object) bool {
 	sealed := before.immutable != nil && *before.immutable && !before.sameData(after)
 	return sealed || before.secretType != after.secretType
 }
+
+// keeps says whether the copy of an object is to stay; nil: nobody names it.
+func keeps(o *object) bool { return o != nil && o.reason != v1alpha.ReasonSourceNotFound }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,7 +37,7 @@ type pass struct {
 	projectUID  types.UID
 	namespace   string
 	sources     *projectSources
-	// deployments are those of the namespace that are to stay.
+	// deployments are those of the namespace.
 	deployments []*deployment
 	// objects are what they name.
 	objects map[item]*object
@@ -116,12 +117,12 @@ func (p *pass) load(ctx context.Context) error {
 		if d.hubNamespace != "" {
 			p.hubNamespaces[d.hubNamespace] = true
 		}
-		if !original.DeletionTimestamp.IsZero() {
-			// Federation takes its copy away, and the garbage collector what that alone owns.
-			continue
-		}
-		if err := p.loadCopy(ctx, d); err != nil {
-			return err
+		// Of one that is being deleted, federation takes the copy away, and the garbage collector what that alone owns.
+		// Until it is gone its Instances may need what it names.
+		if original.DeletionTimestamp.IsZero() {
+			if err := p.loadCopy(ctx, d); err != nil {
+				return err
+			}
 		}
 		p.deployments = append(p.deployments, d)
 	}
@@ -162,9 +163,10 @@ func (p *pass) expectSources(context.Context) error {
 // readSources finds out of each object whether it can be carried and how much it holds.
 func (p *pass) readSources(ctx context.Context) error {
 	var failed failures
-	for _, o := range inOrder(p.objects) {
+	for _, o := range inOrder(maps.Values(p.objects)) {
 		found, err := p.look(ctx, o)
 		if err != nil {
+			o.unknown = true
 			o.finding = finding{reason: v1alpha.ReasonResolving, message: fmt.Sprintf("%s %s could not be read just now; it is tried again", o.kind, o.name)}
 			failed.add(fmt.Errorf("read %s %s in namespace %s of the project: %w", o.kind, o.name, p.namespace, withoutContent(err)))
 			continue
@@ -172,11 +174,11 @@ func (p *pass) readSources(ctx context.Context) error {
 		o.finding = found
 	}
 	for _, d := range p.deployments {
-		fits := d.together(p.objects) <= maxTogether
-		for one := range d.named {
-			if o := p.objects[item{d.hubNamespace, one.kind, one.name}]; o != nil && fits {
-				o.wanted = true
-			}
+		if d.together(p.objects) > maxTogether {
+			continue
+		}
+		for o := range d.of(p.objects) {
+			o.wanted = true
 		}
 	}
 	return failed.err()

@@ -29,8 +29,8 @@ var reasons = []string{
 func (p *pass) writeConditions(ctx context.Context) error {
 	var failed failures
 	for _, d := range p.deployments {
-		if err := p.writeCondition(ctx, d); err != nil {
-			failed.add(err)
+		if d.original.DeletionTimestamp.IsZero() {
+			failed.add(p.writeCondition(ctx, d))
 		}
 	}
 	return failed.err()
@@ -43,6 +43,10 @@ func (p *pass) writeCondition(ctx context.Context, d *deployment) error {
 			return nil
 		}
 		return apply.Conditions(ctx, p.project, Owner, d.original)
+	}
+	if existing != nil && d.isUnknown(p.objects) {
+		// What was known before says more than that one try failed.
+		return nil
 	}
 	condition := desiredCondition(d, p.objects)
 	condition.ObservedGeneration = d.original.Generation
@@ -85,18 +89,26 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	return condition
 }
 
+// isUnknown says whether something that a deployment names could not be read just now.
+func (d *deployment) isUnknown(objects map[item]*object) bool {
+	for o := range d.of(objects) {
+		if o.unknown {
+			return true
+		}
+	}
+	return false
+}
+
 // problems are what keeps the data of a deployment back, by reason, kind and name. An optional object may be missing.
 func (d *deployment) problems(objects map[item]*object) []finding {
 	if d.hubNamespace == "" {
 		return []finding{{reason: v1alpha.ReasonResolving, message: "the deployment has no place on the hub yet"}}
 	}
 	var found []finding
-	for _, o := range inOrder(objects) {
-		needed, named := d.named[reference{o.kind, o.name}]
-		if o.hubNamespace != d.hubNamespace || !named || o.reason == "" || (!needed && o.reason == v1alpha.ReasonSourceNotFound) {
-			continue
+	for _, o := range inOrder(d.of(objects)) {
+		if needed := d.named[reference{o.kind, o.name}]; o.reason != "" && (needed || o.reason != v1alpha.ReasonSourceNotFound) {
+			found = append(found, o.finding)
 		}
-		found = append(found, o.finding)
 	}
 	if sum := d.together(objects); sum > maxTogether {
 		found = append(found, finding{reason: v1alpha.ReasonSourceTooLarge, message: fmt.Sprintf(
