@@ -89,3 +89,21 @@ func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
 		})
 	}
 }
+
+func TestTheConditionOfDataIsNotProjections(t *testing.T) {
+	data := metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSourceNotFound}
+	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonStableInstanceFound}
+	p := newPass()
+	p.deployment.Status.Conditions = []metav1.Condition{data}
+	if got := p.desiredStatus(true); meta.FindStatusCondition(got.Conditions, data.Type) != nil {
+		t.Errorf("before a cell has reported: %+v", got.Conditions)
+	}
+	// What a cell says of it does not become the project's either.
+	p.copied.Status.Conditions = []metav1.Condition{data, available}
+	if got := p.desiredStatus(true); len(got.Conditions) != 1 || got.Conditions[0].Type != available.Type {
+		t.Errorf("after a cell has reported: %+v", got.Conditions)
+	}
+	if len(p.deployment.Status.Conditions) != 1 || len(p.copied.Status.Conditions) != 2 {
+		t.Error("what was read was changed")
+	}
+}
