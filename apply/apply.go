@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,39 +50,64 @@ func Status(ctx context.Context, c client.Client, owner Owner, desired client.Ob
 	if err != nil {
 		return err
 	}
-	applied := &unstructured.Unstructured{Object: map[string]any{"status": full["status"]}}
-	gvk, err := apiutil.GVKForObject(desired, c.Scheme())
+	return status(ctx, c, owner, desired, full["status"])
+}
+
+func status(ctx context.Context, c client.Client, owner Owner, of client.Object, value any) error {
+	applied := &unstructured.Unstructured{Object: map[string]any{"status": value}}
+	gvk, err := apiutil.GVKForObject(of, c.Scheme())
 	if err != nil {
 		return fmt.Errorf("apply status: %w", err)
 	}
 	applied.SetGroupVersionKind(gvk)
-	applied.SetNamespace(desired.GetNamespace())
-	applied.SetName(desired.GetName())
+	applied.SetNamespace(of.GetNamespace())
+	applied.SetName(of.GetName())
 	// The UID makes the write fail when the object was recreated meanwhile, so that a status never lands on another.
-	applied.SetUID(desired.GetUID())
+	applied.SetUID(of.GetUID())
 	if err := c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(owner), client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(desired), err)
+		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(of), err)
 	}
 	return nil
+}
+
+// Conditions applies conditions of the status of obj as owner, and nothing else of it: conditions of other types, and
+// their owners, stay as they are. Conditions that the owner applied before and does not give are removed.
+func Conditions(ctx context.Context, c client.Client, owner Owner, obj client.Object, conditions ...metav1.Condition) error {
+	list := make([]any, 0, len(conditions))
+	for i := range conditions {
+		condition, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&conditions[i])
+		if err != nil {
+			return fmt.Errorf("encode condition %s: %w", conditions[i].Type, err)
+		}
+		list = append(list, condition)
+	}
+	return status(ctx, c, owner, obj, map[string]any{"conditions": list})
 }
 
 // ReplaceSpec sets the spec of the stored object to spec, whole, as owner. It is for what server-side apply cannot
 // do: removing fields that somebody else added. It fails when stored was recreated meanwhile.
 func ReplaceSpec(ctx context.Context, c client.Client, owner Owner, stored client.Object, spec any) error {
+	return Replace(ctx, c, owner, stored, map[string]any{"/spec": spec})
+}
+
+// Replace sets fields of the stored object, by their JSON paths, whole, as ReplaceSpec does the spec.
+func Replace(ctx context.Context, c client.Client, owner Owner, stored client.Object, values map[string]any) error {
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
 		Value any    `json:"value"`
 	}
-	patch, err := json.Marshal([]operation{
-		{Op: "test", Path: "/metadata/uid", Value: stored.GetUID()},
-		{Op: "replace", Path: "/spec", Value: spec},
-	})
+	operations := []operation{{Op: "test", Path: "/metadata/uid", Value: stored.GetUID()}}
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		// "add" replaces what is there, and does not mind when nothing is.
+		operations = append(operations, operation{Op: "add", Path: path, Value: values[path]})
+	}
+	patch, err := json.Marshal(operations)
 	if err != nil {
-		return fmt.Errorf("encode the spec of %s: %w", client.ObjectKeyFromObject(stored), err)
+		return fmt.Errorf("encode the fields of %s: %w", client.ObjectKeyFromObject(stored), err)
 	}
 	if err := c.Patch(ctx, stored, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(owner)); err != nil {
-		return fmt.Errorf("replace the spec of %s: %w", client.ObjectKeyFromObject(stored), err)
+		return fmt.Errorf("replace fields of %s: %w", client.ObjectKeyFromObject(stored), err)
 	}
 	return nil
 }

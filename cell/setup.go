@@ -37,18 +37,36 @@ type Options struct {
 // object is looked at again later.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to what the controllers read: of Pods those of Instances.
+// CacheOptions limit the cache to what the controllers read: of Pods those of Instances, of ConfigMaps and Secrets
+// those that the hub has sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("select the Pods of Instances: %w", err)
 	}
+	fromProject, err := labels.NewRequirement(v1alpha.LabelProject, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, fmt.Errorf("select what the hub has sent: %w", err)
+	}
+	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: withoutAnnotations}
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}: {Label: labels.NewSelector().Add(*ofDeployment)},
+			// Of these, controllers cache nothing but metadata.
+			&corev1.ConfigMap{}: sent,
+			&corev1.Secret{}:    sent,
 		},
 	}, nil
+}
+
+// withoutAnnotations drops annotations, which nothing here reads: one of them may hold all of a Secret.
+func withoutAnnotations(obj any) (any, error) {
+	if held, ok := obj.(client.Object); ok {
+		held.SetManagedFields(nil)
+		held.SetAnnotations(nil)
+	}
+	return obj, nil
 }
 
 // Setup adds every controller to a manager of the cell. Call it before the manager starts.

@@ -5,6 +5,7 @@ package hub
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/federation"
 	"github.com/karmada-compute/karmada-compute/hub/projection"
+	"github.com/karmada-compute/karmada-compute/hub/references"
 )
 
 // Options configure the controllers.
@@ -72,6 +74,8 @@ func CacheOptions() (cache.Options, error) {
 		return cache.Options{}, err
 	}
 	with := func(r *labels.Requirement) cache.ByObject { return cache.ByObject{Label: labels.NewSelector().Add(*r)} }
+	metadata := with(fromProject)
+	metadata.Transform = onlyOurAnnotations
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
@@ -81,8 +85,24 @@ func CacheOptions() (cache.Options, error) {
 			&policyv1alpha1.PropagationPolicy{}: with(ofCity),
 			&clusterv1alpha1.Cluster{}:          {},
 			&workv1alpha2.ResourceBinding{}:     {Transform: federation.TrimBinding},
+			// Of these, controllers cache nothing but metadata.
+			&corev1.ConfigMap{}: metadata,
+			&corev1.Secret{}:    metadata,
 		},
 	}, nil
+}
+
+// onlyOurAnnotations drops annotations of others: kubectl writes all of a Secret that it applied into one.
+func onlyOurAnnotations(obj any) (any, error) {
+	held, ok := obj.(client.Object)
+	if !ok {
+		return obj, nil
+	}
+	held.SetManagedFields(nil)
+	annotations := held.GetAnnotations()
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return key != v1alpha.AnnotationProjectName })
+	held.SetAnnotations(annotations)
+	return obj, nil
 }
 
 // Controller is one of the hub's controllers, by the name that --controllers knows.
@@ -124,6 +144,13 @@ func Controllers() []Controller {
 		}},
 		{Name: "projection", Setup: func(t Target) error {
 			r := &projection.Reconciler{Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Clock: t.Options.Clock}
+			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
+		{Name: "references", Setup: func(t Target) error {
+			local := t.Manager.GetLocalManager()
+			r := &references.Reconciler{
+				Projects: t.Options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader(), Clock: t.Options.Clock,
+			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 	}

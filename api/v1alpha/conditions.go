@@ -82,6 +82,8 @@ const (
 	ReasonSourceUnauthorized = "SourceUnauthorized"
 	// ReasonSourceTooLarge says that an object, or all together, are too large to be carried to cells.
 	ReasonSourceTooLarge = "SourceTooLarge"
+	// ReasonSourceRefused says that an object is of a type, or has a name, that is not carried to cells.
+	ReasonSourceRefused = "SourceRefused"
 	// ReasonReferencedDataPresent says that the data is there.
 	ReasonReferencedDataPresent = "Ready"
 )

@@ -276,7 +276,8 @@ type InterfaceNetworkPolicy struct {
 
 // InstanceStatus is what an Instance does.
 type InstanceStatus struct {
-	// conditions are Ready, Available, Programmed and QuotaGranted.
+	// conditions are Ready, Available, Programmed and QuotaGranted, and ReferencedDataReady where the template names a
+	// ConfigMap or Secret.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -168,7 +168,8 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available, Progressing and ReplicasReady.
+	// conditions are Available, Progressing and ReplicasReady, and in a project ReferencedDataReady where the template
+	// names a ConfigMap or Secret.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

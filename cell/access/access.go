@@ -15,6 +15,10 @@ package access
 // Pods are made and removed, never changed.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=create;delete;get;list;watch
 
+// Whether what a template names has arrived: a watch of metadata, limited to what the hub has sent. Nothing reads, and
+// no rule can say, that a list is for metadata alone.
+// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list;watch
+
 // What a user must act on; the core group is for what leader election tells.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch

@@ -47,7 +47,18 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	if deployment.Spec.Quota != nil {
 		instance.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}
 	}
+	if needsData(&template.Spec) {
+		gates := instance.Spec.Controller.SchedulingGates
+		instance.Spec.Controller.SchedulingGates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData})
+	}
 	return instance
+}
+
+// needsData says whether Instances of a template need a ConfigMap or Secret to start.
+func needsData(spec *v1alpha.InstanceSpec) bool {
+	return slices.ContainsFunc(v1alpha.DataReferences(spec, nil), func(data v1alpha.DataReference) bool {
+		return !data.Optional && data.Name != ""
+	})
 }
 
 func instanceLabels(deployment *v1alpha.WorkloadDeployment, index int) map[string]string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,6 +30,12 @@ func deployment() *v1alpha.WorkloadDeployment {
 	}
 }
 
+func secretVolume(name string, optional *bool) v1alpha.InstanceVolume {
+	return v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
+		Secret: &corev1.SecretVolumeSource{SecretName: name, Optional: optional},
+	}}
+}
+
 func TestDesiredInstance(t *testing.T) {
 	tests := map[string]struct {
 		change    func(*v1alpha.WorkloadDeployment)
@@ -42,6 +49,20 @@ func TestDesiredInstance(t *testing.T) {
 			},
 			"project-uid",
 			[]v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
+		},
+		"data that is needed puts a gate, behind that of quota": {
+			func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
+				d.Spec.Template.Spec.Volumes = []v1alpha.InstanceVolume{secretVolume("database", nil)}
+			},
+			"project-uid",
+			[]v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}, {Name: v1alpha.GateReferencedData}},
+		},
+		"data that is optional puts none": {
+			func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Template.Spec.Volumes = []v1alpha.InstanceVolume{secretVolume("database", new(true)), secretVolume("", nil)}
+			},
+			"project-uid", nil,
 		},
 		"a deployment of no project is known by its own UID": {func(d *v1alpha.WorkloadDeployment) { d.Labels = nil }, "cell-uid", nil},
 	}

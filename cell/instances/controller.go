@@ -5,12 +5,15 @@ package instances
 
 import (
 	"context"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -40,6 +43,11 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		// A grant comes in the spec of the deployment.
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		// What a template names comes beside the deployment. What it holds is of no interest here.
+		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.instancesNaming(v1alpha.KindConfigMap)),
+			builder.WithPredicates(cameOrWent())).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.instancesNaming(v1alpha.KindSecret)),
+			builder.WithPredicates(cameOrWent())).
 		WithOptions(options).
 		Complete(r)
 }
@@ -60,4 +68,28 @@ func (r *Reconciler) instancesOf(ctx context.Context, obj client.Object) []recon
 		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&instances[i])})
 	}
 	return requests
+}
+
+// instancesNaming asks for the Instances that need an object of a kind.
+func (r *Reconciler) instancesNaming(kind string) handler.MapFunc {
+	return func(ctx context.Context, obj client.Object) []reconcile.Request {
+		var instances v1alpha.InstanceList
+		if err := r.Client.List(ctx, &instances, client.InNamespace(obj.GetNamespace())); err != nil {
+			// The list is read from memory, which has every Instance.
+			log.FromContext(ctx).Error(err, "Cannot find the Instances that data's coming or going concerns")
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range instances.Items {
+			if needed, _ := neededData(&instances.Items[i].Spec); slices.Contains(needed, dataKey{kind, obj.GetName()}) {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&instances.Items[i])})
+			}
+		}
+		return requests
+	}
+}
+
+// cameOrWent passes the beginning and the end of an object.
+func cameOrWent() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }

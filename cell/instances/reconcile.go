@@ -32,15 +32,44 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	granted := quotaGranted(deployment.Spec.Quota, instance.Name)
+	wanted := []metav1.Condition{granted}
 	if granted.Status == metav1.ConditionTrue {
 		if err := r.lift(ctx, instance, v1alpha.GateQuota); err != nil {
 			return reconcile.Result{}, ignoreOutOfDate(err)
 		}
 	}
-	return reconcile.Result{}, ignoreOutOfDate(r.report(ctx, instance, granted))
+	if needed, named := neededData(&instance.Spec); named {
+		missing, err := r.missing(ctx, instance.Namespace, needed)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if len(missing) == 0 {
+			if err := r.lift(ctx, instance, v1alpha.GateReferencedData); err != nil {
+				return reconcile.Result{}, ignoreOutOfDate(err)
+			}
+		}
+		wanted = append(wanted, dataReady(missing))
+	}
+	return reconcile.Result{}, ignoreOutOfDate(r.report(ctx, instance, wanted))
 }
 
-// lift removes a gate. A grant that is taken back later does not put it on again: what runs, runs.
+// missing are those of the needed objects that are not in the cell. An object that did not come from the hub does not
+// count: it may hold anything.
+func (r *Reconciler) missing(ctx context.Context, namespace string, needed []dataKey) ([]dataKey, error) {
+	var missing []dataKey
+	for _, one := range needed {
+		found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: one.kind}}
+		switch err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: one.name}, found); {
+		case apierrors.IsNotFound(err):
+			missing = append(missing, one)
+		case err != nil:
+			return nil, fmt.Errorf("look for %s %s: %w", one.kind, one.name, err)
+		}
+	}
+	return missing, nil
+}
+
+// lift removes a gate. A grant that is taken back, or data that goes, does not put it on again: what runs, runs.
 func (r *Reconciler) lift(ctx context.Context, instance *v1alpha.Instance, gate string) error {
 	rest, held := withoutGate(owned.Gates(instance), gate)
 	if !held {
@@ -56,9 +85,9 @@ func (r *Reconciler) lift(ctx context.Context, instance *v1alpha.Instance, gate 
 	return nil
 }
 
-func (r *Reconciler) report(ctx context.Context, instance *v1alpha.Instance, granted metav1.Condition) error {
+func (r *Reconciler) report(ctx context.Context, instance *v1alpha.Instance, found []metav1.Condition) error {
 	wanted := conditions.Put(instance.Status.Conditions,
-		conditions.Stamp{Generation: instance.Generation, Now: r.Clock.Now()}, granted)
+		conditions.Stamp{Generation: instance.Generation, Now: r.Clock.Now()}, found...)
 	if conditions.Contain(instance.Status.Conditions, wanted) {
 		return nil
 	}

@@ -92,6 +92,8 @@ func (s *summary) available() metav1.Condition {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
 	case s.heldByQuota:
 		condition.Reason = v1alpha.ReasonQuotaNotGranted
+	case s.heldByData:
+		condition.Reason = v1alpha.ReasonReferencedDataNotReady
 	default:
 		condition.Reason = v1alpha.ReasonInstancesProvisioning
 	}

@@ -48,6 +48,11 @@ func held(i *v1alpha.Instance) {
 	i.Status.Conditions = append(i.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionFalse})
 }
 
+func lacking(i *v1alpha.Instance) {
+	i.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateReferencedData}}
+	i.Status.Conditions = append(i.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse})
+}
+
 func justMade(i *v1alpha.Instance) {
 	i.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}
 }
@@ -86,6 +91,18 @@ func TestDesiredStatus(t *testing.T) {
 			[]v1alpha.Instance{instance("web-1", "h", "ImageUnavailable"), instance("web-0", "h", "ImageUnavailable")},
 			[4]int32{2, 2, 2, 0},
 			"InstancesProvisioning", false, false, "Instance web-0: ImageUnavailable",
+		},
+		"held by data": {
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", lacking)},
+			[4]int32{1, 1, 1, 0},
+			"ReferencedDataNotReady", false, false, "Instance web-0: SchedulingGatesPresent",
+		},
+		"one held by data, another Ready": {
+			2,
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "SchedulingGatesPresent", lacking)},
+			[4]int32{2, 2, 2, 1},
+			"StableInstanceFound", false, false, "Instance web-1: SchedulingGatesPresent",
 		},
 		"held by quota": {
 			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)}, [4]int32{1, 1, 1, 0}, "QuotaNotGranted", false, false, "SchedulingGatesPresent",

@@ -35,6 +35,8 @@ type summary struct {
 	leaving int32
 	// heldByQuota says whether the quota of an Instance is not granted.
 	heldByQuota bool
+	// heldByData says whether data that an Instance needs is not in the cell.
+	heldByData bool
 	// unlisted is how many Instances the report has no room for.
 	unlisted int
 	// worst says what holds the Instance that needs a user most, or nothing when none is held.
@@ -76,7 +78,8 @@ func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 			s.readyWanted++
 		}
 	}
-	s.heldByQuota = s.heldByQuota || heldByQuota(instance)
+	s.heldByQuota = s.heldByQuota || heldBy(instance, v1alpha.GateQuota, v1alpha.ConditionQuotaGranted)
+	s.heldByData = s.heldByData || heldBy(instance, v1alpha.GateReferencedData, v1alpha.ConditionReferencedDataReady)
 }
 
 // settled says whether what runs is what is asked for.
@@ -111,8 +114,8 @@ func trouble(instance *v1alpha.Instance) (int, string) {
 	return severity[ready.Reason], fmt.Sprintf("Instance %s: %s: %s", instance.Name, ready.Reason, ready.Message)
 }
 
-// heldByQuota says whether the quota of an Instance was looked for and is not granted.
-func heldByQuota(instance *v1alpha.Instance) bool {
-	return slices.Contains(owned.Gates(instance), v1alpha.SchedulingGate{Name: v1alpha.GateQuota}) &&
-		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, v1alpha.ConditionQuotaGranted, metav1.ConditionFalse)
+// heldBy says whether a gate holds an Instance and what it waits for was looked for and is not there.
+func heldBy(instance *v1alpha.Instance, gate, condition string) bool {
+	return slices.Contains(owned.Gates(instance), v1alpha.SchedulingGate{Name: gate}) &&
+		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, condition, metav1.ConditionFalse)
 }

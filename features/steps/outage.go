@@ -207,6 +207,9 @@ func (s *scenario) restore(ctx context.Context) error {
 		problems = append(problems, s.annotateProject(ctx, s.hanging, ""))
 		s.hanging = ""
 	}
+	if s.withheld != nil {
+		problems = append(problems, s.withholdSecrets(ctx, false))
+	}
 	for _, replica := range s.altered {
 		problems = append(problems, s.addOn.Stop(replica), s.addOn.Start(ctx, replica))
 	}

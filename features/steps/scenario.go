@@ -11,6 +11,7 @@ import (
 
 	"github.com/cucumber/godog"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
@@ -65,6 +66,10 @@ type scenario struct {
 	shrunk string
 	// warnings are those of the last attempt.
 	warnings *warnings
+	// withheld are the rules of the add-on's role in projects, where the scenario took one away.
+	withheld []rbacv1.PolicyRule
+	// passwords are what Secrets hold.
+	passwords []string
 }
 
 // stray is an object that the scenario put straight into a cell.
@@ -101,6 +106,7 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 	addCellSteps(sc)
 	addTopologySteps(sc)
 	addAddOnSteps(sc)
+	addDataSteps(sc)
 	addRefusalSteps(sc)
 	addPrivilegeSteps(sc)
 	addAdmissionSteps(sc)

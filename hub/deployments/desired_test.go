@@ -95,3 +95,30 @@ func TestSameDeployment(t *testing.T) {
 		})
 	}
 }
+
+func TestWithData(t *testing.T) {
+	held := metav1.Condition{Type: v1alpha.ConditionAvailable, Reason: v1alpha.ReasonReferencedDataNotReady, Message: "0 of 1"}
+	starting := metav1.Condition{Type: v1alpha.ConditionAvailable, Reason: v1alpha.ReasonInstancesProvisioning, Message: "0 of 1"}
+	missing := metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse, Message: "create it"}
+	tests := map[string]struct {
+		available metav1.Condition
+		others    []metav1.Condition
+		want      string
+	}{
+		"held by data":           {held, []metav1.Condition{missing}, "0 of 1; create it"},
+		"held, not yet said why": {held, nil, "0 of 1"},
+		"held by something else": {starting, []metav1.Condition{missing}, "0 of 1"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			deployment := &v1alpha.WorkloadDeployment{}
+			deployment.Status.Conditions = test.others
+			if got := withData(&test.available, deployment); got.Message != test.want {
+				t.Errorf("got %q", got.Message)
+			}
+			if test.available.Message != "0 of 1" {
+				t.Error("the deployment's own condition was changed")
+			}
+		})
+	}
+}

@@ -113,10 +113,21 @@ func (p *pass) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 		case condition.Status == metav1.ConditionTrue:
 			available = true
 		case worst == nil:
-			worst = condition
+			worst = withData(condition, deployment)
 		}
 	}
 	p.set(&result.Conditions, p.placementAvailable(name, available, worst))
+	return result
+}
+
+// withData is a condition whose message also says what is wrong with the data that holds the deployment.
+func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeployment) *metav1.Condition {
+	data := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionReferencedDataReady)
+	if available.Reason != v1alpha.ReasonReferencedDataNotReady || data == nil || data.Status == metav1.ConditionTrue {
+		return available
+	}
+	result := available.DeepCopy()
+	result.Message += "; " + data.Message
 	return result
 }
 

@@ -6,16 +6,14 @@ package federation
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 )
 
 // cellReport is what of a cell's report an assignment depends on. The fields are the interpreter's.
@@ -41,7 +39,7 @@ func TrimBinding(object any) (any, error) {
 		},
 		Spec: workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters},
 	}
-	if !ofDeployment(binding) {
+	if !origin.BindsDeployment(binding) {
 		trimmed.Spec = workv1alpha2.ResourceBindingSpec{}
 		return trimmed, nil
 	}
@@ -56,10 +54,6 @@ func TrimBinding(object any) (any, error) {
 		trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus)
 	}
 	return trimmed, nil
-}
-
-func ofDeployment(binding *workv1alpha2.ResourceBinding) bool {
-	return binding.Spec.Resource.Kind == "WorkloadDeployment" && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
 }
 
 // trimReports drops a report that cannot be read: the cell has then confirmed nothing.
@@ -88,24 +82,9 @@ func decodeReport(item *workv1alpha2.AggregatedStatusItem) *cellReport {
 	return report
 }
 
-// loadBinding reads what Karmada's scheduler has decided of the copy, and what its cells report. It is nil before there
-// is one.
-func (p *pass) loadBinding(ctx context.Context) (*workv1alpha2.ResourceBinding, error) {
-	binding := &workv1alpha2.ResourceBinding{}
-	name := types.NamespacedName{Namespace: p.hubNamespace, Name: karmadanames.GenerateBindingName("WorkloadDeployment", p.deployment.Name)}
-	err := p.Hub.Get(ctx, name, binding)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("get the ResourceBinding of the hub's copy: %w", err)
-	}
-	return binding, nil
-}
-
 // assignment is the next assignment of a copy. existing is the copy as it is, which may be none yet.
 func (p *pass) assignment(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentAssignment, error) {
-	binding, err := p.loadBinding(ctx)
+	binding, err := origin.Binding(ctx, p.Hub, types.NamespacedName{Namespace: p.hubNamespace, Name: p.deployment.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(r.copiesOfCity),
 			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, deletionStarted(), readinessChanged())))...).
 		// Karmada's scheduler says how many Instances each cell runs, and cells say which they have given up.
-		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(r.copyOfBinding), append(onHub, mcbuilder.WithPredicates(divided()))...).
+		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(origin.OfBinding(r.Hub)), append(onHub, mcbuilder.WithPredicates(divided()))...).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }
@@ -117,20 +117,6 @@ func (r *Reconciler) copiesIn(hubNamespace func(client.Object) string) mapper {
 func nameOf(obj client.Object) string            { return obj.GetName() }
 func namespaceOf(obj client.Object) string       { return obj.GetNamespace() }
 func labelledNamespace(obj client.Object) string { return obj.GetLabels()[v1alpha.LabelHubNamespace] }
-
-// copyOfBinding asks for the original of the copy that a ResourceBinding binds.
-func (r *Reconciler) copyOfBinding(ctx context.Context, changed client.Object) []mcreconcile.Request {
-	binding, ok := changed.(*workv1alpha2.ResourceBinding)
-	if !ok || !ofDeployment(binding) {
-		return nil
-	}
-	bound := &v1alpha.WorkloadDeployment{}
-	if err := r.Hub.Get(ctx, client.ObjectKey{Namespace: binding.Namespace, Name: binding.Spec.Resource.Name}, bound); err != nil {
-		// None of ours, or one that the cache has not heard of yet: its own event comes.
-		return nil
-	}
-	return origin.OfCopy(ctx, bound)
-}
 
 // copiesOfCity asks for the originals of all copies in a cell's city.
 func (r *Reconciler) copiesOfCity(ctx context.Context, cell client.Object) []mcreconcile.Request {

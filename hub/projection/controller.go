@@ -6,9 +6,12 @@ package projection
 import (
 	"context"
 
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
@@ -47,6 +50,21 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Owns(&v1alpha.Instance{}).
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)).
+		// What no cell has room for is said.
+		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(origin.OfBinding(r.Hub)),
+			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false), mcbuilder.WithPredicates(scheduled())).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
+}
+
+// scheduled passes changes of what Karmada's scheduler says.
+func scheduled() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
+			after, stillIs := e.ObjectNew.(*workv1alpha2.ResourceBinding)
+			return isBinding && stillIs && refusal(before) != refusal(after)
+		},
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
 }

@@ -90,24 +90,37 @@ func observedAt(conditions []metav1.Condition, generation int64) []metav1.Condit
 	return result
 }
 
-// desiredStatus is what the cell reports, in the project's terms. The Instances themselves are objects in the
+// withoutForeign are conditions less the one that hub/references writes: a cell has no say in it, and two owners of one
+// condition would write it in turns.
+func withoutForeign(conditions []metav1.Condition) []metav1.Condition {
+	return slices.DeleteFunc(slices.Clone(conditions), func(condition metav1.Condition) bool {
+		return condition.Type == v1alpha.ConditionReferencedDataReady
+	})
+}
+
+// desiredStatus is what the cells report, in the project's terms. served says whether the city has a cell, and refusal why
+// Karmada finds none that could take the deployment, or "". The Instances themselves are objects in the
 // project and not repeated here.
-func (p *pass) desiredStatus(served bool) v1alpha.WorkloadDeploymentStatus {
+func (p *pass) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeploymentStatus {
 	generation := p.observedGeneration()
 	status := v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: generation,
-		Conditions:         observedAt(p.copied.Status.Conditions, generation),
+		Conditions:         observedAt(withoutForeign(p.copied.Status.Conditions), generation),
 		ReplicaCounts:      p.copied.Status.ReplicaCounts,
 	}
 	if len(status.Conditions) > 0 {
+		p.addShortfall(&status, refusal)
 		return status
 	}
 	// No cell has reported yet: say what is waited for.
-	status.Conditions = slices.Clone(p.deployment.Status.Conditions)
+	status.Conditions = withoutForeign(p.deployment.Status.Conditions)
 	status.DesiredReplicas = p.deployment.Spec.DesiredReplicas()
 	available := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstancesProvisioning,
 		Message: fmt.Sprintf("waiting for the cell of %s to report", p.deployment.Spec.CityCode),
+	}
+	if refusal != "" {
+		available.Message = p.noRoom(refusal)
 	}
 	if !served {
 		available.Reason = v1alpha.ReasonNoMatchingLocation

@@ -54,7 +54,7 @@ func TestObservedGeneration(t *testing.T) {
 
 func TestDesiredStatusWithoutReport(t *testing.T) {
 	for served, want := range map[bool]string{true: v1alpha.ReasonInstancesProvisioning, false: v1alpha.ReasonNoMatchingLocation} {
-		status := newPass().desiredStatus(served)
+		status := newPass().desiredStatus(served, "")
 		available := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
 		if available == nil || available.Status != metav1.ConditionFalse || available.Reason != want || available.Message == "" {
 			t.Errorf("served %t: condition is %+v, want reason %s", served, available, want)
@@ -87,5 +87,23 @@ func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
 				t.Errorf("metadata is %+v", got.ObjectMeta)
 			}
 		})
+	}
+}
+
+func TestTheConditionOfDataIsNotProjections(t *testing.T) {
+	data := metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSourceNotFound}
+	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonStableInstanceFound}
+	p := newPass()
+	p.deployment.Status.Conditions = []metav1.Condition{data}
+	if got := p.desiredStatus(true, ""); meta.FindStatusCondition(got.Conditions, data.Type) != nil {
+		t.Errorf("before a cell has reported: %+v", got.Conditions)
+	}
+	// What a cell says of it does not become the project's either.
+	p.copied.Status.Conditions = []metav1.Condition{data, available}
+	if got := p.desiredStatus(true, ""); len(got.Conditions) != 1 || got.Conditions[0].Type != available.Type {
+		t.Errorf("after a cell has reported: %+v", got.Conditions)
+	}
+	if len(p.deployment.Status.Conditions) != 1 || len(p.copied.Status.Conditions) != 2 {
+		t.Error("what was read was changed")
 	}
 }

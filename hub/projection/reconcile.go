@@ -17,6 +17,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 )
 
 // pass is one look at one deployment.
@@ -145,8 +146,14 @@ func (p *pass) writeStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	status := p.desiredStatus(served)
-	if equality.Semantic.DeepEqual(p.deployment.Status, status) {
+	binding, err := origin.Binding(ctx, p.Hub, client.ObjectKeyFromObject(p.copied))
+	if err != nil {
+		return err
+	}
+	status := p.desiredStatus(served, refusal(binding))
+	written := *p.deployment.Status.DeepCopy()
+	written.Conditions = withoutForeign(written.Conditions)
+	if equality.Semantic.DeepEqual(written, status) {
 		return nil
 	}
 	p.deployment.Status = status

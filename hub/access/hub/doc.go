@@ -20,6 +20,11 @@ package hub
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=work.karmada.io,resources=works,verbs=get;list;watch;create;patch;delete
 
+// The copies of what templates name, on their way to the cells. Hub namespaces come and go with the projects' namespaces,
+// and a role in each would take the right to write roles, which is the right to everything; so this right has no
+// namespace. There is no update and no deletecollection, and the cache holds no contents.
+// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch;create;patch;delete
+
 // The webhooks' own CA: one Secret, which is made when it is not there.
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-webhook-ca,verbs=get;update
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,verbs=create

@@ -27,6 +27,10 @@ package project
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments;instances,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status;instances/status,verbs=patch
 
+// What templates name: read to be carried to the hub, watched without contents, never written. Any namespace of any
+// project may have a Workload, so the right has no namespace.
+// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
+
 // A hub namespace is named after the UID of the namespace in the project.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 

@@ -1,0 +1,74 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// TestShortfall: cells that run all that they were given do not hide what nobody was given.
+func TestShortfall(t *testing.T) {
+	reported := []metav1.Condition{
+		{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue},
+		{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse},
+		{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionTrue},
+	}
+	for name, c := range map[string]struct {
+		assigned []int
+		refusal  string
+		want     string
+	}{
+		"all is assigned":           {assigned: []int{0, 1, 3}},
+		"not yet divided":           {assigned: []int{0}, want: "2 Instances are still to be divided"},
+		"no room":                   {assigned: []int{0}, refusal: "0/2 clusters.", want: "no room for all of it: 0/2 clusters; ask"},
+		"a refusal that is no loss": {assigned: []int{0, 1, 2}, refusal: "old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := testingclock.NewFakePassiveClock(time.Unix(1000, 0))
+			p := newPass()
+			p.Reconciler = &Reconciler{Clock: clock}
+			p.deployment.Spec.ScaleSettings.MinReplicas = 3
+			p.copied.Status.Conditions = reported
+			p.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+				Cells: []v1alpha.CellAssignment{{Name: "a", Indices: v1alpha.IndexRanges(c.assigned)}},
+			}
+			got := p.desiredStatus(true, c.refusal)
+			ready := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReplicasReady)
+			if (ready.Status == metav1.ConditionFalse) != (c.want != "") || !strings.Contains(ready.Message, c.want) {
+				t.Errorf("ReplicasReady is %+v", ready)
+			}
+			if c.want != "" && (got.DesiredReplicas != 3 || !meta.IsStatusConditionTrue(got.Conditions, v1alpha.ConditionProgressing)) {
+				t.Errorf("desired are %d, conditions %+v", got.DesiredReplicas, got.Conditions)
+			}
+			p.deployment.Status = got
+			clock.SetTime(time.Unix(2000, 0))
+			if again := p.desiredStatus(true, c.refusal); !equality.Semantic.DeepEqual(got, again) {
+				t.Errorf("it would be written again: %+v, then %+v", got, again)
+			}
+		})
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	binding := &workv1alpha2.ResourceBinding{}
+	for status, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "", metav1.ConditionFalse: "why"} {
+		binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: status, Message: "why"}}
+		if got := refusal(binding); got != want {
+			t.Errorf("%s: %q, want %q", status, got, want)
+		}
+	}
+	if got := refusal(nil); got != "" {
+		t.Errorf("no binding: %q", got)
+	}
+}

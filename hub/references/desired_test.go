@@ -1,0 +1,197 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// spec names a Secret in every way, and ConfigMaps that Instances can and cannot do without.
+func spec() *v1alpha.InstanceSpec {
+	secret, optional := corev1.LocalObjectReference{Name: "database"}, corev1.LocalObjectReference{Name: "spare"}
+	return &v1alpha.InstanceSpec{
+		Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: &v1alpha.SandboxRuntime{
+			ImagePullSecrets: []v1alpha.ImagePullSecretReference{{Name: "registry"}, {Name: ""}},
+			Containers: []v1alpha.SandboxContainer{{Env: []corev1.EnvVar{
+				{ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: secret, Optional: new(true)}}},
+				{ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: optional, Optional: new(true)}}},
+			}}},
+		}},
+		Volumes: []v1alpha.InstanceVolume{
+			{InstanceVolumeSource: v1alpha.InstanceVolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "database"}}},
+			{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "app"}}}},
+		},
+	}
+}
+
+func TestNamedBy(t *testing.T) {
+	want := map[reference]bool{{"Secret", "registry"}: true, {"Secret", "database"}: true, {"ConfigMap", "spare"}: false, {"ConfigMap", "app"}: true}
+	if got := namedBy(spec()); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// named is a deployment of hub namespace ns that needs ConfigMaps.
+func named(name string, federated bool, configMaps ...string) *deployment {
+	d := &deployment{original: &v1alpha.WorkloadDeployment{}, hubNamespace: "ns", named: map[reference]bool{}}
+	d.original.Spec.CityCode = "DFW"
+	if federated {
+		d.copied = &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}}
+	}
+	for _, one := range configMaps {
+		d.named[reference{v1alpha.KindConfigMap, one}] = true
+	}
+	return d
+}
+
+func TestCollect(t *testing.T) {
+	elsewhere := named("far", true, "a")
+	elsewhere.hubNamespace = ""
+	objects := collect([]*deployment{named("two", true, "a", "b"), named("one", true, "a"), named("new", false, "a", "c"), elsewhere})
+	want := map[string]string{"a": "one two", "b": "two", "c": ""}
+	if len(objects) != len(want) {
+		t.Fatalf("got %v", objects)
+	}
+	for name, owners := range want {
+		o := objects[item{"ns", v1alpha.KindConfigMap, name}]
+		var got []string
+		for _, owner := range o.owners {
+			got = append(got, owner.Name)
+			if owner.UID != types.UID("uid-"+owner.Name) || owner.Controller != nil || owner.Kind != "WorkloadDeployment" {
+				t.Errorf("owner of %s is %+v", name, owner)
+			}
+		}
+		if joined := strings.Join(got, " "); joined != owners {
+			t.Errorf("owners of %s are %q, want %q", name, joined, owners)
+		}
+	}
+}
+
+func TestExamine(t *testing.T) {
+	metadata := metav1.ObjectMeta{Name: "it"}
+	tests := map[string]struct {
+		source      client.Object
+		wantReason  string
+		wantMessage string
+		wantBytes   int
+	}{
+		"a ConfigMap":    {&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": "bc"}, BinaryData: map[string][]byte{"de": {1}}}, "", "", 6},
+		"a Secret":       {&corev1.Secret{ObjectMeta: metadata, Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"a": []byte("hidden")}}, "", "", 7},
+		"just too large": {&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": strings.Repeat("x", maxObject)}}, "SourceTooLarge", "ConfigMap it holds 262145 bytes and at most 262144", maxObject + 1},
+		"just not":       {&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": strings.Repeat("x", maxObject-1)}}, "", "", maxObject},
+		"a token":        {&corev1.Secret{ObjectMeta: metadata, Type: corev1.SecretTypeServiceAccountToken, Data: map[string][]byte{"a": []byte("hidden")}}, "SourceRefused", "Secret it has type", 0},
+		"a cluster's CA": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: rootCA}}, "SourceRefused", rootCA, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := examine(test.source)
+			if got.reason != test.wantReason || !strings.Contains(got.message, test.wantMessage) || got.bytes != test.wantBytes || (got.message == "") != (got.reason == "") {
+				t.Errorf("got %+v", got)
+			}
+			if strings.Contains(got.message, "hidden") {
+				t.Errorf("the message says what the Secret holds: %s", got.message)
+			}
+		})
+	}
+}
+
+func TestDesiredCopy(t *testing.T) {
+	o := &object{item: item{"ns", v1alpha.KindSecret, "database"}, owners: []metav1.OwnerReference{{Name: "web"}}}
+	source := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "database", Namespace: "default", UID: "uid", ResourceVersion: "7", Finalizers: []string{"theirs"},
+			Labels: map[string]string{"theirs": "x"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "hidden"},
+		},
+		Type: "example.com/typed", Data: map[string][]byte{"password": []byte("hidden")}, Immutable: new(true),
+	}
+	labels, annotations := map[string]string{v1alpha.LabelProject: "cluster-p"}, map[string]string{v1alpha.AnnotationProjectName: "p"}
+	got, ok := desiredCopy(source, o, labels, annotations).(*corev1.Secret)
+	if !ok || got.Type != source.Type || !contentOf(got).sameData(contentOf(source)) || got.Immutable != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got.Name != "database" || got.Namespace != "ns" || got.UID != "" || got.ResourceVersion != "" || len(got.Finalizers) > 0 ||
+		!maps.Equal(got.Labels, labels) || !maps.Equal(got.Annotations, annotations) || len(got.OwnerReferences) != 1 {
+		t.Errorf("metadata %+v", got.ObjectMeta)
+	}
+	configMap := &corev1.ConfigMap{Data: map[string]string{"a": "b"}, BinaryData: map[string][]byte{"c": {1}}}
+	copied := desiredCopy(configMap, &object{item: item{"ns", v1alpha.KindConfigMap, "app"}}, labels, annotations)
+	if kindOf(copied) != v1alpha.KindConfigMap || !contentOf(copied).sameData(contentOf(configMap)) {
+		t.Errorf("got %+v", copied)
+	}
+}
+
+func TestWhatACopyNeeds(t *testing.T) {
+	owner := ownerReference(named("web", true).copied)
+	desired := func() *corev1.Secret {
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha.LabelProject: "p"}, OwnerReferences: []metav1.OwnerReference{owner}},
+			Type:       corev1.SecretTypeOpaque, Data: map[string][]byte{"a": {1}},
+		}
+	}
+	tests := map[string]struct {
+		change   func(*corev1.Secret)
+		wantSame bool
+		wantAnew bool
+	}{
+		"nothing":          {func(*corev1.Secret) {}, true, false},
+		"labels of others": {func(s *corev1.Secret) { s.Labels["karmada.io/managed"] = "true" }, true, false},
+		"an owner of another kind": {func(s *corev1.Secret) {
+			s.OwnerReferences = append(s.OwnerReferences, metav1.OwnerReference{APIVersion: "v1"})
+		}, true, false},
+		"an owner that is no more": {func(s *corev1.Secret) {
+			s.OwnerReferences = append(s.OwnerReferences, ownerReference(named("old", true).copied))
+		}, false, false},
+		"an owner that is missing":   {func(s *corev1.Secret) { s.OwnerReferences = nil }, false, false},
+		"a label that is missing":    {func(s *corev1.Secret) { s.Labels = nil }, false, false},
+		"other data":                 {func(s *corev1.Secret) { s.Data["a"] = []byte{2} }, false, false},
+		"more data":                  {func(s *corev1.Secret) { s.Data["b"] = []byte{2} }, false, false},
+		"another type":               {func(s *corev1.Secret) { s.Type = "other" }, false, true},
+		"sealed by hand":             {func(s *corev1.Secret) { s.Immutable = new(true) }, true, false},
+		"sealed by hand, other data": {func(s *corev1.Secret) { s.Immutable, s.Data = new(true), nil }, false, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			copied := desired()
+			test.change(copied)
+			if same, anew := sameCopy(copied, desired()), mustBeMadeAnew(copied, desired()); same != test.wantSame || anew != test.wantAnew {
+				t.Errorf("same is %t, made anew is %t", same, anew)
+			}
+		})
+	}
+}
+
+func TestKeeps(t *testing.T) {
+	if keeps(nil) {
+		t.Error("what nobody names goes")
+	}
+	for reason, want := range map[string]bool{
+		"": true, v1alpha.ReasonSourceNotFound: false, v1alpha.ReasonSourceTooLarge: true, v1alpha.ReasonSourceUnauthorized: true, v1alpha.ReasonResolving: true,
+	} {
+		if got := keeps(&object{finding: finding{reason: reason}}); got != want {
+			t.Errorf("%q: got %t", reason, got)
+		}
+	}
+}
+
+func TestInOrder(t *testing.T) {
+	objects := collect([]*deployment{named("web", true, "b", "a", "c")})
+	objects[item{"ns", v1alpha.KindSecret, "0"}] = &object{item: item{"ns", v1alpha.KindSecret, "0"}}
+	var got []string
+	for _, o := range inOrder(maps.Values(objects)) {
+		got = append(got, o.name)
+	}
+	if !slices.Equal(got, []string{"a", "b", "c", "0"}) {
+		t.Errorf("got %v", got)
+	}
+}
