@@ -27,7 +27,7 @@ import (
 var (
 	someNames       = []string{"", "a", "b", "settings", "keys", "é", "web"}
 	someCells       = []string{"a", "b", "c", "dfw-10", "dfw-9"}
-	someIndices     = []string{"0", "1", "2", "3", "9", "10", "11", "01", "x", "-1", "1.5", "", "9223372036854775807", "9223372036854775808", "99999999999999999999"}
+	someIndices     = []string{"0", "1", "2", "3", "0", "1", "2", "3", "9", "10", "11", "01", "x", "-1", "1.5", "", "9223372036854775807", "9223372036854775808", "99999999999999999999"}
 	someTypes       = []string{v1alpha.ConditionAvailable, v1alpha.ConditionProgressing, v1alpha.ConditionReplicasReady, "example.com/Blessed", ""}
 	someStatuses    = []metav1.ConditionStatus{"True", "False", "Unknown", "", "true"}
 	someReplicas    = []int32{0, 1, 2, 3, 5, 1000, -1, 2147483647, -2147483648}
@@ -102,7 +102,7 @@ func (g *generator) message() string {
 	}
 	var message strings.Builder
 	for length := 500 + g.Intn(20); message.Len() < length; {
-		message.WriteString(pick(g, []string{"a", "é", "…", "😀", "aaaaaaaaaaaaaaaa"}))
+		message.WriteString(pick(g, []string{"a", "é", "ÿ", "…", "😀", "aaaaaaaaaaaaaaaa"}))
 	}
 	return message.String()
 }
@@ -113,11 +113,11 @@ func (g *generator) fillInstance(instance *v1alpha.ReportedInstance, c randfill.
 }
 
 func (g *generator) fillAssignment(assignment *v1alpha.WorkloadDeploymentAssignment, _ randfill.Continue) {
-	for range g.Intn(4) {
+	for range g.Intn(6) {
 		cell := v1alpha.CellAssignment{Name: pick(g, someCells)}
-		for range g.Intn(3) {
-			first := int32(g.Intn(12))
-			cell.Indices = append(cell.Indices, v1alpha.IndexRange{First: first, Last: first + int32(g.Intn(4)) - 1})
+		for range g.Intn(4) {
+			first := int32(g.Intn(6))
+			cell.Indices = append(cell.Indices, v1alpha.IndexRange{First: first, Last: first + int32(g.Intn(7)) - 1})
 		}
 		assignment.Cells = append(assignment.Cells, cell)
 	}
