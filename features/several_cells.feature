@@ -47,6 +47,11 @@ Feature: Several cells in one city
     And Workload "web" is scaled to 6 and settles
     Then cells "iad-1, iad-2" run 6 Instances, each at least 1, and none twice
     And none of the Instances in cells "iad-1, iad-2" was replaced
+    When cell "iad-2" does not serve the city
+    Then cell "iad-1" runs 6 Instances
+    And cell "iad-2" runs 0 Instances
+    And Workload "web" becomes available with 6 ready Instances
+    And none of the Instances in cells "iad-1" was replaced
 
   @serial @status
   Scenario: What a lost cell ran moves to the others, once

@@ -99,7 +99,7 @@ func (p *pass) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploym
 	return assign(division{
 		current: existing.Spec.Assignment, shares: shares,
 		runs: func(cell string, index int) bool { return p.mayRun(binding, existing, cell, index) },
-		gone: func(cell string) bool { return !p.reachable(cell) || reportOf(binding, cell) == nil },
+		gone: func(cell string) bool { return !p.reachable[cell] || reportOf(binding, cell) == nil },
 	}), nil
 }
 

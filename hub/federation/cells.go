@@ -23,14 +23,16 @@ type cell struct {
 	since time.Time
 }
 
-// loadCells reads which cells the deployment's city has.
+// loadCells reads which cells the deployment's city has, and which cells of any city Karmada reaches.
 func (p *pass) loadCells(ctx context.Context) error {
 	var clusters clusterv1alpha1.ClusterList
 	if err := p.Hub.List(ctx, &clusters); err != nil {
 		return fmt.Errorf("list the hub's Clusters: %w", err)
 	}
+	p.reachable = map[string]bool{}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
+		p.reachable[cluster.Name] = newCell(cluster).ready
 		label := cluster.Labels[v1alpha.LabelTopologyCity]
 		if cluster.DeletionTimestamp.IsZero() && label != "" && v1alpha.CityLabel(label) == v1alpha.CityLabel(p.deployment.Spec.CityCode) {
 			p.cells = append(p.cells, newCell(cluster))
@@ -72,16 +74,6 @@ func (p *pass) anyReady() bool {
 	for _, c := range p.cells {
 		if c.ready {
 			return true
-		}
-	}
-	return false
-}
-
-// reachable says whether a cell is one of the city's that Karmada reaches.
-func (p *pass) reachable(name string) bool {
-	for _, c := range p.cells {
-		if c.name == name {
-			return c.ready
 		}
 	}
 	return false

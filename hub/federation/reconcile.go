@@ -37,6 +37,8 @@ type pass struct {
 	waiting bool
 	// cells are those of the deployment's city.
 	cells []cell
+	// reachable are the cells of any city that Karmada reaches.
+	reachable map[string]bool
 	// again is when the deployment must be looked at again although nothing changes; 0: never.
 	again time.Duration
 }
