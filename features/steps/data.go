@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,9 +168,7 @@ func heldBy(obj client.Object) map[string]string {
 	held := map[string]string{}
 	switch obj := obj.(type) {
 	case *corev1.ConfigMap:
-		for key, value := range obj.Data {
-			held[key] = value
-		}
+		maps.Copy(held, obj.Data)
 	case *corev1.Secret:
 		for key, value := range obj.Data {
 			held[key] = string(value)
