@@ -1,4 +1,4 @@
-@dependency @data
+@dependency
 Feature: Referenced data
   ConfigMaps and Secrets that a Workload names in its project are in the cells that run it, as they are now, and in no
   other cell; and what a Secret holds is nowhere else.

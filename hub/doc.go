@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package hub holds the controllers that run beside the karmada-apiserver: deployments (in a project),
-// federation (project to hub) and projection (hub to project). What they need of Milo they say in the interfaces of
-// this package.
+// federation (project to hub), references (project to hub: what deployments name) and projection (hub to project). What
+// they need of Milo they say in the interfaces of this package.
 package hub

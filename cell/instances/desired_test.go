@@ -79,7 +79,8 @@ func TestNeededData(t *testing.T) {
 		"optional alone": {[]v1alpha.InstanceVolume{secret("a", new(true))}, nil, true},
 		"each once, in order": {
 			[]v1alpha.InstanceVolume{secret("c", nil), secret("a", nil), configMap, secret("a", nil), secret("", nil)},
-			[]dataKey{{"ConfigMap", "b"}, {"Secret", "a"}, {"Secret", "c"}}, true,
+			[]dataKey{{"ConfigMap", "b"}, {"Secret", "a"}, {"Secret", "c"}},
+			true,
 		},
 	}
 	for name, test := range tests {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,9 +168,7 @@ func heldBy(obj client.Object) map[string]string {
 	held := map[string]string{}
 	switch obj := obj.(type) {
 	case *corev1.ConfigMap:
-		for key, value := range obj.Data {
-			held[key] = value
-		}
+		maps.Copy(held, obj.Data)
 	case *corev1.Secret:
 		for key, value := range obj.Data {
 			held[key] = string(value)
@@ -347,18 +346,17 @@ func letName(spec *v1alpha.InstanceSpec, data string) {
 	}
 }
 
+// dataSources are a volume of an object, and a variable that takes one value of it.
 func dataSources(kind, name string, optional *bool) (v1alpha.InstanceVolume, corev1.EnvVar) {
 	local := corev1.LocalObjectReference{Name: name}
+	var volume v1alpha.InstanceVolume
+	var from corev1.EnvVarSource
 	if kind == v1alpha.KindSecret {
-		return v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
-				Secret: &corev1.SecretVolumeSource{SecretName: name, Optional: optional},
-			}}, corev1.EnvVar{ValueFrom: &corev1.EnvVarSource{
-				SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: local, Key: "password", Optional: optional},
-			}}
+		volume.Secret = &corev1.SecretVolumeSource{SecretName: name, Optional: optional}
+		from.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: local, Key: "password", Optional: optional}
+	} else {
+		volume.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: local, Optional: optional}
+		from.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: local, Key: "greeting", Optional: optional}
 	}
-	return v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
-			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: local, Optional: optional},
-		}}, corev1.EnvVar{ValueFrom: &corev1.EnvVarSource{
-			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: local, Key: "greeting", Optional: optional},
-		}}
+	return volume, corev1.EnvVar{ValueFrom: &from}
 }

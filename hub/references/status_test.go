@@ -69,7 +69,8 @@ func TestDesiredCondition(t *testing.T) {
 	}{
 		"all there": {nil, nil, "Ready", []string{"is in the cell"}},
 		"two missing, both named, in order": {
-			map[string]finding{"b": absent("b"), "a": absent("a")}, nil, "SourceNotFound",
+			map[string]finding{"b": absent("b"), "a": absent("a")},
+			nil, "SourceNotFound",
 			[]string{"ConfigMap a does not exist in namespace default of the project; create it; ConfigMap b does not"},
 		},
 		"the reason is the first of an order": {map[string]finding{"a": large, "b": absent("b")}, nil, "SourceNotFound", []string{"ConfigMap b", "too large"}},
