@@ -77,6 +77,25 @@ Feature: Referenced data
     Then Workload "web" becomes available with 1 ready Instances
     And deployment "web-main-dfw" has its data
 
+  Scenario: A template whose data is missing takes nothing down
+    Given the consumer keeps
+      | data                | key      | value |
+      | ConfigMap greetings | greeting | hello |
+    And the consumer creates Workload "web" which names "ConfigMap greetings" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And Workload "web" becomes available with 1 ready Instances
+    And the Instances that run are remembered
+    When the consumer lets Workload "web" name "ConfigMap greetings, ConfigMap late"
+    Then the data of deployment "web-main-dfw" is not ready because of "SourceNotFound", with "ConfigMap late does not exist in namespace"
+    And the conditions of Workload "web" are of its newest generation
+    And Instance "web-main-dfw-0" in cell "dfw" was not replaced
+    When the consumer keeps
+      | data           | key      | value   |
+      | ConfigMap late | greeting | at last |
+    Then Instance "web-main-dfw-0" in cell "dfw" becomes another one
+    And Workload "web" becomes available with 1 ready Instances
+
   Scenario: What two Workloads share stays until both are gone
     Given the consumer keeps
       | data            | key      | value             |

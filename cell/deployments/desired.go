@@ -12,18 +12,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// newTarget is what deployment asks for; hash is that of its template.
-func newTarget(deployment *v1alpha.WorkloadDeployment, hash string) *target {
+// newTarget is what deployment asks for; hash is that of its template, and dataReady says whether what the template needs
+// is in the cell.
+func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bool) *target {
 	return &target{
 		name:     deployment.Name,
 		indices:  deployment.InstanceIndices(),
 		hash:     hash,
 		parallel: deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
 		startable: func(name string) bool {
-			return deployment.Spec.Quota == nil || slices.Contains(deployment.Spec.Quota.GrantedInstances, name)
+			return dataReady && (deployment.Spec.Quota == nil || slices.Contains(deployment.Spec.Quota.GrantedInstances, name))
 		},
 	}
 }
@@ -47,18 +49,11 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	if deployment.Spec.Quota != nil {
 		instance.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}
 	}
-	if needsData(&template.Spec) {
+	if needed, _ := data.Needed(&template.Spec); len(needed) > 0 {
 		gates := instance.Spec.Controller.SchedulingGates
 		instance.Spec.Controller.SchedulingGates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData})
 	}
 	return instance
-}
-
-// needsData says whether Instances of a template need a ConfigMap or Secret to start.
-func needsData(spec *v1alpha.InstanceSpec) bool {
-	return slices.ContainsFunc(v1alpha.DataReferences(spec, nil), func(data v1alpha.DataReference) bool {
-		return !data.Optional && data.Name != ""
-	})
 }
 
 func instanceLabels(deployment *v1alpha.WorkloadDeployment, index int) map[string]string {

@@ -97,12 +97,15 @@ func TestDesiredInstance(t *testing.T) {
 
 func TestNewTarget(t *testing.T) {
 	d := deployment()
-	if got := newTarget(d, "h"); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
+	if got := newTarget(d, "h", true); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
 	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-main-dfw-1"}}
+	if got := newTarget(d, "h", false); got.startable("web-main-dfw-1") {
+		t.Error("an Instance would start without its data")
+	}
 	d.Spec.ScaleSettings.InstanceManagementPolicy = v1alpha.Parallel
-	if got := newTarget(d, "h"); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
+	if got := newTarget(d, "h", true); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -21,7 +21,7 @@ type target struct {
 	hash string
 	// parallel is false when Instances follow each other.
 	parallel bool
-	// startable says whether an Instance of a name may start as far as quota goes.
+	// startable says whether an Instance of a name, made now, may start as far as quota and data go.
 	startable func(name string) bool
 }
 
@@ -80,7 +80,7 @@ func parallelPlan(t *target, s *slots) plan {
 		switch {
 		case instance == nil:
 			p.create = append(p.create, t.indices[i])
-		case !deleting(instance) && outdated(t, instance):
+		case !deleting(instance) && outdated(t, instance) && (!owned.Ready(instance) || t.startable(instance.Name)):
 			p.remove = append(p.remove, instance)
 		}
 	}
@@ -126,8 +126,8 @@ func nextToCreate(t *target, s *slots) (int, bool) {
 }
 
 // nextToRoll is the highest Instance that serves and is outdated, when nothing else is on its way. An Instance that
-// quota holds is on no way and does not hold up the others; and one that serves is not taken down for a successor
-// that quota would hold.
+// quota or missing data holds is on no way and does not hold up the others; and one that serves is not taken down for a
+// successor that would be held.
 func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	var next *v1alpha.Instance
 	for _, instance := range s.wanted {

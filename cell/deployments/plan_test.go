@@ -132,10 +132,13 @@ func TestOrderedPlan(t *testing.T) {
 
 func TestParallelPlan(t *testing.T) {
 	checkPlans(t, true, map[string]planCase{
-		"all at once":                    {replicas: 3, wantCreate: []int{0, 1, 2}},
-		"all gaps":                       {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
-		"all that are too many":          {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
-		"all that are outdated":          {replicas: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
+		"all at once":           {replicas: 3, wantCreate: []int{0, 1, 2}},
+		"all gaps":              {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
+		"all that are too many": {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
+		"all that are outdated": {replicas: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
+		"one that serves is not taken down for one that would be held": {
+			replicas: 2, instances: "web-0:A+ web-1:A-", held: []string{"web-0", "web-1"}, wantRemove: []string{"web-1"},
+		},
 		"what is deleted is left to end": {replicas: 2, instances: "web-0:A+x web-1:B+ web-2:B+x"},
 	})
 }

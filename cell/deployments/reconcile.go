@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
@@ -50,7 +51,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	todo := makePlan(newTarget(deployment, hash), instances)
+	needed, _ := data.Needed(&deployment.Spec.Template.Spec)
+	missing, err := data.Missing(ctx, r.Client, deployment.Namespace, needed)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	todo := makePlan(newTarget(deployment, hash, len(missing) == 0), instances)
 	for _, instance := range todo.remove[:min(len(todo.remove), batch)] {
 		if err := r.remove(ctx, instance, hash); err != nil {
 			return reconcile.Result{}, err

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
@@ -45,9 +45,9 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		// What a template names comes beside the deployment. What it holds is of no interest here.
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.instancesNaming(v1alpha.KindConfigMap)),
-			builder.WithPredicates(cameOrWent())).
+			builder.WithPredicates(data.CameOrWent())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.instancesNaming(v1alpha.KindSecret)),
-			builder.WithPredicates(cameOrWent())).
+			builder.WithPredicates(data.CameOrWent())).
 		WithOptions(options).
 		Complete(r)
 }
@@ -81,15 +81,10 @@ func (r *Reconciler) instancesNaming(kind string) handler.MapFunc {
 		}
 		var requests []reconcile.Request
 		for i := range instances.Items {
-			if needed, _ := neededData(&instances.Items[i].Spec); slices.Contains(needed, dataKey{kind, obj.GetName()}) {
+			if needed, _ := data.Needed(&instances.Items[i].Spec); slices.Contains(needed, data.Key{Kind: kind, Name: obj.GetName()}) {
 				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&instances.Items[i])})
 			}
 		}
 		return requests
 	}
-}
-
-// cameOrWent passes the beginning and the end of an object.
-func cameOrWent() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 )
 
 // maxNamed is how many missing objects a message names: it travels with every report of the deployment.
@@ -40,25 +41,8 @@ func withoutGate(gates []v1alpha.SchedulingGate, name string) ([]v1alpha.Schedul
 	return rest, len(rest) != len(gates)
 }
 
-// dataKey names a ConfigMap or Secret in the namespace of an Instance.
-type dataKey struct{ kind, name string }
-
-// neededData are the objects without which an Instance must not start, each once, in the order of kind and name. It is
-// false when the Instance names no data at all, not even such as it can do without.
-func neededData(spec *v1alpha.InstanceSpec) ([]dataKey, bool) {
-	named := v1alpha.DataReferences(spec, nil)
-	var needed []dataKey
-	for _, data := range named {
-		if !data.Optional && data.Name != "" {
-			needed = append(needed, dataKey{data.Kind, data.Name})
-		}
-	}
-	slices.SortFunc(needed, func(a, b dataKey) int { return strings.Compare(a.kind+"/"+a.name, b.kind+"/"+b.name) })
-	return slices.Compact(needed), len(named) > 0
-}
-
 // dataReady is the condition of an Instance that lacks these objects.
-func dataReady(missing []dataKey) metav1.Condition {
+func dataReady(missing []data.Key) metav1.Condition {
 	if len(missing) == 0 {
 		return metav1.Condition{
 			Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionTrue,
@@ -67,7 +51,7 @@ func dataReady(missing []dataKey) metav1.Condition {
 	}
 	var names []string
 	for _, one := range missing[:min(len(missing), maxNamed)] {
-		names = append(names, one.kind+" "+one.name)
+		names = append(names, one.Kind+" "+one.Name)
 	}
 	if more := len(missing) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 )
 
 func TestQuotaGranted(t *testing.T) {
@@ -61,45 +61,13 @@ func TestWithoutGate(t *testing.T) {
 	}
 }
 
-func TestNeededData(t *testing.T) {
-	secret := func(name string, optional *bool) v1alpha.InstanceVolume {
-		return v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
-			Secret: &corev1.SecretVolumeSource{SecretName: name, Optional: optional},
-		}}
-	}
-	configMap := v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
-		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "b"}},
-	}}
-	tests := map[string]struct {
-		volumes   []v1alpha.InstanceVolume
-		want      []dataKey
-		wantNamed bool
-	}{
-		"none":           {nil, nil, false},
-		"optional alone": {[]v1alpha.InstanceVolume{secret("a", new(true))}, nil, true},
-		"each once, in order": {
-			[]v1alpha.InstanceVolume{secret("c", nil), secret("a", nil), configMap, secret("a", nil), secret("", nil)},
-			[]dataKey{{"ConfigMap", "b"}, {"Secret", "a"}, {"Secret", "c"}},
-			true,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, named := neededData(&v1alpha.InstanceSpec{Volumes: test.volumes})
-			if !slices.Equal(got, test.want) || named != test.wantNamed {
-				t.Errorf("got %v, %t", got, named)
-			}
-		})
-	}
-}
-
 func TestDataReady(t *testing.T) {
 	if got := dataReady(nil); got.Status != metav1.ConditionTrue || got.Reason != "Ready" {
 		t.Errorf("got %+v", got)
 	}
-	var missing []dataKey
+	var missing []data.Key
 	for i := range 7 {
-		missing = append(missing, dataKey{"Secret", fmt.Sprint(i)})
+		missing = append(missing, data.Key{Kind: "Secret", Name: fmt.Sprint(i)})
 	}
 	want := "not in the cell: Secret 0, Secret 1, Secret 2, Secret 3, Secret 4, 2 more"
 	if got := dataReady(missing); got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonAwaitingPropagation || got.Message != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/conditions"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
@@ -38,8 +39,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return reconcile.Result{}, ignoreOutOfDate(err)
 		}
 	}
-	if needed, named := neededData(&instance.Spec); named {
-		missing, err := r.missing(ctx, instance.Namespace, needed)
+	if needed, named := data.Needed(&instance.Spec); named {
+		missing, err := data.Missing(ctx, r.Client, instance.Namespace, needed)
 		if err != nil {
 			return reconcile.Result{}, err
 		}
@@ -51,22 +52,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		wanted = append(wanted, dataReady(missing))
 	}
 	return reconcile.Result{}, ignoreOutOfDate(r.report(ctx, instance, wanted))
-}
-
-// missing are those of the needed objects that are not in the cell. An object that did not come from the hub does not
-// count: it may hold anything.
-func (r *Reconciler) missing(ctx context.Context, namespace string, needed []dataKey) ([]dataKey, error) {
-	var missing []dataKey
-	for _, one := range needed {
-		found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: one.kind}}
-		switch err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: one.name}, found); {
-		case apierrors.IsNotFound(err):
-			missing = append(missing, one)
-		case err != nil:
-			return nil, fmt.Errorf("look for %s %s: %w", one.kind, one.name, err)
-		}
-	}
-	return missing, nil
 }
 
 // lift removes a gate. A grant that is taken back, or data that goes, does not put it on again: what runs, runs.
