@@ -52,7 +52,7 @@ verify: ## Fail when something generated is not what the sources make.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) lint-lua ## Check style, mistakes and who imports whom.
-	$(GOLANGCI_LINT) run ./...
+	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 
 .PHONY: lint-lua
 lint-lua: $(KARMADACTL) ## Let karmadactl check the customization in Lua.

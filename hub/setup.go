@@ -138,8 +138,10 @@ func Controllers() []Controller {
 		}},
 		{Name: "federation", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			r := &federation.Reconciler{Projects: t.Options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader(),
-				FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock}
+			r := &federation.Reconciler{
+				Projects: t.Options.Projects, Hub: local.GetClient(), Live: local.GetAPIReader(),
+				FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "projection", Setup: func(t Target) error {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -126,19 +127,30 @@ func (o *options) complete() error {
 	if o.hub.failoverAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
 	}
-	if address, err := url.Parse(o.webhook.url); o.webhook.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
-		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.webhook.url))
+	return errors.Join(append(mistakes, o.webhook.check()...)...)
+}
+
+// check returns every mistake.
+func (o *webhookOptions) check() []error {
+	var mistakes []error
+	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
+		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.url))
 	}
-	if !slices.Contains([]string{modeFail, modeIgnore, modeDryRun}, o.webhook.mode) {
-		mistakes = append(mistakes, fmt.Errorf("--admission-mode: %q is none of %s, %s, %s", o.webhook.mode, modeFail, modeIgnore, modeDryRun))
+	for flag, choice := range map[string]struct {
+		value string
+		of    []string
+	}{
+		"admission-mode":   {o.mode, []string{modeFail, modeIgnore, modeDryRun}},
+		"interpreter-mode": {o.interpreter, []string{interpreterWebhook, interpreterCustomization}},
+	} {
+		if !slices.Contains(choice.of, choice.value) {
+			mistakes = append(mistakes, fmt.Errorf("--%s: %q is none of %s", flag, choice.value, strings.Join(choice.of, ", ")))
+		}
 	}
-	if !slices.Contains([]string{interpreterWebhook, interpreterCustomization}, o.webhook.interpreter) {
-		mistakes = append(mistakes, fmt.Errorf("--interpreter-mode: %q is none of %s, %s", o.webhook.interpreter, interpreterWebhook, interpreterCustomization))
-	}
-	if _, err := metav1.ParseToLabelSelector(o.webhook.namespaces); err != nil {
+	if _, err := metav1.ParseToLabelSelector(o.namespaces); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("--admission-namespace-selector: %w", err))
 	}
-	return errors.Join(mistakes...)
+	return mistakes
 }
 
 // stage sets how strictly, and where, admission is asked.
