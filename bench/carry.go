@@ -25,7 +25,7 @@ const quiet = time.Second
 
 // warmPatience is how long one of the updates may take that come before what is measured: Karmada may not have heard of a
 // new mode yet, and then the next update is the one that arrives.
-const warmPatience = 10 * time.Second
+const warmPatience = 30 * time.Second
 
 // errWarmUp says that there was nothing to measure.
 var errWarmUp = errors.New("no update arrived before anything was measured")
@@ -71,7 +71,12 @@ func (c *carriage) run(ctx context.Context) (err error) {
 	if err := c.make(ctx); err != nil {
 		return fmt.Errorf("make what is to be updated: %w", err)
 	}
-	if err := c.warmUp(ctx); err != nil {
+	if err := c.warmUp(ctx); errors.Is(err, errWarmUp) && ctx.Err() == nil {
+		// That nothing arrives is a finding, too.
+		c.result.alone.note(false)
+		c.progress.printf("%s: %v", c.title(), err)
+		return nil
+	} else if err != nil {
 		return err
 	}
 	c.progress.printf("%s: %d updates one after the other", c.title(), c.updates)

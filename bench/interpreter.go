@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // mostInstances is how many a WorkloadDeployment may have.
@@ -37,15 +38,19 @@ func interpreterCommand() *cobra.Command {
 			return runInterpreter(cmd, &o)
 		},
 	}
-	cmd.Flags().StringSliceVar(&o.modes, "modes", []string{webhookMode, customizationMode}, "values of --interpreter-mode that are measured")
-	cmd.Flags().IntSliceVar(&o.instances, "instances", []int{1, 100, 1000}, "how many Instances a deployment has")
-	cmd.Flags().IntSliceVar(&o.updates, "updates", []int{60, 60, 20}, "for each of --instances, how many updates are measured one after the other")
-	cmd.Flags().IntSliceVar(&o.atOnce, "at-once", []int{20, 20, 4}, "for each of --instances, how many deployments are updated at once")
-	cmd.Flags().DurationVar(&o.duration, "duration", 15*time.Second, "how long they are")
-	cmd.Flags().DurationVar(&o.deadline, "deadline", time.Minute, "after how long an update has failed")
-	cmd.Flags().IntVar(&o.warmup, "warmup", 3, "how many updates of each deployment come before that")
-	cmd.Flags().IntVar(&o.giveUp, "give-up", 3, "after how many failed updates in a row a deployment is given up")
+	o.addFlags(cmd.Flags())
 	return cmd
+}
+
+func (o *interpreterOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.modes, "modes", []string{webhookMode, customizationMode}, "values of --interpreter-mode that are measured")
+	flags.IntSliceVar(&o.instances, "instances", []int{1, 100, 1000}, "how many Instances a deployment has")
+	flags.IntSliceVar(&o.updates, "updates", []int{60, 60, 20}, "for each of --instances, how many updates are measured one after the other")
+	flags.IntSliceVar(&o.atOnce, "at-once", []int{20, 20, 4}, "for each of --instances, how many deployments are updated at once")
+	flags.DurationVar(&o.duration, "duration", 15*time.Second, "how long they are")
+	flags.DurationVar(&o.deadline, "deadline", time.Minute, "after how long an update has failed")
+	flags.IntVar(&o.warmup, "warmup", 3, "how many updates of each deployment come before that")
+	flags.IntVar(&o.giveUp, "give-up", 3, "after how many failed updates in a row a deployment is given up")
 }
 
 // check checks the flags, reporting all mistakes at once.
@@ -62,7 +67,7 @@ func (o *interpreterOptions) check() error {
 	if slices.ContainsFunc(o.instances, func(n int) bool { return n < 1 || n > mostInstances }) {
 		mistakes = append(mistakes, fmt.Errorf("--instances: use numbers from 1 to %d", mostInstances))
 	}
-	if len(o.instances) == 0 || slices.Min(slices.Concat(o.updates, o.atOnce, []int{o.warmup, o.giveUp})) < 1 || o.duration <= 0 || o.deadline <= 0 {
+	if slices.Min(slices.Concat(o.updates, o.atOnce, []int{o.warmup, o.giveUp})) < 1 || o.duration <= 0 || o.deadline <= 0 {
 		mistakes = append(mistakes, errors.New("--instances, --updates, --at-once, --warmup, --give-up, --duration, --deadline: use values above 0"))
 	}
 	return errors.Join(mistakes...)
@@ -71,7 +76,6 @@ func (o *interpreterOptions) check() error {
 func runInterpreter(cmd *cobra.Command, o *interpreterOptions) error {
 	reports := newCarriedReports(cmd)
 	run := &interpreterRun{options: o, progress: newProgress(cmd)}
-	// Floors first, then each mode with every size.
 	if err := withStage(cmd.Context(), cmd.ErrOrStderr(), run.measure); err != nil {
 		return err
 	}
@@ -87,6 +91,7 @@ type interpreterRun struct {
 	done     []*carriage
 }
 
+// measure measures the floors, and then each mode with every size.
 func (r *interpreterRun) measure(ctx context.Context, s *stage) error {
 	var err error
 	if r.planes, err = s.openPlanes(ctx); err != nil {
@@ -111,17 +116,11 @@ func (r *interpreterRun) measure(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// one measures one carriage. That none of its updates arrives is a finding, too.
 func (r *interpreterRun) one(ctx context.Context, c *carriage) error {
-	err := c.run(ctx)
-	if errors.Is(err, errWarmUp) && ctx.Err() == nil {
-		r.progress.printf("%s: %v", c.title(), err)
-		err = nil
-	}
-	r.done = append(r.done, c)
-	if err != nil {
+	if err := c.run(ctx); err != nil {
 		return fmt.Errorf("%s: %w", c.title(), err)
 	}
+	r.done = append(r.done, c)
 	return nil
 }
 

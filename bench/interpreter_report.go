@@ -29,7 +29,7 @@ func newCarriedReports(cmd *cobra.Command) *carriedReports {
 	}
 }
 
-// write writes the tables.
+// write writes the tables. Each row is compared with the floor that has as many objects at once.
 func (r *carriedReports) write(out io.Writer, o *interpreterOptions, done []*carriage) error {
 	floors := map[int]*carriage{}
 	for _, c := range done {
@@ -80,10 +80,10 @@ func (c *carriage) rateRow(floor *carriage) []string {
 }
 
 func (c *carriage) writesRow(floor *carriage) []string {
-	tried := c.result.alone.tried
-	if tried == 0 {
+	if c.result.written == nil {
 		return append(c.begin(), none(9)...)
 	}
+	tried := c.result.alone.tried
 	total := c.result.total()
 	row := append(c.begin(), perUpdate(total.writes, tried), kilobytes(total.bytes, tried),
 		ratio(float64(total.bytes)/float64(tried), float64(floor.result.total().bytes)/float64(max(1, floor.result.alone.tried))))
