@@ -66,7 +66,7 @@ func (c *carriage) run(ctx context.Context) (err error) {
 	if err := c.watchAll(ctx, cancel); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, context.Cause(ctx), c.remove(ctx)) }()
+	defer func() { err = errors.Join(err, c.remove(ctx)) }()
 	c.progress.printf("%s: making %d", c.title(), c.atOnce)
 	if err := c.make(ctx); err != nil {
 		return fmt.Errorf("make what is to be updated: %w", err)
@@ -200,11 +200,12 @@ func (c *carriage) settle(ctx context.Context) error {
 	})
 }
 
-// remove removes the subjects and waits until Karmada has removed their copies. It does so, too, when ctx has ended for
-// a reason that is not the caller's.
+// remove removes the subjects and waits until Karmada has removed their copies. When ctx has ended, the federation ends
+// too.
 func (c *carriage) remove(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	for _, t := range c.tracks {
 		if err := c.planes.hub.Delete(ctx, t.object()); client.IgnoreNotFound(err) != nil {
 			return err

@@ -76,10 +76,12 @@ func (o *interpreterOptions) check() error {
 func runInterpreter(cmd *cobra.Command, o *interpreterOptions) error {
 	reports := newCarriedReports(cmd)
 	run := &interpreterRun{options: o, progress: newProgress(cmd)}
-	if err := withStage(cmd.Context(), cmd.ErrOrStderr(), run.measure); err != nil {
+	err := withStage(cmd.Context(), cmd.ErrOrStderr(), run.measure)
+	if len(run.done) == 0 {
 		return err
 	}
-	return reports.write(cmd.OutOrStdout(), o, run.done)
+	// A run takes long: what it found until it was interrupted, or failed, is not lost.
+	return errors.Join(err, reports.write(cmd.OutOrStdout(), o, run.done))
 }
 
 // interpreterRun is all that one run measures, on one federation.
