@@ -67,10 +67,12 @@ features: ## Run every scenario on a local federation. TAGS='@name' runs some.
 	go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features $(if $(TAGS),-args --godog.tags='$(TAGS)')
 
 .PHONY: bench
-bench: ## Measure admission. On a machine that does nothing else: docs/benchmarks.md says what it found here.
+bench: ## Measure admission and the way of a status to the hub. On a machine that does nothing else: docs/benchmarks.md says what it found here.
 	go run ./bench latency
 	go run ./bench throughput
 	go run ./bench projects
+	go run ./bench interpreter
+	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
 
 .PHONY: fuzz
 fuzz: ## Fuzz whatever reads bytes from outside, FUZZTIME (1m) each.

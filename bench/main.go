@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures admission: what it adds to a create, how many requests a core answers, and what a replica
-// needs when Milo has many projects. Each measurement has its floor in the same run, so that it can be compared
+// needs when Milo has many projects; and how a status gets from a cell to the hub. Each measurement has its floor in the same run, so that it can be compared
 // between machines.
 package main
 
@@ -36,12 +36,12 @@ func main() {
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "bench",
-		Short:         "Measure admission; each subcommand prints a Markdown table",
+		Short:         "Measure admission and the way of a status to the hub; each subcommand prints Markdown tables",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(latencyCommand(), throughputCommand(), projectsCommand(),
+	cmd.AddCommand(latencyCommand(), throughputCommand(), projectsCommand(), interpreterCommand(),
 		echoCommand(), miloCommand(), oursCommand(), cachesCommand())
 	return cmd
 }

@@ -6,6 +6,7 @@ package rollup
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,16 @@ import (
 // maxReport bounds the entries of the Instances in one status, in bytes of JSON. With the field ownership that the API
 // server keeps beside them they must stay below the 1.5 MiB that etcd takes for one object.
 const maxReport = 640 << 10
+
+// Report is the status of a deployment that has these Instances.
+func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, now time.Time) (v1alpha.WorkloadDeploymentStatus, error) {
+	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	if err != nil {
+		return v1alpha.WorkloadDeploymentStatus{}, err
+	}
+	stamp := conditions.Stamp{Generation: deployment.Generation, Now: now}
+	return desiredStatus(deployment, newSummary(deployment, hash, instances), stamp), nil
+}
 
 // desiredStatus is the status of a deployment whose Instances do what s says.
 func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp conditions.Stamp) v1alpha.WorkloadDeploymentStatus {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
@@ -26,16 +25,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, err
 	}
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
 	instances, err := owned.Instances(ctx, r.Client, deployment)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	status := desiredStatus(deployment, newSummary(deployment, hash, instances),
-		conditions.Stamp{Generation: deployment.Generation, Now: r.Clock.Now()})
+	status, err := Report(deployment, instances, r.Clock.Now())
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	if sameStatus(&deployment.Status, &status) {
 		return reconcile.Result{}, nil
 	}

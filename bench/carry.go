@@ -1,0 +1,229 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/rollup"
+)
+
+// quiet is how long nothing was written when all of an update has been: Karmada goes on writing for a moment after the
+// hub's object shows it.
+const quiet = time.Second
+
+// warmPatience is how long one of the updates may take that come before what is measured: Karmada may not have heard of a
+// new mode yet, and then the next update is the one that arrives.
+const warmPatience = 30 * time.Second
+
+// errWarmUp says that there was nothing to measure.
+var errWarmUp = errors.New("no update arrived before anything was measured")
+
+// carriage measures how Karmada carries the status of one kind of subject, of one size, from a cell to the hub.
+type carriage struct {
+	name      string
+	instances int
+	atOnce    int
+	updates   int
+	resource  schema.GroupVersionResource
+	subject   func(name string) (subject, error)
+
+	options  *interpreterOptions
+	planes   *carriedPlanes
+	numbers  *atomic.Int64
+	progress *progress
+
+	arrivals arrivals
+	// ledgers are what is written of each kind.
+	ledgers map[string]*ledger
+	tracks  []*track
+
+	result carried
+}
+
+// track is a subject that has a copy in the cell.
+type track struct {
+	subject
+
+	failures int
+}
+
+// run does everything: it makes the subjects, measures, and removes them again.
+func (c *carriage) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	if err := c.watchAll(ctx, cancel); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.remove(ctx)) }()
+	c.progress.printf("%s: making %d", c.title(), c.atOnce)
+	if err := c.make(ctx); err != nil {
+		return fmt.Errorf("make what is to be updated: %w", err)
+	}
+	if err := c.warmUp(ctx); errors.Is(err, errWarmUp) && ctx.Err() == nil {
+		// That nothing arrives is a finding, too.
+		c.result.alone.note(false)
+		c.progress.printf("%s: %v", c.title(), err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	c.progress.printf("%s: %d updates one after the other", c.title(), c.updates)
+	if err := c.oneByOne(ctx); err != nil {
+		return err
+	}
+	c.progress.printf("%s: %d at once for %s", c.title(), c.atOnce, c.options.duration)
+	return c.allTogether(ctx)
+}
+
+func (c *carriage) title() string {
+	if c.instances == 0 {
+		return c.name
+	}
+	return fmt.Sprintf("%s, %d Instances", c.name, c.instances)
+}
+
+// watchAll opens a watch for everything that an update has written.
+func (c *carriage) watchAll(ctx context.Context, failed context.CancelCauseFunc) error {
+	c.ledgers = map[string]*ledger{}
+	for _, follow := range c.planes.followed(c.resource) {
+		counted := &ledger{}
+		c.ledgers[follow.what] = counted
+		note := counted.note
+		if follow.what == onHub {
+			note = func(event []byte) {
+				c.arrivals.note(event)
+				counted.note(event)
+			}
+		}
+		if err := watch(ctx, follow.config, watchPath(follow.resource, follow.namespace), note, failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes the subjects and waits until each is in the cell.
+func (c *carriage) make(ctx context.Context) error {
+	for i := range c.atOnce {
+		s, err := c.subject(fmt.Sprintf("bench-%d", i))
+		if err != nil {
+			return err
+		}
+		if err := c.planes.hub.Create(ctx, s.object()); err != nil {
+			return err
+		}
+		c.tracks = append(c.tracks, &track{subject: s})
+	}
+	for _, t := range c.tracks {
+		if err := eventually(ctx, func(ctx context.Context) error {
+			object := t.object()
+			return c.planes.cell.Get(ctx, client.ObjectKeyFromObject(object), object)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warmUp updates each subject until the hub shows it: what Karmada does for the first time it does slowly.
+func (c *carriage) warmUp(ctx context.Context) error {
+	for _, t := range c.tracks {
+		for range c.options.warmup {
+			if err := eventually(ctx, func(ctx context.Context) error {
+				_, _, err := c.update(ctx, t, warmPatience)
+				return err
+			}); err != nil {
+				return fmt.Errorf("%w: %w", errWarmUp, err)
+			}
+		}
+	}
+	return c.settle(ctx)
+}
+
+// update writes the next status of a subject in the cell and waits until the hub shows it. It gives how long each took.
+func (c *carriage) update(ctx context.Context, t *track, deadline time.Duration) (writing, carrying time.Duration, err error) {
+	number := c.numbers.Add(1)
+	report, err := t.report(number, time.Now())
+	if err != nil {
+		return 0, 0, err
+	}
+	arrived := c.arrivals.expect(number, t.mark(number))
+	defer c.arrivals.forget(number)
+	began := time.Now()
+	if err := apply.Status(ctx, c.planes.cell, rollup.Owner, report); err != nil {
+		return 0, 0, err
+	}
+	wrote := time.Now()
+	late := time.NewTimer(deadline)
+	defer late.Stop()
+	select {
+	case at := <-arrived:
+		// The hub may show it before the cell has answered.
+		return wrote.Sub(began), max(0, at.Sub(wrote)), nil
+	case <-late.C:
+		return 0, 0, fmt.Errorf("update %d did not arrive within %s", number, deadline)
+	case <-ctx.Done():
+		return 0, 0, context.Cause(ctx)
+	}
+}
+
+// writtenSoFar is what was written since the watches are open, by kind.
+func (c *carriage) writtenSoFar() map[string]written {
+	sums := map[string]written{}
+	for kind, counted := range c.ledgers {
+		sums[kind], _ = counted.read()
+	}
+	return sums
+}
+
+// settle waits until nothing has been written for a moment.
+func (c *carriage) settle(ctx context.Context) error {
+	return eventually(ctx, func(context.Context) error {
+		for _, kind := range slices.Sorted(maps.Keys(c.ledgers)) {
+			if _, last := c.ledgers[kind].read(); time.Since(last) < quiet {
+				return fmt.Errorf("%s is still being written", kind)
+			}
+		}
+		return nil
+	})
+}
+
+// remove removes the subjects and waits until Karmada has removed their copies. When ctx has ended, the federation ends
+// too.
+func (c *carriage) remove(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, t := range c.tracks {
+		if err := c.planes.hub.Delete(ctx, t.object()); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		for _, plane := range []client.Client{c.planes.cell, c.planes.hub} {
+			for _, t := range c.tracks {
+				object := t.object()
+				err := plane.Get(ctx, client.ObjectKeyFromObject(object), object)
+				if err == nil {
+					return fmt.Errorf("%s is still there", object.GetName())
+				}
+				if client.IgnoreNotFound(err) != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,145 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/conditions"
+	"github.com/karmada-compute/karmada-compute/cell/rollup"
+)
+
+// subject is an object on the hub whose status is reported by a cell. Its updates are numbered, by ascending numbers
+// that no other subject uses.
+type subject interface {
+	// object is what is created on the hub, and its kind.
+	object() client.Object
+	// report is the object of the cell with the status after an update.
+	report(update int64, now time.Time) (client.Object, error)
+	// mark is in the JSON of the object, and in that of no other, once an update is in its status.
+	mark(update int64) []byte
+}
+
+// bareSubject is a StatefulSet, which Karmada knows by itself. In these cells nobody else writes its status.
+type bareSubject struct{ name string }
+
+func (b bareSubject) object() client.Object {
+	labels := map[string]string{"app": b.name}
+	return &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: b.name},
+		Spec: appsv1.StatefulSetSpec{
+			ServiceName: b.name, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "registry.example.com/app:1"}}},
+			},
+		},
+	}
+}
+
+func (b bareSubject) report(update int64, _ time.Time) (client.Object, error) {
+	count := int32(update) //nolint:gosec // a run makes some thousands of updates
+	return &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: b.name},
+		Status: appsv1.StatefulSetStatus{
+			ObservedGeneration: 1, Replicas: count, ReadyReplicas: count, CurrentReplicas: count, UpdatedReplicas: count, AvailableReplicas: count,
+		},
+	}, nil
+}
+
+// mark is a number that only a status has. Another one follows it.
+func (b bareSubject) mark(update int64) []byte {
+	return fmt.Appendf(nil, `"currentReplicas":%d,`, update)
+}
+
+// changing is how many Instances of a deployment change at most: a report has no room for the last ones of a thousand.
+const changing = 100
+
+// deploymentSubject is a WorkloadDeployment whose Instances change one after the other.
+type deploymentSubject struct {
+	deployment *v1alpha.WorkloadDeployment
+	instances  []v1alpha.Instance
+	turn       int
+}
+
+// newDeploymentSubject has Instances that all serve.
+func newDeploymentSubject(name string, instances int, now time.Time) (*deploymentSubject, error) {
+	workload := sampleWorkload(city)
+	d := &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: carriedNamespace, Name: name, Generation: 1,
+			Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city)},
+		},
+		Spec: v1alpha.WorkloadDeploymentSpec{
+			WorkloadRef:   v1alpha.WorkloadReference{Name: workload.Name, UID: "bench"},
+			PlacementName: workload.Spec.Placements[0].Name, CityCode: city, Template: workload.Spec.Template,
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: int32(instances)}, //nolint:gosec // there are at most 1000
+		},
+	}
+	hash, err := v1alpha.TemplateHash(&d.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	s := &deploymentSubject{deployment: d}
+	for i := range instances {
+		s.instances = append(s.instances, servingInstance(v1alpha.InstanceName(name, i), hash, i, now))
+	}
+	return s, nil
+}
+
+// servingInstance is an Instance as the cell's controllers leave it when it serves.
+func servingInstance(name, hash string, index int, now time.Time) v1alpha.Instance {
+	condition := func(name, reason, message string) metav1.Condition {
+		return metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: reason, Message: message}
+	}
+	return v1alpha.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: name},
+		Spec:       v1alpha.InstanceSpec{Controller: &v1alpha.InstanceController{TemplateHash: hash}},
+		Status: v1alpha.InstanceStatus{
+			Conditions: conditions.Put(nil, conditions.Stamp{Generation: 1, Now: now},
+				condition(v1alpha.ConditionReady, v1alpha.ReasonAvailable, "the Instance serves"),
+				condition(v1alpha.ConditionAvailable, v1alpha.ReasonAvailable, ""),
+				condition(v1alpha.ConditionProgrammed, v1alpha.ReasonProgrammed, "the Pod has a node"),
+				condition(v1alpha.ConditionQuotaGranted, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted")),
+			Controller:        &v1alpha.InstanceControllerStatus{ObservedTemplateHash: hash},
+			NetworkInterfaces: []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: new(fmt.Sprintf("10.0.%d.%d", index/250, index%250+1))}}},
+		},
+	}
+}
+
+func (s *deploymentSubject) object() client.Object { return s.deployment.DeepCopy() }
+
+// report changes the condition Ready of the next Instance and has the cell's own code report it.
+func (s *deploymentSubject) report(update int64, now time.Time) (client.Object, error) {
+	instance := &s.instances[s.turn%min(len(s.instances), changing)]
+	s.turn++
+	ready := metav1.Condition{
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAvailable, Message: message(update),
+	}
+	if instance.Status.Conditions[0].Status == metav1.ConditionTrue {
+		ready.Status, ready.Reason = metav1.ConditionFalse, v1alpha.ReasonProvisioning
+	}
+	instance.Status.Conditions[0] = conditions.Put(instance.Status.Conditions, conditions.Stamp{Generation: 1, Now: now}, ready)[0]
+	status, err := rollup.Report(s.deployment, s.instances, now)
+	if err != nil {
+		return nil, err
+	}
+	s.deployment.Status = status
+	return &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: s.deployment.Name},
+		Status:     *status.DeepCopy(),
+	}, nil
+}
+
+func message(update int64) string { return fmt.Sprintf("changed by update %d", update) }
+
+// mark is the end of a message.
+func (s *deploymentSubject) mark(update int64) []byte { return []byte(message(update) + `"`) }
