@@ -177,10 +177,10 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// instances are the Instances in the cell, by index.
+	// instances are the Instances in the cell, by index. One writer writes them all: as a map, the field ownership that API
+	// servers keep beside them would be as large as they are.
 	// +optional
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	Instances []ReportedInstance `json:"instances,omitempty"`
 }
 

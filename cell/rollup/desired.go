@@ -16,9 +16,25 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// maxReport bounds the entries of the Instances in one status, in bytes of JSON. With the field ownership that the API
-// server keeps beside them they must stay below the 1.5 MiB that etcd takes for one object.
-const maxReport = 640 << 10
+// maxReport bounds the entries of the Instances of one deployment, in bytes of JSON. On the hub the reports of all of its
+// cells are in one ResourceBinding, which must stay below the 1.5 MiB that etcd takes for one object.
+const maxReport = 896 << 10
+
+// room is what of maxReport the cell that has a deployment may fill: as much as it has of the Instances.
+func room(deployment *v1alpha.WorkloadDeployment) int {
+	assignment := deployment.Spec.Assignment
+	if assignment == nil {
+		return maxReport
+	}
+	own, all := len(assignment.Indices(deployment.Cell())), 0
+	for i := range assignment.Cells {
+		all += len(assignment.Indices(assignment.Cells[i].Name))
+	}
+	if all == 0 || own == 0 {
+		return maxReport
+	}
+	return maxReport * own / all
+}
 
 // Report is the status of a deployment that has these Instances.
 func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, now time.Time) (v1alpha.WorkloadDeploymentStatus, error) {
@@ -36,7 +52,7 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 	for _, instance := range s.ordered {
 		reported = append(reported, reportedInstance(instance))
 	}
-	reported = fitting(reported, maxReport)
+	reported = fitting(reported, room(deployment))
 	s.unlisted = len(s.ordered) - len(reported)
 	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,

@@ -242,3 +242,20 @@ func TestSameStatus(t *testing.T) {
 		})
 	}
 }
+
+// TestRoomIsShared: the reports of all cells are in one object on the hub.
+func TestRoomIsShared(t *testing.T) {
+	d := deployment(4)
+	if got := room(d); got != maxReport {
+		t.Errorf("a cell alone has room for %d bytes", got)
+	}
+	d.Annotations = map[string]string{v1alpha.AnnotationWorkNamespace: "karmada-es-a"}
+	d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
+		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 2, 3})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{1})},
+	}}
+	mine := room(d)
+	d.Annotations[v1alpha.AnnotationWorkNamespace] = "karmada-es-b"
+	if theirs := room(d); mine != 3*theirs || mine+theirs > maxReport {
+		t.Errorf("the cells have room for %d and %d bytes of %d", mine, theirs, maxReport)
+	}
+}

@@ -179,6 +179,7 @@ local function merge_instances(deployment, assignment, reports)
 end
 
 function AggregateStatus(desiredObj, statusItems)
+  without_managed_fields(desiredObj)
   local metadata, spec = object(desiredObj, "metadata"), object(desiredObj, "spec")
   local items = statusItems or {}
   if spec.assignment ~= nil then

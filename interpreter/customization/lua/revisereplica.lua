@@ -7,5 +7,6 @@ function ReviseReplica(obj, desiredReplica)
   end
   obj.spec = object(obj, "spec")
   obj.spec.replicas = desiredReplica
+  without_managed_fields(obj)
   return obj
 end
