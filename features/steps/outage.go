@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -241,19 +244,31 @@ func (s *scenario) annotateProject(ctx context.Context, name, user string) error
 	})
 }
 
-// hangs waits until a project does not answer the add-on.
+// hangs waits until a project does not answer the add-on. It asks without a client, which would first discover what there
+// is, and that without end.
 func (s *scenario) hangs(ctx context.Context, project string) error {
-	c, err := s.client("project/"+project, addOnUser)
+	config, err := s.federation.Config("project/"+project, addOnUser)
+	if err != nil {
+		return err
+	}
+	config.Timeout = 2 * time.Second
+	caller, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return err
 	}
 	return eventually(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-		defer cancel()
-		if err := c.List(ctx, &v1alpha.WorkloadList{}, client.InNamespace("default")); !errors.Is(err, context.DeadlineExceeded) {
-			return errors.Join(fmt.Errorf("project %s answers the add-on", project), err)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/version", http.NoBody)
+		if err != nil {
+			return err
 		}
-		return nil
+		response, err := caller.Do(request)
+		if os.IsTimeout(err) {
+			return nil
+		}
+		if err == nil {
+			err = response.Body.Close()
+		}
+		return errors.Join(fmt.Errorf("project %s answers the add-on", project), err)
 	})
 }
 
