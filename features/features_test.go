@@ -19,6 +19,10 @@ import (
 
 var tags = flag.String("godog.tags", "", "run only scenarios with these tags")
 
+// atOnce is how many scenarios run at once, of those that get along with each other. Some of these wait for each other's
+// cells.
+const atOnce = 5
+
 // TestFeatures runs every scenario: first those that get along with each other, several at once, then those that
 // stop and count things that all share. What depends on how Karmada interprets is run in both modes: all with the webhook,
 // and with the customization what is about status and dependencies, and what the webhook cannot do.
@@ -34,12 +38,12 @@ func TestFeatures(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	runScenarios(ctx, t, world, "~@serial && ~@customization", 3)
+	runScenarios(ctx, t, world, "~@serial && ~@customization", atOnce)
 	runScenarios(ctx, t, world, "@serial && ~@customization", 1)
 	if err := world.Interpret(ctx, steps.ModeCustomization); err != nil {
 		t.Fatal(err)
 	}
-	runScenarios(ctx, t, world, "~@serial && @status,@dependency,@customization", 3)
+	runScenarios(ctx, t, world, "~@serial && @status,@dependency,@customization", atOnce)
 	runScenarios(ctx, t, world, "@serial && @status,@dependency,@customization", 1)
 }
 

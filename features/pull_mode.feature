@@ -24,7 +24,6 @@ Feature: A cell in pull mode
     And the hub has nothing of the namespace
     And cell "lhr" has not even the namespace
 
-  @serial
   Scenario: The cell is lost and comes back
     Given cell "lhr" is in pull mode and cannot reach the webhooks
     And Workload "web" runs with

@@ -4,10 +4,10 @@ Feature: Several cells in one city
 
   Background:
     Given the federation has cells "iad-1, iad-2"
-    And a namespace in project "north"
-    And project "north" may use IAD
+    And a namespace in project "south"
+    And project "south" may use IAD
 
-  @serial @status
+  @status
   Scenario: Replicas are divided, and what runs stays where it is
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -26,7 +26,6 @@ Feature: Several cells in one city
     And cell "iad-1" has not even the namespace
     And cell "iad-2" has not even the namespace
 
-  @serial
   Scenario: A cell with less room gets less
     Given cell "iad-2" has room for a quarter of what cell "iad-1" has room for
     When the consumer creates Workload "web" with
@@ -36,7 +35,6 @@ Feature: Several cells in one city
     And cell "iad-1" runs 8 Instances
     And cell "iad-2" runs 2 Instances
 
-  @serial
   Scenario: A cell that joins a city takes its part of what is new, and nothing of what runs
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with
@@ -53,7 +51,7 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 6 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
-  @serial @status
+  @status
   Scenario: What a lost cell ran moves to the others, once
     Given Workload "web" runs with
       | placement | cities | replicas |
@@ -70,7 +68,6 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 4 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
-  @serial
   Scenario: What no cell has room for is said, and what runs goes on
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -58,6 +58,8 @@ type scenario struct {
 	hanging string
 	// took is how long the last attempt took.
 	took time.Duration
+	// taken are the extra cells that the scenario has to itself.
+	taken []*extraCell
 	// bound are the cities that the scenario gave to projects.
 	bound []projectCity
 	// moved are the cities that cells served before the scenario moved them.
@@ -116,6 +118,7 @@ func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
 
 // cleanUp removes what the scenario made and waits until it is gone, so that it costs the next ones nothing.
 func (s *scenario) cleanUp(ctx context.Context) error {
+	defer s.giveCells()
 	problems := []error{s.restore(ctx), s.restoreCells(ctx)}
 	if s.killed >= 0 {
 		problems = append(problems, s.addOn.Start(ctx, s.killed))

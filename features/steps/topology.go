@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/cucumber/godog"
@@ -20,7 +21,7 @@ import (
 func addTopologySteps(sc *godog.ScenarioContext) {
 	sc.Step(`^the federation has cells? "([^"]*)"$`, func(ctx context.Context, names string) error {
 		for _, name := range splitNames(names) {
-			if err := from(ctx).needCell(ctx, name); err != nil {
+			if err := from(ctx).takeCell(ctx, name); err != nil {
 				return err
 			}
 		}
@@ -32,7 +33,7 @@ func addTopologySteps(sc *godog.ScenarioContext) {
 			fmt.Fprintf(s.out, "skipped: %v\n", err)
 			return godog.ErrSkip
 		}
-		if err := s.needCell(ctx, cell); err != nil {
+		if err := s.takeCell(ctx, cell); err != nil {
 			return err
 		}
 		return s.isCutOff(ctx, cell)
@@ -40,6 +41,32 @@ func addTopologySteps(sc *godog.ScenarioContext) {
 	sc.Step(`^Karmada says that cell "([^"]*)" is (not )?ready$`, func(ctx context.Context, cell, not string) error {
 		return from(ctx).isReady(ctx, cell, not == "")
 	})
+}
+
+// takeCell adds one of the extra cells, if it is not there yet, and keeps it from other scenarios until this one ends: it may
+// be stopped, moved and made smaller. Scenarios take cells in the order of their names.
+func (s *scenario) takeCell(ctx context.Context, name string) error {
+	cell, ok := s.extra[name]
+	if !ok {
+		return fmt.Errorf("no cell %q is known", name)
+	}
+	if slices.Contains(s.taken, cell) {
+		return nil
+	}
+	select {
+	case cell.taken <- struct{}{}:
+		s.taken = append(s.taken, cell)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return s.needCell(ctx, cell)
+}
+
+func (s *scenario) giveCells() {
+	for _, cell := range s.taken {
+		<-cell.taken
+	}
+	s.taken = nil
 }
 
 // isCutOff looks from where the cell's karmada-agent is: it reaches the hub, which asks nobody there, and no webhook.

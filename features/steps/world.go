@@ -59,6 +59,8 @@ type extraCell struct {
 	federation.Cell
 	once sync.Once
 	err  error
+	// taken holds one token while a scenario has the cell to itself.
+	taken chan struct{}
 }
 
 // Start boots a federation with two projects and the add-on. When it fails, nothing is left running.
@@ -78,7 +80,7 @@ func Start(ctx context.Context, out io.Writer) (*World, error) {
 	}
 	w := &World{federation: fed, scheme: scheme, out: out, extra: map[string]*extraCell{}}
 	for _, cell := range extraCells {
-		w.extra[cell.Name] = &extraCell{Cell: cell}
+		w.extra[cell.Name] = &extraCell{Cell: cell, taken: make(chan struct{}, 1)}
 	}
 	if err := w.prepare(ctx); err != nil {
 		return nil, errors.Join(err, w.Stop(true))
@@ -107,17 +109,13 @@ func (w *World) prepare(ctx context.Context) error {
 }
 
 // needCell adds one of the extra cells, if it is not there yet.
-func (w *World) needCell(ctx context.Context, name string) error {
-	cell, ok := w.extra[name]
-	if !ok {
-		return fmt.Errorf("no cell %q is known", name)
-	}
+func (w *World) needCell(ctx context.Context, cell *extraCell) error {
 	cell.once.Do(func() {
 		begin := time.Now()
 		if cell.err = w.federation.AddCell(ctx, cell.Cell); cell.err == nil {
-			cell.err = w.addOn.AddCell(ctx, name)
+			cell.err = w.addOn.AddCell(ctx, cell.Name)
 		}
-		fmt.Fprintf(w.out, "cell %s added in %s\n", name, time.Since(begin).Round(time.Millisecond))
+		fmt.Fprintf(w.out, "cell %s added in %s\n", cell.Name, time.Since(begin).Round(time.Millisecond))
 	})
 	return cell.err
 }
