@@ -51,7 +51,6 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 6 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
-  @status
   Scenario: What a lost cell ran moves to the others, once
     Given Workload "web" runs with
       | placement | cities | replicas |

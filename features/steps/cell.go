@@ -128,11 +128,7 @@ func (s *scenario) pods(ctx context.Context, cell string) ([]corev1.Pod, error) 
 
 // rememberInstances notes which Instances run, to say later whether they were replaced.
 func (s *scenario) rememberInstances(ctx context.Context) error {
-	var cells []string
-	for _, cell := range s.federation.Cells() {
-		cells = append(cells, cell.Name)
-	}
-	return s.rememberInstancesIn(ctx, cells)
+	return s.rememberInstancesIn(ctx, s.cells())
 }
 
 func (s *scenario) rememberInstancesIn(ctx context.Context, cells []string) error {

@@ -273,7 +273,7 @@ func (s *scenario) logsKeepSecrets() error {
 		}
 	}
 	// Replicas and agents at least.
-	if logs < s.addOn.Replicas()+len(s.federation.Cells()) {
+	if logs < s.addOn.Replicas()+len(s.cells()) {
 		return fmt.Errorf("only %d logs were found", logs)
 	}
 	return nil

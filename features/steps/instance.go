@@ -209,8 +209,8 @@ func (s *scenario) readyInProjectAfterCell(ctx context.Context, limit time.Durat
 // showAddresses compares the addresses of the project's Instances with those of the Pods in the cells.
 func (s *scenario) showAddresses(ctx context.Context) error {
 	addresses := map[string]string{}
-	for _, cell := range s.federation.Cells() {
-		pods, err := s.pods(ctx, cell.Name)
+	for _, cell := range s.cells() {
+		pods, err := s.pods(ctx, cell)
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,17 @@ func (s *scenario) takeCell(ctx context.Context, name string) error {
 	return s.needCell(ctx, cell)
 }
 
+// cells are those that no other scenario may have to itself, and stop.
+func (s *scenario) cells() []string {
+	var cells []string
+	for _, cell := range s.federation.Cells() {
+		if extra, is := s.extra[cell.Name]; !is || slices.Contains(s.taken, extra) {
+			cells = append(cells, cell.Name)
+		}
+	}
+	return cells
+}
+
 func (s *scenario) giveCells() {
 	for _, cell := range s.taken {
 		<-cell.taken
