@@ -1,3 +1,4 @@
+@cells
 Feature: Several cells in one city
   Where a city has several cells, Karmada divides the replicas among them by what they have room for. The names of
   Instances stay unique in the project, and an Instance keeps its name while it lives.

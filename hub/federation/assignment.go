@@ -18,6 +18,8 @@ type division struct {
 	shares map[string]int
 	// runs says whether a cell may still run an index that it has been told to give up.
 	runs func(cell string, index int) bool
+	// alone says that the city has one cell: nobody else could use an index too early.
+	alone bool
 	// gone says whether a cell that has no share is lost or has never been, so that nobody waits for it.
 	gone func(cell string) bool
 }
@@ -61,13 +63,12 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 	if d.current == nil {
 		return kept, releasing
 	}
-	alone := d.alone()
 	for i := range d.current.Cells {
 		cell := d.current.Cells[i].Name
 		indices := d.current.Indices(cell)
 		n := min(d.shares[cell], len(indices))
 		kept[cell] = slices.Clone(indices[:n])
-		if alone || d.shares[cell] == 0 && d.gone(cell) {
+		if d.alone || d.shares[cell] == 0 && d.gone(cell) {
 			continue
 		}
 		// The cell has not heard yet that it loses these.
@@ -79,18 +80,6 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 		}
 	}
 	return kept, releasing
-}
-
-// alone says whether one cell had everything and gets everything: nobody else could use an index too early.
-func (d *division) alone() bool {
-	cells := map[string]bool{}
-	for cell := range d.shares {
-		cells[cell] = true
-	}
-	for i := range d.current.Cells {
-		cells[d.current.Cells[i].Name] = true
-	}
-	return len(cells) <= 1
 }
 
 func mark(taken map[int]bool, indices []int) {

@@ -28,25 +28,27 @@ func TestAssign(t *testing.T) {
 		shares  map[string]int
 		runs    func(string, int) bool
 		gone    []string
+		alone   bool
 		want    *v1alpha.WorkloadDeploymentAssignment
 	}{
-		"nothing yet":        {want: assigned()},
-		"one cell":           {shares: map[string]int{"a": 3}, want: assigned(cellWith("a", []int{0, 1, 2}))},
-		"two cells":          {shares: map[string]int{"b": 1, "a": 2}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2}))},
-		"one cell shrinks":   {current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all, want: assigned(cellWith("a", []int{0}))},
-		"a second cell":      {current: assigned(cellWith("a", []int{0, 1})), shares: map[string]int{"a": 2, "b": 1}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2}))},
-		"gaps are filled":    {current: assigned(cellWith("a", []int{0, 4}), cellWith("b", []int{2})), shares: map[string]int{"a": 3, "b": 2}, want: assigned(cellWith("a", []int{0, 1, 4}), cellWith("b", []int{2, 3}))},
-		"one loses":          {current: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 1}, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3}))},
-		"it still runs":      {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2}, runs: all, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3, 4}))},
-		"it is given up":     {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2}, runs: none, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2, 3}))},
-		"it is taken back":   {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 3, "b": 1}, runs: all, want: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3}))},
-		"a cell is lost":     {current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all, gone: []string{"a"}, want: assigned(cellWith("b", []int{0, 1, 2}))},
-		"a cell is left":     {current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all, want: assigned(cellWith("a", nil, 0, 2), cellWith("b", []int{1, 3, 4}))},
-		"nobody has a share": {current: assigned(cellWith("a", []int{0})), runs: all, gone: []string{"a"}, want: assigned()},
+		"nothing yet":                       {want: assigned()},
+		"one cell":                          {shares: map[string]int{"a": 3}, want: assigned(cellWith("a", []int{0, 1, 2}))},
+		"two cells":                         {shares: map[string]int{"b": 1, "a": 2}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2}))},
+		"one cell shrinks":                  {current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all, alone: true, want: assigned(cellWith("a", []int{0}))},
+		"one of two, that had all, shrinks": {current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all, want: assigned(cellWith("a", []int{0}, 1, 2))},
+		"a second cell":                     {current: assigned(cellWith("a", []int{0, 1})), shares: map[string]int{"a": 2, "b": 1}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2}))},
+		"gaps are filled":                   {current: assigned(cellWith("a", []int{0, 4}), cellWith("b", []int{2})), shares: map[string]int{"a": 3, "b": 2}, want: assigned(cellWith("a", []int{0, 1, 4}), cellWith("b", []int{2, 3}))},
+		"one loses":                         {current: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 1}, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3}))},
+		"it still runs":                     {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2}, runs: all, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3, 4}))},
+		"it is given up":                    {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2}, runs: none, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2, 3}))},
+		"it is taken back":                  {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 3, "b": 1}, runs: all, want: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3}))},
+		"a cell is lost":                    {current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all, gone: []string{"a"}, want: assigned(cellWith("b", []int{0, 1, 2}))},
+		"a cell is left":                    {current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all, want: assigned(cellWith("a", nil, 0, 2), cellWith("b", []int{1, 3, 4}))},
+		"nobody has a share":                {current: assigned(cellWith("a", []int{0})), runs: all, gone: []string{"a"}, want: assigned()},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := assign(division{current: c.current, shares: c.shares, runs: c.runs, gone: func(cell string) bool { return slices.Contains(c.gone, cell) }})
+			got := assign(division{current: c.current, shares: c.shares, runs: c.runs, alone: c.alone, gone: func(cell string) bool { return slices.Contains(c.gone, cell) }})
 			if fmt.Sprint(*got) != fmt.Sprint(*c.want) {
 				t.Errorf("got %v, want %v", *got, *c.want)
 			}

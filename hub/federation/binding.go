@@ -6,7 +6,10 @@ package federation
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,11 +52,16 @@ func TrimBinding(object any) (any, error) {
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
-	// One cell needs nobody's leave.
-	if len(binding.Spec.Clusters) > 1 || len(binding.Status.AggregatedStatus) > 1 {
+	// Where nothing is divided, nobody waits for a cell to give an index up.
+	if isDivided(binding) || len(binding.Status.AggregatedStatus) > 1 {
 		trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus)
 	}
 	return trimmed, nil
+}
+
+func isDivided(binding *workv1alpha2.ResourceBinding) bool {
+	placement := binding.Spec.Placement
+	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
 }
 
 // trimReports drops a report that cannot be read: the cell has then confirmed nothing.
@@ -97,10 +105,23 @@ func (p *pass) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploym
 		return existing.Spec.Assignment, nil
 	}
 	return assign(division{
-		current: existing.Spec.Assignment, shares: shares,
+		current: existing.Spec.Assignment, shares: shares, alone: p.alone(existing.Spec.Assignment, shares),
 		runs: func(cell string, index int) bool { return p.mayRun(binding, existing, cell, index) },
 		gone: func(cell string) bool { return !p.reachable[cell] || reportOf(binding, cell) == nil },
 	}), nil
+}
+
+// alone says whether the city has one cell, and has had no other that may still run something.
+func (p *pass) alone(current *v1alpha.WorkloadDeploymentAssignment, shares map[string]int) bool {
+	if len(p.cells) != 1 {
+		return false
+	}
+	others := maps.Clone(shares)
+	delete(others, p.cells[0].name)
+	if current == nil {
+		return len(others) == 0
+	}
+	return len(others) == 0 && !slices.ContainsFunc(current.Cells, func(c v1alpha.CellAssignment) bool { return c.Name != p.cells[0].name })
 }
 
 // shares are how many Instances each cell is to run, or nil when that is not decided. The only cell of a city gets all,

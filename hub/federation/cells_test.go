@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,6 +91,30 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestAlone: with another cell in the city, or one that had a part, an index is given up before another gets it.
+func TestAlone(t *testing.T) {
+	a, b := cell{name: "a", ready: true}, cell{name: "b", ready: true}
+	both := assigned(cellWith("a", []int{0}), cellWith("b", []int{1}))
+	cases := map[string]struct {
+		cells   []cell
+		current *v1alpha.WorkloadDeploymentAssignment
+		want    bool
+	}{
+		"one cell":              {cells: []cell{a}, want: true},
+		"one cell that had all": {cells: []cell{a}, current: assigned(cellWith("a", []int{0})), want: true},
+		"one cell is left":      {cells: []cell{a}, current: both},
+		"two cells":             {cells: []cell{a, b}, current: assigned(cellWith("a", []int{0}))},
+		"no cell":               {},
+	}
+	for name, c := range cases {
+		p := newPass()
+		p.cells = c.cells
+		if got := p.alone(c.current, map[string]int{"a": 1}); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func reporting(raw map[string]string) *workv1alpha2.ResourceBinding {
 	binding := bindingTo(map[string]int32{"a": 1, "b": 1})
 	for _, cell := range slices.Sorted(maps.Keys(raw)) {
@@ -149,10 +174,16 @@ func TestTrimBinding(t *testing.T) {
 		t.Errorf("somebody else's is kept: %+v", got)
 	}
 	single := bindingTo(map[string]int32{"a": 1})
+	single.Spec.Placement = &policyv1alpha1.Placement{}
 	single.Status.AggregatedStatus = binding.Status.AggregatedStatus[:1]
 	trimmed, _ = TrimBinding(single)
 	if got, _ = trimmed.(*workv1alpha2.ResourceBinding); len(got.Status.AggregatedStatus) > 0 {
 		t.Errorf("the report of an only cell is kept: %+v", got)
+	}
+	single.Spec.Placement.ReplicaScheduling = &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided}
+	trimmed, _ = TrimBinding(single)
+	if got, _ = trimmed.(*workv1alpha2.ResourceBinding); len(got.Status.AggregatedStatus) != 1 || got.Spec.Placement != nil {
+		t.Errorf("of a cell that has all, of several, is kept %+v", got)
 	}
 }
 
