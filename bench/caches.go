@@ -23,15 +23,15 @@ import (
 )
 
 const (
-	// atOnce is how many projects are engaged at once, as the original did.
+	// atOnce is how many projects are engaged at once, as in the original.
 	atOnce = 20
-	// sayEvery is after how many projects the parent is told.
+	// sayEvery is the number of projects between two reports to the parent.
 	sayEvery = 10
 )
 
-// caches is a replica as it was before: it answers for a project from a cluster with a cache of its own, which a
-// multicluster-runtime provider engages. Where there was a choice it is made in its favour: objects are stripped of
-// managed fields, informers sync side by side, and no discovery is asked for.
+// caches is a replica of the original system: it has a cluster with a cache for each project, engaged by a
+// multicluster-runtime provider. Choices are made in its favour: managed fields are stripped, informers sync concurrently,
+// and there is no discovery.
 type caches struct {
 	scheme *runtime.Scheme
 	mapper meta.RESTMapper
@@ -50,8 +50,10 @@ func startCaches(ctx context.Context, root *rest.Config, say func(string, ...any
 	if err := errors.Join(v1alpha.AddToScheme(c.scheme), milo.AddToScheme(c.scheme)); err != nil {
 		return nil, fmt.Errorf("build the scheme: %w", err)
 	}
-	c.mapper = mapperFor(c.scheme)
 	var err error
+	if c.mapper, err = milo.NewRESTMapper(c.scheme); err != nil {
+		return nil, err
+	}
 	if c.known, err = c.start(ctx, root, &milo.Project{}); err != nil {
 		return nil, fmt.Errorf("watch the projects: %w", err)
 	}
@@ -59,7 +61,7 @@ func startCaches(ctx context.Context, root *rest.Config, say func(string, ...any
 	if err := c.known.GetCache().List(ctx, &projects); err != nil {
 		return nil, fmt.Errorf("list the projects: %w", err)
 	}
-	// Not the group's context: it ends with the group, and the caches must live on.
+	// Not the group's context: the caches must outlive the group.
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i := range projects.Items {
@@ -69,17 +71,6 @@ func startCaches(ctx context.Context, root *rest.Config, say func(string, ...any
 		return nil, err
 	}
 	return c.cities, nil
-}
-
-// mapperFor maps kinds to resources without asking for them.
-func mapperFor(scheme *runtime.Scheme) meta.RESTMapper {
-	mapper := meta.NewDefaultRESTMapper(scheme.PreferredVersionAllGroups())
-	for kind, scope := range map[string]meta.RESTScope{"Workload": meta.RESTScopeNamespace, "WorkloadDeployment": meta.RESTScopeNamespace, "Instance": meta.RESTScopeNamespace} {
-		mapper.Add(v1alpha.GroupVersion.WithKind(kind), scope)
-	}
-	mapper.Add(milo.ResourceManagerGroupVersion.WithKind("Project"), meta.RESTScopeRoot)
-	mapper.Add(milo.NetworkingGroupVersion.WithKind("LocationBinding"), meta.RESTScopeRoot)
-	return mapper
 }
 
 // start starts a cluster and waits until informers for the kinds have synced.

@@ -19,18 +19,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 )
 
-// quiet is how long nothing was written when all of an update has been: Karmada goes on writing for a moment after the
-// hub's object shows it.
+// quiet is how long nothing must be written until an update counts as finished: Karmada still writes for a moment after the
+// object on the hub shows it.
 const quiet = time.Second
 
-// warmPatience is how long one of the updates may take that come before what is measured: Karmada may not have heard of a
-// new mode yet, and then the next update is the one that arrives.
+// warmPatience is the deadline of an update of the warm-up. Karmada may not have observed a new mode yet, and then only the
+// next update arrives.
 const warmPatience = 30 * time.Second
 
-// errWarmUp says that there was nothing to measure.
-var errWarmUp = errors.New("no update arrived before anything was measured")
+// errWarmUp says that no update of the warm-up arrived, so that nothing can be measured.
+var errWarmUp = errors.New("no update of the warm-up arrived")
 
-// carriage measures how Karmada carries the status of one kind of subject, of one size, from a cell to the hub.
+// carriage measures how Karmada collects the status of one kind of subject, of one size, from a cell on the hub.
 type carriage struct {
 	name      string
 	instances int
@@ -45,7 +45,7 @@ type carriage struct {
 	progress *progress
 
 	arrivals arrivals
-	// ledgers are what is written of each kind.
+	// ledgers count the writes of each kind.
 	ledgers map[string]*ledger
 	tracks  []*track
 
@@ -59,7 +59,7 @@ type track struct {
 	failures int
 }
 
-// run does everything: it makes the subjects, measures, and removes them again.
+// run creates the subjects, measures, and deletes them.
 func (c *carriage) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
@@ -69,10 +69,10 @@ func (c *carriage) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, c.remove(ctx)) }()
 	c.progress.printf("%s: making %d", c.title(), c.atOnce)
 	if err := c.make(ctx); err != nil {
-		return fmt.Errorf("make what is to be updated: %w", err)
+		return fmt.Errorf("create the subjects: %w", err)
 	}
 	if err := c.warmUp(ctx); errors.Is(err, errWarmUp) && ctx.Err() == nil {
-		// That nothing arrives is a finding, too.
+		// That nothing arrives is a result, too.
 		c.result.alone.note(false)
 		c.progress.printf("%s: %v", c.title(), err)
 		return nil
@@ -94,7 +94,7 @@ func (c *carriage) title() string {
 	return fmt.Sprintf("%s, %d Instances", c.name, c.instances)
 }
 
-// watchAll opens a watch for everything that an update has written.
+// watchAll opens watches for all objects that are written after an update.
 func (c *carriage) watchAll(ctx context.Context, failed context.CancelCauseFunc) error {
 	c.ledgers = map[string]*ledger{}
 	for _, follow := range c.planes.followed(c.resource) {
@@ -114,7 +114,7 @@ func (c *carriage) watchAll(ctx context.Context, failed context.CancelCauseFunc)
 	return nil
 }
 
-// make makes the subjects and waits until each is in the cell.
+// make creates the subjects and waits until each is in the cell.
 func (c *carriage) make(ctx context.Context) error {
 	for i := range c.atOnce {
 		s, err := c.subject(fmt.Sprintf("bench-%d", i))
@@ -137,7 +137,7 @@ func (c *carriage) make(ctx context.Context) error {
 	return nil
 }
 
-// warmUp updates each subject until the hub shows it: what Karmada does for the first time it does slowly.
+// warmUp updates each subject until the hub shows it: Karmada's first updates are slower.
 func (c *carriage) warmUp(ctx context.Context) error {
 	for _, t := range c.tracks {
 		for range c.options.warmup {
@@ -152,7 +152,7 @@ func (c *carriage) warmUp(ctx context.Context) error {
 	return c.settle(ctx)
 }
 
-// update writes the next status of a subject in the cell and waits until the hub shows it. It gives how long each took.
+// update writes the next status of a subject in the cell and waits until the hub shows it. It returns how long each took.
 func (c *carriage) update(ctx context.Context, t *track, deadline time.Duration) (writing, carrying time.Duration, err error) {
 	number := c.numbers.Add(1)
 	report, err := t.report(number, time.Now())
@@ -162,7 +162,7 @@ func (c *carriage) update(ctx context.Context, t *track, deadline time.Duration)
 	arrived := c.arrivals.expect(number, t.mark(number))
 	defer c.arrivals.forget(number)
 	began := time.Now()
-	if err := apply.Status(ctx, c.planes.cell, rollup.Owner, report); err != nil {
+	if err := apply.Status(ctx, c.planes.cell, rollup.FieldManager, report); err != nil {
 		return 0, 0, err
 	}
 	wrote := time.Now()
@@ -179,7 +179,7 @@ func (c *carriage) update(ctx context.Context, t *track, deadline time.Duration)
 	}
 }
 
-// writtenSoFar is what was written since the watches are open, by kind.
+// writtenSoFar is the sum of writes since the watches were opened, by kind.
 func (c *carriage) writtenSoFar() map[string]written {
 	sums := map[string]written{}
 	for kind, counted := range c.ledgers {
@@ -200,8 +200,8 @@ func (c *carriage) settle(ctx context.Context) error {
 	})
 }
 
-// remove removes the subjects and waits until Karmada has removed their copies. When ctx has ended, the federation ends
-// too.
+// remove deletes the subjects and waits until Karmada has deleted their copies. When ctx has ended it does nothing, since the
+// federation is stopped.
 func (c *carriage) remove(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -16,14 +16,14 @@ import (
 // errGivenUp says that too many updates in a row did not arrive.
 var errGivenUp = errors.New("too many updates in a row did not arrive")
 
-// carried is what a carriage found out.
+// carried are the results of a carriage.
 type carried struct {
 	writing, latency samples
 	alone, together  outcome
 	perSecond        float64
-	// written by kind, for the updates that were written one after the other.
+	// written has the writes by kind of the sequential updates.
 	written map[string]written
-	// cpu that processes used for these, by name.
+	// cpu has the CPU time for them, by name of the process.
 	cpu map[string]time.Duration
 }
 
@@ -45,7 +45,7 @@ func (o *outcome) note(arrived bool) {
 	}
 }
 
-// total is what was written of all kinds.
+// total is the sum of writes of all kinds.
 func (c *carried) total() written {
 	var sum written
 	for w := range maps.Values(c.written) {
@@ -55,7 +55,7 @@ func (c *carried) total() written {
 	return sum
 }
 
-// oneByOne updates the first subject again and again, while the others rest.
+// oneByOne updates the first subject sequentially, and no other.
 func (c *carriage) oneByOne(ctx context.Context) error {
 	before, cpuBefore := c.writtenSoFar(), c.planes.cpu()
 	for range c.updates {
@@ -84,11 +84,11 @@ func (c *carriage) oneByOne(ctx context.Context) error {
 	return nil
 }
 
-// leastTogether is how often each subject is updated while all are, however long that takes: a rate of less is chance.
+// leastTogether is the least number of updates of each subject when all are updated: a rate of fewer would be random.
 const leastTogether = 2
 
-// allTogether updates all subjects for a while, each as fast as the hub shows its updates. The rate is that from the
-// first write to the last arrival.
+// allTogether updates all subjects concurrently, each as fast as the hub shows its updates. The rate is from the first write
+// to the last arrival.
 func (c *carriage) allTogether(ctx context.Context) error {
 	began := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -116,8 +116,7 @@ func (c *carriage) allTogether(ctx context.Context) error {
 	return nil
 }
 
-// bear says what the outcome of an update means for those to come: nothing, that it is time to give up, or that the
-// measurement has ended.
+// bear decides after an update whether to continue: it returns nil, errGivenUp, or why the measurement has ended.
 func (c *carriage) bear(ctx context.Context, t *track, err error) error {
 	if err == nil {
 		t.failures = 0

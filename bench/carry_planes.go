@@ -37,7 +37,7 @@ const (
 	cellPlane = "cell/" + cell
 )
 
-// Kinds of what an update has written, in the order in which it is.
+// Kinds of objects that are written after an update, in this order.
 const (
 	inCell    = "cell"
 	inWork    = "Work"
@@ -50,21 +50,21 @@ var (
 	deploymentResource  = v1alpha.GroupVersion.WithResource("workloaddeployments")
 	workResource        = schema.GroupVersionResource{Group: workv1alpha1.GroupName, Version: "v1alpha1", Resource: "works"}
 	bindingResource     = schema.GroupVersionResource{Group: workv1alpha2.GroupName, Version: "v1alpha2", Resource: "resourcebindings"}
-	// interpreterResources are what is registered on the hub in each mode.
+	// interpreterResources are the registrations on the hub in each mode.
 	interpreterResources = map[string]schema.GroupVersionResource{
 		webhookMode:       {Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpreterwebhookconfigurations"},
 		customizationMode: {Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpretercustomizations"},
 	}
 )
 
-// carriedPlanes are the two ends of what Karmada carries.
+// carriedPlanes are the hub and the cell.
 type carriedPlanes struct {
 	stage                 *stage
 	hub, cell             client.Client
 	hubConfig, cellConfig *rest.Config
 }
 
-// openPlanes has the subjects' namespace and policies made. From then on nobody else writes a status in the cell.
+// openPlanes creates the subjects' namespace and policies. After it, no other process writes a status in the cell.
 func (s *stage) openPlanes(ctx context.Context) (*carriedPlanes, error) {
 	if err := s.addOn.StopAgent(cell); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *stage) openPlanes(ctx context.Context) (*carriedPlanes, error) {
 			return nil, fmt.Errorf("create %T %s on the hub: %w", object, object.GetName(), err)
 		}
 	}
-	// Karmada brings it there.
+	// Karmada creates it there.
 	return p, eventually(ctx, func(ctx context.Context) error {
 		return p.cell.Get(ctx, client.ObjectKey{Name: carriedNamespace}, &corev1.Namespace{})
 	})
@@ -111,7 +111,7 @@ func (s *stage) typedClient(scheme *runtime.Scheme, plane string) (*rest.Config,
 	return config, c, nil
 }
 
-// followed is a watch of what an update has written.
+// followed is a watch of objects that are written after an update.
 type followed struct {
 	what      string
 	config    *rest.Config
@@ -119,7 +119,7 @@ type followed struct {
 	namespace string
 }
 
-// followed are the watches for subjects of a resource. Besides them nothing changes in these namespaces.
+// followed are the watches for subjects of a resource. Nothing else changes in these namespaces.
 func (p *carriedPlanes) followed(resource schema.GroupVersionResource) []followed {
 	return []followed{
 		{inCell, p.cellConfig, resource, carriedNamespace},
@@ -129,10 +129,10 @@ func (p *carriedPlanes) followed(resource schema.GroupVersionResource) []followe
 	}
 }
 
-// Processes whose CPU time is told apart.
+// Processes whose CPU time is reported.
 const controllerManager = "karmada-controller-manager"
 
-// cpu is how much CPU time processes have used, by name. One that cannot be read is left out.
+// cpu is the CPU time of processes, by name. It leaves out those that cannot be read.
 func (p *carriedPlanes) cpu() map[string]time.Duration {
 	used := map[string]time.Duration{}
 	for _, name := range []string{controllerManager, replica} {
@@ -143,13 +143,13 @@ func (p *carriedPlanes) cpu() map[string]time.Duration {
 	return used
 }
 
-// How Karmada learns what a WorkloadDeployment is; values of --interpreter-mode.
+// Values of --interpreter-mode.
 const (
 	webhookMode       = "webhook"
 	customizationMode = "customization"
 )
 
-// interpret restarts the add-on in a mode and waits until nothing of the other is registered.
+// interpret restarts the add-on in a mode and waits until the other mode is not registered any more.
 func (s *stage) interpret(ctx context.Context, mode string) error {
 	s.addOn.SetArgs("--interpreter-mode=" + mode)
 	if err := errors.Join(s.addOn.Stop(0), s.addOn.Start(ctx, 0)); err != nil {

@@ -16,12 +16,11 @@ import (
 	"time"
 )
 
-// endDelay is how long a child that was told to end may take before it is killed.
+// endDelay is how long a child may take to end before it is killed.
 const endDelay = 5 * time.Second
 
-// child is a process of this same binary that runs a hidden subcommand. It says what it has to say in lines on its
-// standard output, is told to go on by lines on its standard input, and ends when that is closed: also when this
-// process is killed, nothing is left running.
+// child is a process of this binary that runs a hidden subcommand. It reports in lines on its standard output, gets commands
+// in lines on its standard input, and ends when that is closed. So nothing is left running when this process is killed.
 type child struct {
 	name  string
 	cmd   *exec.Cmd
@@ -39,7 +38,7 @@ func startChild(ctx context.Context, errOut io.Writer, env []string, args ...str
 		return nil, fmt.Errorf("find this program, to start it again: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // It is this program with arguments of its own making.
+	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // This program, with its own arguments.
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = errOut
 	cmd.WaitDelay = endDelay
@@ -72,10 +71,10 @@ func (c *child) start() (io.Reader, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// errEnded says that a child ended while something was expected of it.
+// errEnded says that a child ended before the expected line.
 var errEnded = errors.New("it ended too early; what it wrote is above")
 
-// expect waits for a line that begins with a word, and returns the rest. Other lines are given to other, if not nil.
+// expect waits for a line that begins with a word, and returns the rest. Other lines are passed to other, if it is not nil.
 func (c *child) expect(ctx context.Context, word string, other func(line string)) (string, error) {
 	for {
 		select {
@@ -103,14 +102,14 @@ func (c *child) tell(line string) error {
 	return nil
 }
 
-// end ends the child, by closing its input and, when it does not listen, by killing it. It may be called again.
+// end closes the input of the child, and kills it if it does not end. It may be called again.
 func (c *child) end() error {
 	c.once.Do(func() {
 		kill := time.AfterFunc(endDelay, c.stop)
 		defer kill.Stop()
 		defer c.stop()
 		c.err = c.in.Close()
-		// Whoever writes a line must not wait for somebody who reads it.
+		// The child must not block on a line that is not read.
 		for range c.lines {
 			continue
 		}
@@ -132,8 +131,7 @@ func (c *child) kill() error {
 	return err
 }
 
-// parent is the other end of a child: it runs in the child. It returns what the parent says, line by line, and a context
-// that ends when the parent does.
+// parent runs in the child. It returns the parent's lines, and a context that ends with the parent.
 func parent(ctx context.Context, in io.Reader) (context.Context, <-chan string, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	lines := make(chan string)

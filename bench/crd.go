@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// floorGroup is the API group of the kind that is a Workload in everything but that no webhook asks about it.
+// floorGroup is the API group of the floor: the kind Workload without a webhook.
 const floorGroup = "bench.karmada-compute.dev"
 
-// renameCRD makes of a CustomResourceDefinition the same kind in another API group.
+// renameCRD returns a CustomResourceDefinition with another API group.
 func renameCRD(source []byte, group string) (*unstructured.Unstructured, error) {
 	crd := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(bytes.TrimPrefix(source, []byte("---\n")), &crd.Object); err != nil {

@@ -27,7 +27,7 @@ func TestRenameCRD(t *testing.T) {
 	if group, _, err := unstructured.NestedString(got.Object, "spec", "group"); err != nil || group != "bench.example.com" {
 		t.Errorf("its group is %s, %v", group, err)
 	}
-	// Nothing else may differ: it is the floor because it is the same.
+	// Nothing else may differ, since it is the floor.
 	got.SetName("workloads.compute.datumapis.com")
 	if err := unstructured.SetNestedField(got.Object, "compute.datumapis.com", "spec", "group"); err != nil {
 		t.Fatal(err)

@@ -19,18 +19,18 @@ import (
 
 const (
 	loopback = "127.0.0.1"
-	// headerTimeout bounds how long a client may take to say what it wants.
+	// headerTimeout bounds how long the headers of a request may take.
 	headerTimeout = 10 * time.Second
 )
 
-// echoCommand is the floor of throughput: what a server in Go that does nothing can do over TLS.
+// echoCommand is the floor of throughput: a server in Go that does nothing, over TLS.
 func echoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "echo", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, _, cancel := parent(cmd.Context(), cmd.InOrStdin())
 			defer cancel()
-			// HTTP/1.1 alone, as API servers speak to webhooks.
+			// HTTP/1.1 only, as API servers use for webhooks.
 			server := &http.Server{
 				Handler: http.HandlerFunc(echo), ReadHeaderTimeout: headerTimeout,
 				TLSConfig: &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}},
@@ -53,8 +53,8 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client is gone
 }
 
-// serveTLS serves at a port of the loopback interface until ctx ends, with a certificate of its own making. listening is
-// told the address and the CA.
+// serveTLS serves on the loopback interface until ctx ends, with a self-signed certificate. listening is called with the
+// address and the CA.
 func serveTLS(ctx context.Context, server *http.Server, listening func(address string, ca []byte) error) error {
 	ca, key, err := cert.GenerateSelfSignedCertKey(loopback, nil, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func serveTLS(ctx context.Context, server *http.Server, listening func(address s
 	return nil
 }
 
-// withEcho starts the floor with one core and does something meanwhile.
+// withEcho calls do while the floor runs on one core.
 func withEcho(ctx context.Context, errOut io.Writer, do func(address string, pid int) error) (err error) {
 	c, err := startChild(ctx, errOut, []string{oneCore}, "echo")
 	if err != nil {

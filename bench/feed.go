@@ -19,31 +19,31 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// feedBuffer holds most events whole: with a thousand Instances one has about a MiB.
+// feedBuffer is large enough for most events: with a thousand Instances an event has about 1 MiB.
 const feedBuffer = 1 << 20
 
-// Every line of a watch is one event; these stand around the object. A new version of an object is all that is counted:
-// what was there when the watch began comes as added.
+// Every line of a watch is one event, with these bytes around the object. Only new versions of objects are counted: objects
+// that exist when the watch begins are of type ADDED.
 var (
 	modified = []byte(`{"type":"MODIFIED","object":`)
 	eventEnd = []byte("}\n")
 )
 
-// written is how many versions of objects were written, and their size in JSON.
+// written is the number of versions of objects that were written, and their size in JSON.
 type written struct{ writes, bytes int64 }
 
 func (w written) minus(before written) written {
 	return written{writes: w.writes - before.writes, bytes: w.bytes - before.bytes}
 }
 
-// ledger adds up what watches see. It is safe for concurrent use.
+// ledger sums up the events of watches. It is safe for concurrent use.
 type ledger struct {
 	mu   sync.Mutex
 	sum  written
 	last time.Time
 }
 
-// note adds an event, as it stands in a watch.
+// note adds an event of a watch.
 func (l *ledger) note(event []byte) {
 	object, ok := bytes.CutPrefix(event, modified)
 	if !ok {
@@ -56,14 +56,14 @@ func (l *ledger) note(event []byte) {
 	l.last = time.Now()
 }
 
-// read is the sum so far, and when it last grew.
+// read returns the sum, and the time of the last event.
 func (l *ledger) read() (written, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sum, l.last
 }
 
-// arrivals says when updates are seen. It is safe for concurrent use.
+// arrivals records when updates arrive. It is safe for concurrent use.
 type arrivals struct {
 	mu      sync.Mutex
 	pending map[int64]arrival
@@ -74,7 +74,7 @@ type arrival struct {
 	at   chan time.Time
 }
 
-// expect gives the time at which an event has a mark. Whoever no longer wants it says forget.
+// expect returns a channel for the time at which an event has a mark. Call forget when it is not read any more.
 func (a *arrivals) expect(update int64, mark []byte) <-chan time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,8 +92,8 @@ func (a *arrivals) forget(update int64) {
 	delete(a.pending, update)
 }
 
-// note looks for marks in an event. It reads the bytes as they came: decoding a thousand Instances for each event would
-// take CPU time from what is measured.
+// note searches an event for marks. It does not decode the event: decoding a thousand Instances each time would take CPU time
+// from what is measured.
 func (a *arrivals) note(event []byte) {
 	now := time.Now()
 	a.mu.Lock()
@@ -106,13 +106,13 @@ func (a *arrivals) note(event []byte) {
 	}
 }
 
-// watchPath is where the objects of a resource in a namespace are watched.
+// watchPath is the path of a watch for a resource in a namespace.
 func watchPath(resource schema.GroupVersionResource, namespace string) string {
 	return fmt.Sprintf("/apis/%s/%s/namespaces/%s/%s?watch=true", resource.Group, resource.Version, namespace, resource.Resource)
 }
 
-// watch gives every event of a watch to note until ctx ends. It returns when the watch is open; a watch that ends by
-// itself ends with failed, since what it misses would not be counted.
+// watch passes every event of a watch to note until ctx ends. It returns when the watch is open. It calls failed if the watch
+// ends before, since events would be missed.
 func watch(ctx context.Context, config *rest.Config, path string, note func(event []byte), failed context.CancelCauseFunc) error {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -123,7 +123,7 @@ func watch(ctx context.Context, config *rest.Config, path string, note func(even
 		return fmt.Errorf("watch %s: %w", path, err)
 	}
 	request.Header.Set("Accept", "application/json")
-	response, err := client.Do(request) //nolint:bodyclose // Whoever reads it, below, closes it.
+	response, err := client.Do(request) //nolint:bodyclose // Closed by the goroutine below.
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", path, err)
 	}
@@ -137,7 +137,7 @@ func watch(ctx context.Context, config *rest.Config, path string, note func(even
 	return nil
 }
 
-// readEvents gives line by line to note. It ends with an error, at the latest that there is no more.
+// readEvents passes each line to note. It always returns an error, io.EOF at the end.
 func readEvents(from io.Reader, note func(event []byte)) error {
 	reader := bufio.NewReaderSize(from, feedBuffer)
 	for {

@@ -15,27 +15,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// target is what is called again and again.
+// target is a server that is called repeatedly.
 type target struct {
 	name string
 	url  string
 	tls  *tls.Config
 	body []byte
-	// answer is in every response, or something is wrong with what is measured.
+	// answer must be in every response, or the measurement fails.
 	answer []byte
 	// pid is the process that answers.
 	pid int
 }
 
-// result is how a target did.
+// result is the performance of a target.
 type result struct {
 	summary
 	perSecond float64
-	// cores is how many CPUs the process used on average: less than it has means that it waited for others.
+	// cores is the average number of CPUs that the process used. Less than it has means that it waited for other processes.
 	cores float64
 }
 
-// perCPUSecond is how many requests a core answers when nothing else holds them up.
+// perCPUSecond is how many requests the process answers in a second of CPU time.
 func (r result) perCPUSecond() float64 {
 	if r.cores == 0 {
 		return 0
@@ -43,8 +43,7 @@ func (r result) perCPUSecond() float64 {
 	return r.perSecond / r.cores
 }
 
-// hammer calls a target from clients that each keep one connection and send the next request when the last one is
-// answered.
+// hammer calls a target from clients with one connection each, which send the next request after the last answer.
 func hammer(ctx context.Context, t target, clients int, duration time.Duration) (result, error) {
 	before, err := cpuOf(t.pid)
 	if err != nil {

@@ -47,10 +47,10 @@ func (o *interpreterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntSliceVar(&o.instances, "instances", []int{1, 100, 1000}, "how many Instances a deployment has")
 	flags.IntSliceVar(&o.updates, "updates", []int{60, 60, 20}, "for each of --instances, how many updates are measured one after the other")
 	flags.IntSliceVar(&o.atOnce, "at-once", []int{20, 20, 4}, "for each of --instances, how many deployments are updated at once")
-	flags.DurationVar(&o.duration, "duration", 15*time.Second, "how long they are")
+	flags.DurationVar(&o.duration, "duration", 15*time.Second, "for how long they are updated")
 	flags.DurationVar(&o.deadline, "deadline", time.Minute, "after how long an update has failed")
-	flags.IntVar(&o.warmup, "warmup", 3, "how many updates of each deployment come before that")
-	flags.IntVar(&o.giveUp, "give-up", 3, "after how many failed updates in a row a deployment is given up")
+	flags.IntVar(&o.warmup, "warmup", 3, "how many updates of each deployment come before the measurement")
+	flags.IntVar(&o.giveUp, "give-up", 3, "after how many consecutive failed updates the measurement of a deployment stops")
 }
 
 // check checks the flags, reporting all mistakes at once.
@@ -62,7 +62,7 @@ func (o *interpreterOptions) check() error {
 		}
 	}
 	if len(o.updates) != len(o.instances) || len(o.atOnce) != len(o.instances) {
-		mistakes = append(mistakes, errors.New("--instances, --updates, --at-once: give as many numbers for each"))
+		mistakes = append(mistakes, errors.New("--instances, --updates, --at-once: must have the same number of values"))
 	}
 	if slices.ContainsFunc(o.instances, func(n int) bool { return n < 1 || n > mostInstances }) {
 		mistakes = append(mistakes, fmt.Errorf("--instances: use numbers from 1 to %d", mostInstances))
@@ -80,11 +80,11 @@ func runInterpreter(cmd *cobra.Command, o *interpreterOptions) error {
 	if len(run.done) == 0 {
 		return err
 	}
-	// A run takes long: what it found until it was interrupted, or failed, is not lost.
+	// A run takes long, so its results are written even if it was interrupted or failed.
 	return errors.Join(err, reports.write(cmd.OutOrStdout(), o, run.done))
 }
 
-// interpreterRun is all that one run measures, on one federation.
+// interpreterRun is one run, on one federation.
 type interpreterRun struct {
 	options  *interpreterOptions
 	progress *progress
@@ -126,7 +126,7 @@ func (r *interpreterRun) one(ctx context.Context, c *carriage) error {
 	return nil
 }
 
-// floors are a floor for each number of subjects that are updated at once: the rate depends on it.
+// floors has a floor for each number of concurrent updates, because the rate depends on it.
 func (r *interpreterRun) floors() []*carriage {
 	var floors []*carriage
 	for _, atOnce := range slices.Compact(slices.Sorted(slices.Values(r.options.atOnce))) {
@@ -139,7 +139,7 @@ func (r *interpreterRun) floors() []*carriage {
 	return floors
 }
 
-// carriage is one mode with the size of an index.
+// carriage is the measurement of a mode with the i-th size.
 func (r *interpreterRun) carriage(mode string, i int) *carriage {
 	instances := r.options.instances[i]
 	return &carriage{

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// floorName is what stands in the tables for what Karmada does without us.
+// floorName is the name of the floor in the tables: what Karmada does without the add-on.
 const floorName = "floor: StatefulSet"
 
 // carriedReports are the tables of one run.
@@ -29,7 +29,7 @@ func newCarriedReports(cmd *cobra.Command) *carriedReports {
 	}
 }
 
-// write writes the tables. Each row is compared with the floor that has as many objects at once.
+// write writes the tables. Each row is compared with the floor of the same number of concurrent objects.
 func (r *carriedReports) write(out io.Writer, o *interpreterOptions, done []*carriage) error {
 	floors := map[int]*carriage{}
 	for _, c := range done {
@@ -112,7 +112,7 @@ func (o *outcome) cells() []string {
 	return []string{strconv.Itoa(o.tried), strconv.Itoa(o.tried - o.arrived)}
 }
 
-// none are cells of a table about which nothing is known.
+// none are empty cells of a table.
 func none(cells int) []string {
 	row := make([]string, cells)
 	for i := range row {
@@ -121,12 +121,12 @@ func none(cells int) []string {
 	return row
 }
 
-// perUpdate is how many there were for each update.
+// perUpdate is a count per update.
 func perUpdate(count int64, updates int) string {
 	return fmt.Sprintf("%.1f", float64(count)/float64(updates))
 }
 
-// kilobytes is how many kB there were for each of so many.
+// kilobytes is a size per update or write, in kB.
 func kilobytes(bytes int64, of int) string {
 	return fmt.Sprintf("%.1f kB", float64(bytes)/1000/float64(of))
 }

@@ -20,7 +20,7 @@ func TestInterpreterOptions(t *testing.T) {
 		"the defaults":           {"", ""},
 		"a short trial":          {"--instances=1 --updates=2 --at-once=3 --modes=webhook", ""},
 		"another mode":           {"--modes=guess", `"guess"`},
-		"lists of other lengths": {"--updates=1", "as many numbers"},
+		"lists of other lengths": {"--updates=1", "the same number of values"},
 		"no Instances":           {"--instances=0,1,2", "from 1"},
 		"too many Instances":     {"--instances=1,2,1001", "to 1000"},
 		"no updates":             {"--updates=0,1,1", "above 0"},
@@ -42,7 +42,7 @@ func TestInterpreterOptions(t *testing.T) {
 	}
 }
 
-// measured is a carriage with two updates, one of which failed, that took so many milliseconds.
+// measured is a carriage with two updates of the given duration, one of which failed.
 func measured(name string, instances int, took time.Duration, bytes int64) *carriage {
 	c := &carriage{name: name, instances: instances, atOnce: 4}
 	c.result.alone.note(true)

@@ -39,7 +39,7 @@ func latencyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&o.n, "n", 2000, "how many creates of each kind are measured")
-	cmd.Flags().IntVar(&o.warmup, "warmup", 100, "how many creates of each kind come before that")
+	cmd.Flags().IntVar(&o.warmup, "warmup", 100, "how many creates of each kind come before the measurement")
 	cmd.Flags().IntVar(&o.clients, "clients", 4, "how many clients create at once")
 	return cmd
 }
@@ -131,7 +131,7 @@ func dryCreate(ctx context.Context, c dynamic.Interface, resource schema.GroupVe
 	return nil
 }
 
-// createBoth has clients create n objects of each kind, by turns.
+// createBoth creates n objects of each kind, with several clients.
 func (s *stage) createBoth(ctx context.Context, clients, n int, floor, ours *samples) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -155,7 +155,7 @@ func (s *stage) createBoth(ctx context.Context, clients, n int, floor, ours *sam
 	return group.Wait()
 }
 
-// createPair creates an object of each kind. Which one comes first changes, so that none always follows the other.
+// createPair creates an object of each kind, in alternating order.
 func createPair(ctx context.Context, c dynamic.Interface, i int64, floor, ours *samples) error {
 	turns := []struct {
 		resource schema.GroupVersionResource

@@ -1,9 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures admission: what it adds to a create, how many requests a core answers, and what a replica
-// needs when Milo has many projects; and how a status gets from a cell to the hub. Each measurement has its floor in the same run, so that it can be compared
-// between machines.
+// Command bench measures admission (what it adds to a create, how many requests a core answers, what a replica needs when
+// Milo has many projects) and the collection of status from a cell on the hub. Each measurement has a floor in the same run,
+// so that results of different machines can be compared.
 package main
 
 import (
@@ -20,10 +20,10 @@ import (
 )
 
 func main() {
-	// A closed terminal or pipe must stop what was started as Ctrl-C does.
+	// A closed terminal or pipe must stop the started processes as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
-	// What libraries have to say would be lines in the middle of our progress; what matters comes back as an error.
+	// Libraries would log between the lines of progress. What matters is returned as an error.
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	if err := root().ExecuteContext(ctx); err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// many is how many requests one connection may carry at once: a watch for each kind in each project.
+// many is the number of concurrent streams of a connection: a watch for each kind in each project.
 const many = 1 << 20
 
-// miloCommand is a Milo of any number of projects that has next to nothing in them. It is a process of its own, for its
-// memory not to be counted.
+// miloCommand is a Milo with any number of almost empty projects. It is a separate process, so that its memory is not
+// counted.
 func miloCommand() *cobra.Command {
 	var (
 		projects int
@@ -56,13 +56,13 @@ func miloCommand() *cobra.Command {
 	return cmd
 }
 
-// fakeMilo speaks the part of Milo's wire API that replicas use. Nothing in it changes.
+// fakeMilo implements the part of Milo's API that replicas use. Its objects never change.
 type fakeMilo struct {
 	projects                       int
 	connections, watches, requests atomic.Int64
 }
 
-// miloLoad is what replicas cost Milo.
+// miloLoad is the load of Milo by replicas.
 type miloLoad struct{ Connections, Watches, Requests int64 }
 
 func (m *fakeMilo) load() string {
@@ -126,7 +126,7 @@ func (m *fakeMilo) getProject(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, projectJSON(i))
 }
 
-// kindsOfCompute are there in every project, without a single object.
+// kindsOfCompute are the kinds of the add-on. No project has objects of them.
 var kindsOfCompute = map[string]string{"workloads": "Workload", "workloaddeployments": "WorkloadDeployment", "instances": "Instance"}
 
 func (m *fakeMilo) listNothing(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestReplicas: what is compared gives the same answers, and costs Milo what the report says.
+// TestReplicas: the compared replicas give the same answers, with the load of Milo that the report shows.
 func TestReplicas(t *testing.T) {
 	const projects = 3
 	cases := map[string]struct {

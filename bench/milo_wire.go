@@ -14,7 +14,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-// maxWatch is how long a watch stays open whose client does not say.
+// maxWatch is the timeout of a watch without timeoutSeconds.
 const maxWatch = 30 * time.Minute
 
 const created = `"resourceVersion":"1","creationTimestamp":"2026-01-01T00:00:00Z"`
@@ -35,7 +35,7 @@ type listing struct {
 	items       []string
 }
 
-// answer lists or watches, as the client wants.
+// answer serves a list or a watch.
 func (m *fakeMilo) answer(w http.ResponseWriter, r *http.Request, l listing) {
 	if watch, err := strconv.ParseBool(r.URL.Query().Get("watch")); err == nil && watch {
 		m.watch(w, r, l)
@@ -44,7 +44,7 @@ func (m *fakeMilo) answer(w http.ResponseWriter, r *http.Request, l listing) {
 	fmt.Fprintf(w, `{"apiVersion":%q,"kind":"%sList","metadata":{"resourceVersion":"1"},"items":[%s]}`, l.group, l.kind, strings.Join(l.items, ","))
 }
 
-// watch stays open and, as nothing changes, says nothing after what there is, if that was asked for.
+// watch sends the initial events, if they are requested, and stays open without events.
 func (m *fakeMilo) watch(w http.ResponseWriter, r *http.Request, l listing) {
 	m.watches.Add(1)
 	defer m.watches.Add(-1)
@@ -70,7 +70,7 @@ func (m *fakeMilo) watch(w http.ResponseWriter, r *http.Request, l listing) {
 	}
 }
 
-// allowReview lets everybody do everything.
+// allowReview allows every review.
 func allowReview(w http.ResponseWriter, r *http.Request) {
 	review := &authorizationv1.SubjectAccessReview{}
 	if err := json.NewDecoder(r.Body).Decode(review); err != nil {

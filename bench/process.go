@@ -17,7 +17,7 @@ import (
 // tick is the unit of CPU time in /proc, USER_HZ, which is 100 on every platform that Go supports.
 const tick = 10 * time.Millisecond
 
-// memory is what a process holds and has held at most, in bytes.
+// memory is the current and the highest memory of a process, in bytes.
 type memory struct{ rss, peak uint64 }
 
 func memoryOf(pid int) (memory, error) {
@@ -54,7 +54,7 @@ func parseMemory(status string) (memory, error) {
 	return m, nil
 }
 
-// cpuOf is how much CPU time a process has used.
+// cpuOf is the CPU time of a process.
 func cpuOf(pid int) (time.Duration, error) {
 	content, err := procFile(pid, "stat")
 	if err != nil {
@@ -63,7 +63,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	return parseCPU(content)
 }
 
-// parseCPU reads utime and stime of /proc/<pid>/stat. They are counted from the end of the name, which may hold anything.
+// parseCPU reads utime and stime of /proc/<pid>/stat. Fields are counted from the end of the name, which may contain any character.
 func parseCPU(stat string) (time.Duration, error) {
 	const utime, stime = 11, 12
 	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
@@ -84,7 +84,7 @@ func parseCPU(stat string) (time.Duration, error) {
 func procFile(pid int, name string) (string, error) {
 	content, err := fs.ReadFile(os.DirFS("/proc"), path.Join(strconv.Itoa(pid), name))
 	if err != nil {
-		return "", fmt.Errorf("look at process %d, which needs Linux: %w", pid, err)
+		return "", fmt.Errorf("read process %d in /proc, which only Linux has: %w", pid, err)
 	}
 	return string(content), nil
 }

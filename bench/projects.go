@@ -102,7 +102,7 @@ func runProjects(cmd *cobra.Command, o *projectsOptions) (err error) {
 	return report.write(cmd.OutOrStdout())
 }
 
-// row is what the report shows of a trial.
+// row is the row of a trial in the report.
 func (t *trial) row() []string {
 	row := []string{t.replica, strconv.Itoa(t.count)}
 	load := []string{strconv.FormatInt(t.load.Connections, 10), strconv.FormatInt(t.load.Watches, 10), strconv.FormatInt(t.load.Requests, 10)}
@@ -121,7 +121,7 @@ func (t *trial) row() []string {
 	return append(row, micros(t.lookups.P50), micros(t.lookups.P99))
 }
 
-// micros is a duration in microseconds, which is what a lookup in memory takes.
+// micros is a duration in microseconds.
 func micros(d time.Duration) string {
 	return fmt.Sprintf("%.0f µs", float64(d)/float64(time.Microsecond))
 }
@@ -131,7 +131,7 @@ var (
 	errPatience = errors.New("the replica took longer than --patience allows")
 )
 
-// limit ends a context, with the reason as its cause, when a process holds too much memory or takes too long.
+// limit cancels a context, with the reason as its cause, when a process uses too much memory or time.
 func (o *projectsOptions) limit(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -146,7 +146,7 @@ func (o *projectsOptions) limit(ctx context.Context, pid int) (context.Context, 
 			case <-late.C:
 				cancel(errPatience)
 			case <-ticker.C:
-				// A process that has ended says so on its output.
+				// The end of a process is reported by its output.
 				if m, err := memoryOf(pid); err == nil && m.rss > o.budget {
 					cancel(errBudget)
 				}

@@ -19,21 +19,21 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// The sorts of replicas that are compared; they name hidden subcommands.
+// The compared kinds of replicas, names of hidden subcommands.
 const (
 	oursReplica   = "ours"
 	cachesReplica = "cache-per-project"
 )
 
-// cities answers the question that admission asks most: which cities may a project use?
+// cities returns the cities that a project may use, the most frequent lookup of admission.
 type cities func(ctx context.Context, project string) ([]string, error)
 
-// starter makes a replica ready to answer. say tells the parent how far it is.
+// starter starts a replica and returns when it is ready. say reports progress to the parent.
 type starter func(ctx context.Context, root *rest.Config, say func(format string, args ...any)) (cities, error)
 
 func oursCommand() *cobra.Command { return replicaCommand(oursReplica, startOurs) }
 
-// startOurs makes the Lookup of a replica of ours.
+// startOurs makes the Lookup of the add-on.
 func startOurs(ctx context.Context, root *rest.Config, _ func(string, ...any)) (cities, error) {
 	lookup, err := milo.NewLookup(milo.LookupOptions{Root: root, Clock: clock.RealClock{}})
 	if err != nil {
@@ -50,7 +50,7 @@ func startOurs(ctx context.Context, root *rest.Config, _ func(string, ...any)) (
 
 func cachesCommand() *cobra.Command { return replicaCommand(cachesReplica, startCaches) }
 
-// replicaFlags are what a replica is started with.
+// replicaFlags are the flags of a replica.
 type replicaFlags struct {
 	milo, ca          string
 	projects, lookups int
@@ -69,7 +69,7 @@ func replicaCommand(name string, start starter) *cobra.Command {
 	return cmd
 }
 
-// run says "ready" when it is, looks cities up when it is told to, says how long that took, and ends with its parent.
+// run reports "ready", looks up cities on command, reports how long that took, and ends with its parent.
 func (o *replicaFlags) run(cmd *cobra.Command, start starter) error {
 	ctx, told, cancel := parent(cmd.Context(), cmd.InOrStdin())
 	defer cancel()
@@ -96,7 +96,7 @@ func (o *replicaFlags) run(cmd *cobra.Command, start starter) error {
 	return nil
 }
 
-// lookupTimes are what the lookups took.
+// lookupTimes are the durations of lookups.
 type lookupTimes struct{ P50, P99 time.Duration }
 
 func (o *replicaFlags) lookUp(ctx context.Context, out io.Writer, lookup cities) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// report is what a subcommand found out: the command that makes it again, a table, and what to know when reading it.
+// report is the result of a subcommand: the command line, a table, and notes.
 type report struct {
 	title   string
 	command string
@@ -26,7 +26,7 @@ type report struct {
 	notes   []string
 }
 
-// newReport begins a report. It is made before anything is measured, for the load of the machine to be that of others.
+// newReport makes a report. Call it before the measurement, since it reads the load of the machine.
 func newReport(cmd *cobra.Command, title string, header ...string) *report {
 	return &report{title: title, command: commandLine(cmd), machine: machine(), header: header}
 }
@@ -51,7 +51,7 @@ func (r *report) write(out io.Writer) error {
 	return err
 }
 
-// commandLine names every flag, also those that were not given: a default may change.
+// commandLine has every flag, including defaults, which may change later.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{"go run ./bench", cmd.Name()}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
@@ -62,7 +62,7 @@ func commandLine(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// machine says where it was measured, and how busy others kept it.
+// machine describes the machine and its load.
 func machine() string {
 	where := fmt.Sprintf("%d CPUs, %s, %s", runtime.NumCPU(), runtime.GOARCH, runtime.Version())
 	if content, err := os.ReadFile("/proc/loadavg"); err == nil {
@@ -113,7 +113,7 @@ func millis(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*
 // mebibytes is a size in MiB.
 func mebibytes(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
-// ratio is how many times the floor something is.
+// ratio is a value as a multiple of the floor.
 func ratio(of, floor float64) string {
 	if floor == 0 {
 		return "-"
@@ -121,7 +121,7 @@ func ratio(of, floor float64) string {
 	return fmt.Sprintf("%.2f×", of/floor)
 }
 
-// progress writes a line about what is going on, with the time since the start. It does not belong to the report.
+// progress writes lines with the time since the start. They are not part of the report.
 type progress struct {
 	out   io.Writer
 	start time.Time

@@ -13,22 +13,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-// subject is an object on the hub whose status is reported by a cell. Its updates are numbered, by ascending numbers
-// that no other subject uses.
+// subject is an object on the hub whose status is reported by a cell. The numbers of its updates ascend, and are unique among
+// all subjects.
 type subject interface {
 	// object is what is created on the hub, and its kind.
 	object() client.Object
 	// report is the object of the cell with the status after an update.
 	report(update int64, now time.Time) (client.Object, error)
-	// mark is in the JSON of the object, and in that of no other, once an update is in its status.
+	// mark is the part of the JSON by which an update in the status is recognized.
 	mark(update int64) []byte
 }
 
-// bareSubject is a StatefulSet, which Karmada knows by itself. In these cells nobody else writes its status.
+// bareSubject is a StatefulSet, which Karmada interprets itself. In these cells no controller writes its status.
 type bareSubject struct{ name string }
 
 func (b bareSubject) object() client.Object {
@@ -60,7 +60,7 @@ func (b bareSubject) mark(update int64) []byte {
 	return fmt.Appendf(nil, `"currentReplicas":%d,`, update)
 }
 
-// changing is how many Instances of a deployment change at most: a report has no room for the last ones of a thousand.
+// changing bounds the number of Instances that change: a report has no room for the last ones of a thousand.
 const changing = 100
 
 // deploymentSubject is a WorkloadDeployment whose Instances change one after the other.
@@ -70,7 +70,7 @@ type deploymentSubject struct {
 	turn       int
 }
 
-// newDeploymentSubject has Instances that all serve.
+// newDeploymentSubject has Instances that are all Ready.
 func newDeploymentSubject(name string, instances int, now time.Time) (*deploymentSubject, error) {
 	workload := sampleWorkload(city)
 	d := &v1alpha.WorkloadDeployment{
@@ -95,7 +95,7 @@ func newDeploymentSubject(name string, instances int, now time.Time) (*deploymen
 	return s, nil
 }
 
-// servingInstance is an Instance as the cell's controllers leave it when it serves.
+// servingInstance is a Ready Instance as the cell's controllers write it.
 func servingInstance(name, hash string, index int, now time.Time) v1alpha.Instance {
 	condition := func(name, reason, message string) metav1.Condition {
 		return metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: reason, Message: message}
@@ -104,7 +104,7 @@ func servingInstance(name, hash string, index int, now time.Time) v1alpha.Instan
 		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: name},
 		Spec:       v1alpha.InstanceSpec{Controller: &v1alpha.InstanceController{TemplateHash: hash}},
 		Status: v1alpha.InstanceStatus{
-			Conditions: conditions.Put(nil, conditions.Stamp{Generation: 1, Now: now},
+			Conditions: conditions.Stamped(nil, conditions.Stamp{Generation: 1, Now: now},
 				condition(v1alpha.ConditionReady, v1alpha.ReasonAvailable, "the Instance serves"),
 				condition(v1alpha.ConditionAvailable, v1alpha.ReasonAvailable, ""),
 				condition(v1alpha.ConditionProgrammed, v1alpha.ReasonProgrammed, "the Pod has a node"),
@@ -117,7 +117,7 @@ func servingInstance(name, hash string, index int, now time.Time) v1alpha.Instan
 
 func (s *deploymentSubject) object() client.Object { return s.deployment.DeepCopy() }
 
-// report changes the condition Ready of the next Instance and has the cell's own code report it.
+// report changes the condition Ready of the next Instance and makes the report with the cell's own code.
 func (s *deploymentSubject) report(update int64, now time.Time) (client.Object, error) {
 	instance := &s.instances[s.turn%min(len(s.instances), changing)]
 	s.turn++
@@ -127,7 +127,7 @@ func (s *deploymentSubject) report(update int64, now time.Time) (client.Object, 
 	if instance.Status.Conditions[0].Status == metav1.ConditionTrue {
 		ready.Status, ready.Reason = metav1.ConditionFalse, v1alpha.ReasonProvisioning
 	}
-	instance.Status.Conditions[0] = conditions.Put(instance.Status.Conditions, conditions.Stamp{Generation: 1, Now: now}, ready)[0]
+	instance.Status.Conditions[0] = conditions.Stamped(instance.Status.Conditions, conditions.Stamp{Generation: 1, Now: now}, ready)[0]
 	status, err := rollup.Report(s.deployment, s.instances, now)
 	if err != nil {
 		return nil, err

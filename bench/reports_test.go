@@ -74,7 +74,7 @@ func TestAThousandInstances(t *testing.T) {
 		if status.Replicas != mostInstances {
 			t.Fatalf("%d Instances are counted", status.Replicas)
 		}
-		// The report has no room for all of them; the one that changes must be in it, or the update would never be seen.
+		// The report has no room for all Instances. It must have the one that changes, or the update would never arrive.
 		if update%50 == 0 && !bytes.Contains(encode(t, status), s.mark(update)) {
 			t.Errorf("update %d is not in a report of %d Instances", update, len(status.Instances))
 		}

@@ -15,11 +15,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// createReview is what a project's API server asks about the creation of the sample.
+// createReview is the AdmissionReview of a create of the sample.
 func createReview() ([]byte, error) { return review(admissionv1.Create, sampleWorkload(city), nil) }
 
-// scaleOutReview is what it asks when a city is added. The template is the same, so that nobody's access is asked about,
-// and everything that the answer needs is in the replica's caches most of the time.
+// scaleOutReview is that of an update that adds a city. The template is the same, so that no access is reviewed, and the
+// replica answers from its caches most of the time.
 func scaleOutReview() ([]byte, error) {
 	return review(admissionv1.Update, sampleWorkload("ORD", city), sampleWorkload("ORD"))
 }
@@ -30,7 +30,7 @@ func review(operation admissionv1.Operation, workload, before *v1alpha.Workload)
 	request := &admissionv1.AdmissionRequest{
 		UID: "bench", Kind: kind, RequestKind: &kind, Resource: resource, RequestResource: &resource,
 		Namespace: namespace, Name: workload.Name, Operation: operation, DryRun: new(true),
-		// What Milo puts in for every request that is made in a project.
+		// The extras that Milo sets for every request in a project.
 		UserInfo: authenticationv1.UserInfo{Username: consumer, Groups: []string{consumer, "system:authenticated"}, Extra: map[string]authenticationv1.ExtraValue{
 			"iam.miloapis.com/parent-api-group": {"resourcemanager.miloapis.com"},
 			"iam.miloapis.com/parent-type":      {"Project"},

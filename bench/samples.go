@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// samples are how long requests took. It is safe for concurrent use.
+// samples are durations of requests. It is safe for concurrent use.
 type samples struct {
 	mu   sync.Mutex
 	took []time.Duration
@@ -22,7 +22,7 @@ func (s *samples) add(took ...time.Duration) {
 	s.took = append(s.took, took...)
 }
 
-// summary is what a table shows of samples.
+// summary has the statistics of samples for a table.
 type summary struct {
 	count         int
 	p50, p90, p99 time.Duration
@@ -46,8 +46,8 @@ func (s *samples) summary() summary {
 	}
 }
 
-// percentile is the smallest of the sorted durations that at least p percent of them do not exceed (nearest rank): a
-// duration that was measured, and none in between. It is 0 of none.
+// percentile is the nearest-rank percentile of sorted durations: the smallest one that at least p percent of them do not
+// exceed. It is 0 without durations.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -24,12 +24,12 @@ const (
 	project = "north"
 	plane   = "project/" + project
 	city    = "DFW"
-	// consumer is who writes Workloads: somebody who may do in a project what consumers do, and nothing more.
+	// consumer is the user who writes Workloads, with the rights of a consumer and no others.
 	consumer = "consumer"
-	// namespace is there in every project.
+	// namespace exists in every project.
 	namespace = "default"
 
-	// patience is how long a condition is waited for, interval how often it is looked at.
+	// patience is the timeout of eventually, interval the time between its checks.
 	patience = 2 * time.Minute
 	interval = 100 * time.Millisecond
 )
@@ -49,8 +49,8 @@ type stage struct {
 	out        io.Writer
 }
 
-// withStage boots a federation, does something on it, and stops it however that ends. Its folder, with a log per
-// process, stays only when something failed.
+// withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log per
+// process, is kept only after a failure.
 func withStage(ctx context.Context, out io.Writer, do func(context.Context, *stage) error) (err error) {
 	s := &stage{out: out}
 	if s.folder, err = os.MkdirTemp("", "federation-bench-"); err != nil {
@@ -87,7 +87,7 @@ func (s *stage) boot(ctx context.Context) error {
 	return nil
 }
 
-// stop stops the federation, also when what ended the measurement was Ctrl-C.
+// stop stops the federation, also after Ctrl-C.
 func (s *stage) stop() error {
 	if s.federation == nil {
 		return nil
@@ -136,7 +136,7 @@ func (s *stage) allowConsumer(ctx context.Context) error {
 	return err
 }
 
-// bindLocation does what Milo's service catalog does when a location becomes available to a project.
+// bindLocation makes a location available to the project, as Milo's service catalog does.
 func (s *stage) bindLocation(ctx context.Context) error {
 	c, err := s.client(plane, federation.Admin)
 	if err != nil {
@@ -158,12 +158,12 @@ func (s *stage) bindLocation(ctx context.Context) error {
 	return err
 }
 
-// eventually waits until check returns nil, and returns its last error when it does not in time.
+// eventually waits until check returns nil, and returns its last error if it does not in time.
 func eventually(ctx context.Context, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
 		err := check(ctx)
-		// An error of the check that is about the end of the time hides what was wrong before.
+		// An error after the timeout would hide the one before it.
 		if err != nil && ctx.Err() == nil {
 			last = err
 		}

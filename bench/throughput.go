@@ -19,9 +19,9 @@ import (
 
 const (
 	oneCore = "GOMAXPROCS=1"
-	// apiServer is who Milo's kube-apiservers are to webhooks.
+	// apiServer is the user of Milo's kube-apiservers at webhooks.
 	apiServer = "milo-apiserver"
-	// replica is the name of the process that is measured.
+	// replica is the name of the measured process.
 	replica = "karmada-compute-0"
 )
 
@@ -45,7 +45,7 @@ func throughputCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&o.clients, "clients", 8, "how many clients with a connection each call at once")
 	cmd.Flags().DurationVar(&o.duration, "duration", 10*time.Second, "how long each target is called")
-	cmd.Flags().DurationVar(&o.warmup, "warmup", 2*time.Second, "how long each target is called before that")
+	cmd.Flags().DurationVar(&o.warmup, "warmup", 2*time.Second, "how long each target is called before the measurement")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func runThroughput(cmd *cobra.Command, o throughputOptions) error {
 			return err
 		}
 		return withEcho(ctx, cmd.ErrOrStderr(), func(address string, pid int) error {
-			// The floor has what is ours in the body, and echoes it.
+			// The floor echoes the same body.
 			floor := targets[0]
 			floor.name, floor.url, floor.pid, floor.answer = "floor: bare TLS echo", "https://"+address, pid, floor.body
 			return t.measure(ctx, append([]target{floor}, targets...))
@@ -86,7 +86,7 @@ type throughput struct {
 	results  []result
 }
 
-// prepare restarts the replica on one core and says what to call.
+// prepare restarts the replica on one core and returns the targets.
 func (t *throughput) prepare(ctx context.Context, s *stage) ([]target, error) {
 	t.progress.printf("restarting the replica with %s", oneCore)
 	if err := s.restartOnOneCore(ctx); err != nil {
@@ -100,7 +100,7 @@ func (t *throughput) prepare(ctx context.Context, s *stage) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Who answers was started by us a moment ago; only the certificate that we show matters here.
+	// The replica was started by this process, so its certificate is not verified. The client certificate authenticates us.
 	config := &rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true, CertData: as.CertData, KeyData: as.KeyData}}
 	tlsConfig, err := rest.TLSConfigFor(config)
 	if err != nil {
@@ -127,7 +127,7 @@ func (t *throughput) prepare(ctx context.Context, s *stage) ([]target, error) {
 	return targets, nil
 }
 
-// measure calls one target after the other.
+// measure calls the targets one after the other.
 func (t *throughput) measure(ctx context.Context, targets []target) error {
 	for _, target := range targets {
 		t.progress.printf("calling for %s: %s", t.options.warmup+t.options.duration, target.name)
@@ -143,8 +143,8 @@ func (t *throughput) measure(ctx context.Context, targets []target) error {
 	return nil
 }
 
-// restartOnOneCore restarts the replica. It gets the environment of this process, which has been running for long and
-// does not look at the variable again.
+// restartOnOneCore restarts the replica. It inherits the environment of this process, which has read the variable at its
+// start and is not affected.
 func (s *stage) restartOnOneCore(ctx context.Context) (err error) {
 	if err := s.addOn.Stop(0); err != nil {
 		return err

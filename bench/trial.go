@@ -22,11 +22,11 @@ type trial struct {
 	errOut   io.Writer
 	caFile   string
 
-	// ready is how long it took from the start of the process until it said so, or until it was stopped.
+	// ready is the time from the start of the process until it was ready, or stopped.
 	ready time.Duration
-	// stopped is why it was stopped before that, if it was.
+	// stopped is why it was stopped before it was ready, nil if it was not.
 	stopped error
-	// engaged is how many projects a replica had engaged that was stopped, by what it said last.
+	// engaged is the number of engaged projects in the last report of a replica that was stopped.
 	engaged        int
 	atReady, atEnd memory
 	load           miloLoad
@@ -53,7 +53,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.awaitReady(ctx, replica, began); err != nil {
 		return err
 	}
-	// A replica that was stopped is still there, and so are its watches.
+	// A replica that was stopped still runs, with its watches.
 	if t.atReady, err = memoryOf(replica.pid()); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (t *trial) lookUp(ctx context.Context, replica *child) error {
 	return err
 }
 
-// decodeLine waits for a line with a word and JSON after it.
+// decodeLine waits for a line with a word and JSON, and decodes the JSON.
 func decodeLine(ctx context.Context, c *child, word string, into any) error {
 	text, err := c.expect(ctx, word, nil)
 	if err != nil {

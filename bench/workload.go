@@ -19,7 +19,7 @@ var (
 	floorResource    = schema.GroupVersionResource{Group: floorGroup, Version: workloadResource.Version, Resource: workloadResource.Resource}
 )
 
-// sampleWorkload is a small Workload that admission allows: one network, whose use is asked about, and the cities given.
+// sampleWorkload is a small valid Workload with one network, whose use is reviewed, and the given cities.
 func sampleWorkload(cities ...string) *v1alpha.Workload {
 	return &v1alpha.Workload{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: "Workload"},
@@ -39,7 +39,7 @@ func sampleWorkload(cities ...string) *v1alpha.Workload {
 	}
 }
 
-// sampleAs is the sample as an object of another API group.
+// sampleAs is the sample in another API group.
 func sampleAs(resource schema.GroupVersionResource) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(sampleWorkload(city))
 	if err != nil {

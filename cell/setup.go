@@ -23,22 +23,22 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
+	"github.com/karmada-compute/karmada-compute/transforms"
 )
 
 // Options configure the controllers.
 type Options struct {
-	// Concurrency is how many objects each controller looks at at once.
+	// Concurrency is how many objects each controller reconciles at the same time.
 	Concurrency int
-	// Clock stamps conditions and paces writes.
+	// Clock gives conditions their transition times and paces writes.
 	Clock clock.PassiveClock
 }
 
-// reconcileTimeout bounds one look at one object: an API server that does not answer ends it with an error, and the
-// object is looked at again later.
+// reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is retried.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to what the controllers read: of Pods those of Instances, of ConfigMaps and Secrets
-// those that the hub has sent.
+// CacheOptions limit the cache to what the controllers read: Pods of Instances, and ConfigMaps and Secrets that the hub has
+// sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {
@@ -48,25 +48,16 @@ func CacheOptions() (cache.Options, error) {
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("select what the hub has sent: %w", err)
 	}
-	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: withoutAnnotations}
+	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: transforms.StripAnnotations()}
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}: {Label: labels.NewSelector().Add(*ofDeployment)},
-			// Of these, controllers cache nothing but metadata.
+			// Controllers cache only the metadata of these.
 			&corev1.ConfigMap{}: sent,
 			&corev1.Secret{}:    sent,
 		},
 	}, nil
-}
-
-// withoutAnnotations drops annotations, which nothing here reads: one of them may hold all of a Secret.
-func withoutAnnotations(obj any) (any, error) {
-	if held, ok := obj.(client.Object); ok {
-		held.SetManagedFields(nil)
-		held.SetAnnotations(nil)
-	}
-	return obj, nil
 }
 
 // Setup adds every controller to a manager of the cell. Call it before the manager starts.
@@ -81,8 +72,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}{
 		&deployments.Reconciler{Client: mgr.GetClient(), Recorder: recorder},
 		&instances.Reconciler{Client: mgr.GetClient(), Clock: o.Clock},
-		&runtime.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: recorder, Clock: o.Clock},
-		&rollup.Reconciler{Client: mgr.GetClient(), Clock: o.Clock},
+		&runtime.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: recorder, Clock: o.Clock},
+		rollup.New(mgr.GetClient(), o.Clock),
 	} {
 		if err := controller.Register(mgr, options); err != nil {
 			return fmt.Errorf("register a controller of the cell: %w", err)

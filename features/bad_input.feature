@@ -15,26 +15,20 @@ Feature: Bad input
     And that is refused with "supported values: \"DFW\", \"ORD\""
 
   Scenario: A Workload outside of any project
-    When somebody at Milo's root tries to create a Workload without saying for which project
+    When somebody at Milo who claims nothing tries to create a Workload
     Then that is refused with "project"
 
   Scenario: A Workload for a project that does not exist
-    When somebody at Milo's root tries to create a Workload with the forged extras
-      | iam.miloapis.com/parent-api-group | resourcemanager.miloapis.com |
-      | iam.miloapis.com/parent-type      | Project                      |
-      | iam.miloapis.com/parent-name      | nowhere                      |
+    When somebody at Milo who claims to be in Project "nowhere" tries to create a Workload
     Then that is refused with "nowhere"
 
   Scenario: A Workload for something that is not a project
-    When somebody at Milo's root tries to create a Workload with the forged extras
-      | iam.miloapis.com/parent-api-group | resourcemanager.miloapis.com |
-      | iam.miloapis.com/parent-type      | Organization                 |
-      | iam.miloapis.com/parent-name      | north                        |
+    When somebody at Milo who claims to be in Organization "north" tries to create a Workload
     Then that is refused with "Organization"
 
   Scenario: A Workload in a project that is being deleted
-    Given a project that is being deleted
-    When the consumer tries to create a Workload there
+    Given a project of its own that is being deleted
+    When an operator tries to create the sample Workload
     Then that is refused with "being deleted"
 
   Scenario: A deployment name that would be too long
@@ -42,25 +36,27 @@ Feature: Bad input
       | placement                        | cities | replicas |
       | a-placement-with-a-long-name-too | DFW    | 1        |
     Then Workload "a-name-that-is-as-long-as-it-may-be-and-then-a-little-longer-63" becomes available with 1 ready Instances
-    And every deployment name in the project is at most 63 characters long
+    And every workloaddeployment in the project still has "metadata.name" matching "^.{1,63}$"
 
   Scenario: A deployment that was edited by hand on the hub
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When the hub deployment "web-main-dfw" is scaled to 5 by hand
-    Then the hub deployment "web-main-dfw" is what the project's is
-    When the hub deployment "web-main-dfw" is given a replica count by hand
-    Then the hub deployment "web-main-dfw" is what the project's is
-    When the hub deployment "web-main-dfw" is deleted by hand
-    Then the hub deployment "web-main-dfw" is what the project's is
+    When an operator patches workloaddeployment "web-main-dfw" on the hub with {"spec":{"scaleSettings":{"minReplicas":5}}}
+    Then workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
+    When an operator patches workloaddeployment "web-main-dfw" on the hub with {"spec":{"replicas":7}}
+    Then workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
+    When an operator deletes workloaddeployment "web-main-dfw" on the hub
+    Then workloaddeployment "web-main-dfw" on the hub becomes another one
+    And workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
     And Workload "web" becomes available with 1 ready Instances
 
   Scenario: A cell that reports what it was not sent
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When cell "dfw" reports Instance "someone-elses-0" for deployment "web-main-dfw"
-    And cell "ord" reports a deployment "web-main-dfw" of its own in the same namespace
+    When an operator patches workloaddeployment "web-main-dfw" in cell "dfw" with [{"op":"add","path":"/status/instances/-","value":{"name":"someone-elses-0"}}]
+    And a deployment "web-main-dfw" with a quota that grants nothing is put into cell "ord"
+    And workloaddeployment "web-main-dfw" in cell "ord" has "status.instances"
     And Workload "web" is scaled to 2 and settles
-    Then the project has exactly the Instances "web-main-dfw-0, web-main-dfw-1"
+    Then the project has exactly the instances "web-main-dfw-0, web-main-dfw-1"

@@ -8,57 +8,64 @@ Feature: Delete a Workload
     Given Workload "web" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
-    When the consumer deletes Workload "web"
+    When the consumer deletes workload "web"
     Then the project has nothing of the namespace
     And the hub has nothing of the namespace
-    And cell "dfw" has not even the namespace
-    And cell "ord" has not even the namespace
+    And cell "dfw" has nothing of the namespace
+    And cell "ord" has nothing of the namespace
 
   Scenario: A Workload made again under the same name is a new one
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When the consumer deletes Workload "web"
+    When the consumer deletes workload "web"
     And the project has nothing of the namespace
     Then the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     And Workload "web" becomes available with 1 ready Instances
-    And Instance "web-main-dfw-0" in cell "dfw" was replaced
+    And instance "web-main-dfw-0" in cell "dfw" was replaced
 
   Scenario: A project that is deleted takes everything with it
     Given a project of its own that may use DFW
     And Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When the project is deleted
-    Then the project is gone
+    When an operator deletes project "${project}" in Milo
+    Then project "${project}" in Milo is gone
     And the hub has nothing of the namespace
-    And cell "dfw" has not even the namespace
+    And cell "dfw" has nothing of the namespace
 
   Scenario: A project made again under the same name is another project
     Given a project of its own that may use DFW
     And Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When the project is deleted
-    And the project is gone
+    When an operator deletes project "${project}" in Milo
+    And project "${project}" in Milo is gone
     And the project is made again
     And the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     Then Workload "web" becomes available with 1 ready Instances
-    And the hub namespace says that it comes from the project
+    And namespace "${hubNamespace}" on the hub has
+      | metadata.labels['meta.datumapis.com/upstream-cluster-name']  | cluster-${project} |
+      | metadata.labels['meta.datumapis.com/upstream-namespace']     | ${namespace}       |
+      | metadata.labels['compute.datumapis.com/project-uid']         | ${projectUID}      |
+      | metadata.labels['namespace.karmada.io/skip-auto-propagation'] | true              |
 
-  @serial
   Scenario: A cell that is down during the deletion is cleaned when it comes back
-    Given Workload "web" runs with
+    Given the federation has cells "iad-1, iad-2"
+    And cell "iad-2" does not serve the city
+    And a namespace in project "south"
+    And project "south" may use IAD
+    And Workload "web" runs with
       | placement | cities   | replicas |
-      | main      | DFW, ORD | 1        |
-    When cell "dfw" goes down
-    And the consumer deletes Workload "web"
+      | main      | IAD, ORD | 1        |
+    When cell "iad-1" goes down
+    And the consumer deletes workload "web"
     Then the project has nothing of the namespace
-    And cell "ord" has not even the namespace
-    When cell "dfw" comes back
-    Then cell "dfw" has not even the namespace
+    And cell "ord" has nothing of the namespace
+    When cell "iad-1" comes back
+    Then cell "iad-1" has nothing of the namespace
     And the hub has nothing of the namespace

@@ -5,62 +5,127 @@ package features_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"os/signal"
 	"syscall"
 	"testing"
 
-	"github.com/cucumber/godog"
-	"github.com/cucumber/godog/colors"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/karmada-compute/karmada-compute/features/steps"
 )
 
-var tags = flag.String("godog.tags", "", "run only scenarios with these tags")
+var (
+	tags    = flag.String("godog.tags", "", "run only scenarios with these tags")
+	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
+	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
+	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
+)
 
-// atOnce is how many scenarios run at once, of those that get along with each other. Some of these wait for each other's
-// cells.
+// paths are the scenarios, those first that wait for each other's cells.
+var paths = []string{"several_cells.feature", "pull_mode.feature", "."}
+
+// atOnce is how many scenarios run at once, of those that get along with each other.
 const atOnce = 5
 
-// TestFeatures runs every scenario: first those that get along with each other, several at once, then those that
-// stop and count things that all share. What depends on how Karmada interprets is run in both modes: all with the webhook,
-// and with the customization what is about status and dependencies, and what the webhook cannot do.
+// inBothModes is what depends on how Karmada interprets: all scenarios run with the webhook, these with the customization
+// too, and some with the customization alone.
+const inBothModes = " && @status,@dependency,@customization"
+
+// part is scenarios that run together, in one mode.
+type part struct {
+	steps.Selection
+	mode string
+	// timed is for scenarios that measure time. They run when all others have ended.
+	timed bool
+}
+
+// run is a federation and the parts that run there, one after the other.
+type run struct {
+	name  string
+	parts []part
+	world *steps.World
+	mode  string
+}
+
+var (
+	together         = part{steps.Selection{Name: "webhook", Tags: "~@serial && ~@timed && ~@customization", AtOnce: atOnce}, steps.ModeWebhook, false}
+	oneByOne         = part{steps.Selection{Name: "one by one", Tags: "@serial", AtOnce: 1}, steps.ModeWebhook, false}
+	timed            = part{steps.Selection{Name: "timed", Tags: "@timed", AtOnce: 1}, steps.ModeWebhook, true}
+	customized       = part{steps.Selection{Name: "customization", Tags: "~@serial && ~@timed" + inBothModes, AtOnce: atOnce}, steps.ModeCustomization, false}
+	customizedOnTime = part{steps.Selection{Name: "customization, timed", Tags: "@timed" + inBothModes, AtOnce: 1}, steps.ModeCustomization, true}
+)
+
+// federations run side by side. In the first are the scenarios that get along with each other, several at once. In the
+// second are those that stop or count what all share (@serial), one after the other: most of their time they wait.
+func federations() []*run {
+	if *one {
+		customizedOnTime.timed, timed.timed = false, false
+		return []*run{{name: "A", parts: []part{together, oneByOne, timed, customized, customizedOnTime}}}
+	}
+	return []*run{{name: "A", parts: []part{together, customized, customizedOnTime}}, {name: "B", parts: []part{oneByOne, timed}}}
+}
+
+// TestFeatures runs every scenario.
 func TestFeatures(t *testing.T) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	world, err := steps.Start(ctx, os.Stdout)
-	if err != nil {
+	if err := steps.Check(paths); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := world.Stop(t.Failed()); err != nil {
-			t.Error(err)
+	runs, report := federations(), steps.NewReport(os.Stdout)
+	defer report.Summary()
+	var failed []error
+	for _, last := range []bool{false, true} {
+		group, ctx := errgroup.WithContext(ctx)
+		for _, run := range runs {
+			group.Go(func() error { return run.run(ctx, report, last) })
 		}
-	})
-	runScenarios(ctx, t, world, "~@serial && ~@customization", atOnce)
-	runScenarios(ctx, t, world, "@serial && ~@customization", 1)
-	if err := world.Interpret(ctx, steps.ModeCustomization); err != nil {
-		t.Fatal(err)
+		failed = append(failed, group.Wait())
+		if failed[len(failed)-1] != nil {
+			break
+		}
 	}
-	runScenarios(ctx, t, world, "~@serial && @status,@dependency,@customization", atOnce)
-	runScenarios(ctx, t, world, "@serial && @status,@dependency,@customization", 1)
+	for _, run := range runs {
+		if run.world != nil {
+			failed = append(failed, run.world.Stop())
+		}
+	}
+	if err := errors.Join(append(failed, report.Failed(), ctx.Err())...); err != nil {
+		t.Error(err)
+	}
 }
 
-func runScenarios(ctx context.Context, t *testing.T, world *steps.World, selection string, concurrency int) {
-	t.Helper()
-	if *tags != "" {
-		selection += " && " + *tags
+// run runs parts on the federation, which is started for the first scenario that is wanted.
+func (r *run) run(ctx context.Context, report *steps.Report, last bool) error {
+	for _, part := range r.parts {
+		selection := part.Selection
+		if *tags != "" {
+			selection.Tags += " && " + *tags
+		}
+		selection.Paths, selection.Repeat, selection.Slowest = paths, *repeat, *slowest
+		wanted, err := selection.Any()
+		if err != nil {
+			return err
+		}
+		if !wanted || part.timed != last {
+			continue
+		}
+		if r.world == nil {
+			if r.world, err = steps.Start(ctx, report, r.name, part.mode); err != nil {
+				return err
+			}
+			r.mode = part.mode
+		}
+		if part.mode != r.mode {
+			if err := r.world.Interpret(ctx, part.mode); err != nil {
+				return err
+			}
+			r.mode = part.mode
+		}
+		r.world.Run(ctx, selection)
 	}
-	suite := godog.TestSuite{
-		Name:                "features",
-		ScenarioInitializer: world.AddStepsTo,
-		Options: &godog.Options{
-			Format: "progress", Output: colors.Uncolored(os.Stdout), Paths: []string{"."}, Tags: selection,
-			Strict: true, Randomize: -1, Concurrency: concurrency, DefaultContext: ctx,
-		},
-	}
-	if suite.Run() != 0 {
-		t.Errorf("scenarios %q failed", selection)
-	}
+	return nil
 }

@@ -10,8 +10,8 @@ Feature: Place a Workload
       | placement | cities   | replicas |
       | main      | DFW, ORD | 1        |
       | extra     | ord      | 2        |
-    Then the project has exactly the deployments
-      | name          | city | replicas |
+    Then the project has exactly the workloaddeployments
+      | name          | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw  | DFW  | 1        |
       | web-main-ord  | ORD  | 1        |
       | web-extra-ord | ORD  | 2        |
@@ -25,34 +25,35 @@ Feature: Place a Workload
     When the consumer changes Workload "web" to
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    Then the project has exactly the deployments
-      | name         | city | replicas |
+    Then the project has exactly the workloaddeployments
+      | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
-    And the project has exactly the Instances "web-main-dfw-0"
+    And the project has exactly the instances "web-main-dfw-0"
 
   Scenario: A city whose location was withdrawn keeps what runs, gets nothing new, and is picked up again
-    Given project "north" may use AMS
+    Given a project of its own that may use DFW, ORD
+    And project "${project}" may use AMS
     And the consumer creates Workload "web" with
       | placement | cities   | replicas |
       | main      | DFW, AMS | 1        |
-    And the project has exactly the deployments
-      | name         | city | replicas |
+    And the project has exactly the workloaddeployments
+      | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
-    When project "north" may no longer use AMS
+    When project "${project}" may no longer use AMS
     Then placement "main" of Workload "web" says "no available LocationBinding for AMS"
-    And the project has exactly the deployments
-      | name         | city | replicas |
+    And the project has exactly the workloaddeployments
+      | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
-    When deployment "web-main-ams" is deleted by hand
-    Then the project has exactly the deployments
-      | name         | city | replicas |
+    When an operator deletes workloaddeployment "web-main-ams"
+    Then the project has exactly the workloaddeployments
+      | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
     And placement "main" of Workload "web" says "the project has locations for DFW, ORD"
-    When project "north" may use AMS
-    Then the project has exactly the deployments
-      | name         | city | replicas |
+    When project "${project}" may use AMS
+    Then the project has exactly the workloaddeployments
+      | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
-    And deployment "web-main-ams" is not available because of "NoMatchingLocation"
+    And workloaddeployment "web-main-ams" has condition Available False because of "NoMatchingLocation"

@@ -2,16 +2,17 @@ Feature: Projects do not see each other
   Two projects may use the same names for everything.
 
   Scenario: Equal names in two projects
-    Given a namespace of one name in projects "north" and "south"
-    When the consumer creates in project "north" Workload "web" with
+    Given a namespace in project "north" and one of the same name in project "south"
+    When in project "north" the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And the consumer creates in project "south" Workload "web" with
+    And in project "south" the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 2        |
     Then in project "north" Workload "web" becomes available with 1 ready Instances
     And in project "south" Workload "web" becomes available with 2 ready Instances
-    And the projects have hub namespaces of their own
-    When the consumer deletes in project "north" Workload "web"
-    Then in project "north" nothing is left
+    And namespace "${hubNamespace of north}" on the hub has "metadata.labels['meta.datumapis.com/upstream-cluster-name']" "cluster-north"
+    And namespace "${hubNamespace of south}" on the hub has "metadata.labels['meta.datumapis.com/upstream-cluster-name']" "cluster-south"
+    When the consumer deletes workload "web" in project "north"
+    Then project "north" has nothing of the namespace
     And in project "south" Workload "web" becomes available with 2 ready Instances

@@ -8,19 +8,24 @@ Feature: Propagate to the cell of the city
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    Then the hub namespace says that it comes from the project
-    And the hub has exactly the deployments "web-main-dfw"
-    And the hub deployment "web-main-dfw" is labelled with city "dfw"
-    And the hub has exactly the policies "city-dfw"
-    And cell "dfw" has exactly the deployments "web-main-dfw"
-    And cell "ord" has not even the namespace
+    Then namespace "${hubNamespace}" on the hub has
+      | metadata.labels['meta.datumapis.com/upstream-cluster-name']   | cluster-${project} |
+      | metadata.labels['meta.datumapis.com/upstream-namespace']      | ${namespace}       |
+      | metadata.labels['compute.datumapis.com/project-uid']          | ${projectUID}      |
+      | metadata.labels['namespace.karmada.io/skip-auto-propagation'] | true               |
+    And the hub has exactly the workloaddeployments "web-main-dfw"
+    And workloaddeployment "web-main-dfw" on the hub still has "metadata.labels['topology.datum.net/city-code']" "dfw"
+    And workloaddeployment "web-main-dfw" on the hub still has "metadata.labels['compute.datumapis.com/workload-uid']"
+    And the hub has exactly the propagationpolicies "city-dfw"
+    And cell "dfw" has exactly the workloaddeployments "web-main-dfw"
+    And cell "ord" has nothing of the namespace
 
   Scenario: A namespace that vanishes from a cell is made again, and what was in it
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When the namespace in cell "dfw" is deleted by hand
-    Then Instance "web-main-dfw-0" in cell "dfw" becomes another one
+    When an operator deletes namespace "${hubNamespace}" in cell "dfw"
+    Then instance "web-main-dfw-0" in cell "dfw" becomes another one
     And Workload "web" becomes available with 1 ready Instances
 
   Scenario: A policy is made with the first deployment of its city and goes with the last
@@ -30,11 +35,11 @@ Feature: Propagate to the cell of the city
     And Workload "two" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And the hub has exactly the policies "city-dfw, city-ord"
-    When the consumer deletes Workload "one"
-    Then the hub has exactly the policies "city-dfw"
-    And cell "ord" has not even the namespace
-    And cell "dfw" has exactly the deployments "two-main-dfw"
-    When the consumer deletes Workload "two"
+    And the hub has exactly the propagationpolicies "city-dfw, city-ord"
+    When the consumer deletes workload "one"
+    Then the hub has exactly the propagationpolicies "city-dfw"
+    And cell "ord" has nothing of the namespace
+    And cell "dfw" has exactly the workloaddeployments "two-main-dfw"
+    When the consumer deletes workload "two"
     Then the hub has nothing of the namespace
-    And cell "dfw" has not even the namespace
+    And cell "dfw" has nothing of the namespace

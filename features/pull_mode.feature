@@ -4,11 +4,12 @@ Feature: A cell in pull mode
   and says itself what became of it, so it must not need the add-on's webhooks for that.
 
   Background:
-    Given a project of its own that may use LHR
+    Given cell "lhr" is in pull mode and cannot reach the webhooks
+    And a namespace in project "south"
+    And project "south" may use LHR
 
   Scenario: A Workload comes, grows and goes
-    Given cell "lhr" is in pull mode and cannot reach the webhooks
-    And Workload "web" runs with
+    Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | LHR    | 2        |
     Then Workload "web" becomes available with 2 ready Instances
@@ -18,24 +19,23 @@ Feature: A cell in pull mode
       | placement | cities | replicas |
       | main      | LHR    | 3        |
     Then Workload "web" becomes available with 3 ready Instances
-    And Instance "web-main-lhr-0" in cell "lhr" was not replaced
-    When the consumer deletes Workload "web"
+    And instance "web-main-lhr-0" in cell "lhr" was not replaced
+    When the consumer deletes workload "web"
     Then the project has nothing of the namespace
     And the hub has nothing of the namespace
-    And cell "lhr" has not even the namespace
+    And cell "lhr" has nothing of the namespace
 
   Scenario: The cell is lost and comes back
-    Given cell "lhr" is in pull mode and cannot reach the webhooks
-    And Workload "web" runs with
+    Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | LHR    | 1        |
     When cell "lhr" goes down
-    Then Karmada says that cell "lhr" is not ready
+    Then cluster "lhr" on the hub has condition Ready not True
     When cell "lhr" comes back
-    Then Karmada says that cell "lhr" is ready
+    Then cluster "lhr" on the hub has condition Ready True
     And cell "lhr" is in pull mode and cannot reach the webhooks
     When the consumer changes Workload "web" to
       | placement | cities | replicas |
       | main      | LHR    | 2        |
     Then Workload "web" becomes available with 2 ready Instances
-    And Instance "web-main-lhr-0" in cell "lhr" was not replaced
+    And instance "web-main-lhr-0" in cell "lhr" was not replaced

@@ -5,7 +5,7 @@ Feature: Referenced data
 
   Background:
     Given a namespace in project "north"
-    And the consumer may keep data in the namespace
+    And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
 
   Scenario: What a Workload names is in the cell of its city, and in no other
     Given the consumer keeps
@@ -23,34 +23,39 @@ Feature: Referenced data
       | main      | ORD    | 1        |
     Then Workload "web" becomes available with 2 ready Instances
     And Workload "far" becomes available with 1 ready Instances
-    And deployment "web-main-dfw" has its data
-    And deployment "far-main-ord" has its data
-    And cell "dfw" has exactly the data "ConfigMap greetings, Secret database, Secret registry"
-    And cell "ord" has exactly the data "ConfigMap other"
+    And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
+    And workloaddeployment "far-main-ord" has current condition ReferencedDataReady True because of "Ready"
+    And cell "dfw" keeps exactly "ConfigMap greetings, Secret database, Secret registry"
+    And cell "ord" keeps exactly "ConfigMap other"
     And the data in cell "dfw" is what the project's is
-    And the Pod "web-main-dfw-0" in cell "dfw" gets "ConfigMap greetings, Secret database, pull Secret registry"
-    And the projected Instance "web-main-dfw-1" has its data
-    When the consumer deletes Workload "web"
-    Then cell "dfw" has not even the namespace
-    And the hub has exactly the data "ConfigMap other"
-    When the consumer deletes Workload "far"
+    And pod "web-main-dfw-0" in cell "dfw" still has
+      | spec.volumes[*].configMap.name                               | greetings                            |
+      | spec.volumes[*].secret.secretName                            | database                             |
+      | spec.containers[0].volumeMounts[*].name                      | configmap-greetings secret-database  |
+      | spec.containers[0].env[*].valueFrom.configMapKeyRef.name     | greetings                            |
+      | spec.containers[0].env[*].valueFrom.secretKeyRef.name        | database                             |
+      | spec.imagePullSecrets[*].name                                | registry                             |
+    And instance "web-main-dfw-1" has condition ReferencedDataReady True
+    When the consumer deletes workload "web"
+    Then cell "dfw" has nothing of the namespace
+    And the hub keeps exactly "ConfigMap other"
+    When the consumer deletes workload "far"
     Then the hub has nothing of the namespace
-    And cell "ord" has not even the namespace
+    And cell "ord" has nothing of the namespace
     And no log of the add-on shows what a Secret holds
 
-  @serial
+  @timed
   Scenario: What is changed in the project is changed in the cell within seconds, and nothing is written after
     Given the consumer keeps
       | data                | key      | value             |
       | ConfigMap greetings | greeting | hello             |
       | Secret database     | password | a random password |
-    And the consumer creates Workload "web" which names "ConfigMap greetings, Secret database" with
+    And Workload "web" which names "ConfigMap greetings, Secret database" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 1        |
-    And Workload "web" becomes available with 2 ready Instances
-    When the consumer changes "ConfigMap greetings" 3 times, each is in cells "dfw, ord" at most 5 seconds after
-    And the consumer changes "Secret database" 3 times, each is in cells "dfw, ord" at most 5 seconds after
-    Then deployment "web-main-dfw" has its data
+    When the consumer changes "greeting" of "ConfigMap greetings" 3 times, each is in cells "dfw, ord" at most 5 seconds after
+    And the consumer changes "password" of "Secret database" 3 times, each is in cells "dfw, ord" at most 5 seconds after
+    Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
     And nothing in the federation has been written by the add-on for 5 seconds
     And no log of the add-on shows what a Secret holds
 
@@ -61,39 +66,43 @@ Feature: Referenced data
     When the consumer creates Workload "web" which names "ConfigMap greetings, ConfigMap late, Secret database, optional Secret spare" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    Then the data of deployment "web-main-dfw" is not ready because of "SourceNotFound", with "ConfigMap late does not exist in namespace"
-    And the data of deployment "web-main-dfw" is not ready because of "SourceNotFound", with "Secret database does not exist in namespace"
-    And deployment "web-main-dfw" is not available because of "ReferencedDataNotReady"
+    Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceNotFound", saying "ConfigMap late does not exist in namespace"
+    And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceNotFound", saying "Secret database does not exist in namespace"
+    And workloaddeployment "web-main-dfw" has condition Available False because of "ReferencedDataNotReady"
     And placement "main" of Workload "web" says "Secret database does not exist in namespace"
-    And Instance "web-main-dfw-0" in cell "dfw" is held by "ReferencedData", with "ConfigMap late, Secret database"
-    And cell "dfw" has exactly the data "ConfigMap greetings"
+    And instance "web-main-dfw-0" in cell "dfw" has condition ReferencedDataReady False because of "AwaitingPropagation", saying just "not in the cell: ConfigMap late, Secret database"
+    And instance "web-main-dfw-0" in cell "dfw" has condition Programmed False because of "PendingProgramming"
+    And instance "web-main-dfw-0" in cell "dfw" has "spec.controller.schedulingGates[*].name" "ReferencedData"
+    And pod "web-main-dfw-0" in cell "dfw" does not exist
+    And cell "dfw" keeps exactly "ConfigMap greetings"
     When the consumer keeps
       | data            | key      | value             |
       | Secret database | password | a random password |
-    Then Instance "web-main-dfw-0" in cell "dfw" is held by "ReferencedData", with "ConfigMap late"
+    Then instance "web-main-dfw-0" in cell "dfw" has condition ReferencedDataReady False because of "AwaitingPropagation", saying just "not in the cell: ConfigMap late"
+    And instance "web-main-dfw-0" in cell "dfw" has condition Programmed False because of "PendingProgramming"
+    And instance "web-main-dfw-0" in cell "dfw" has "spec.controller.schedulingGates[*].name" "ReferencedData"
+    And pod "web-main-dfw-0" in cell "dfw" does not exist
     When the consumer keeps
       | data           | key      | value  |
       | ConfigMap late | greeting | at last |
     Then Workload "web" becomes available with 1 ready Instances
-    And deployment "web-main-dfw" has its data
+    And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
   Scenario: A template whose data is missing takes nothing down
     Given the consumer keeps
       | data                | key      | value |
       | ConfigMap greetings | greeting | hello |
-    And the consumer creates Workload "web" which names "ConfigMap greetings" with
+    And Workload "web" which names "ConfigMap greetings" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And Workload "web" becomes available with 1 ready Instances
-    And the Instances that run are remembered
     When the consumer lets Workload "web" name "ConfigMap greetings, ConfigMap late"
-    Then the data of deployment "web-main-dfw" is not ready because of "SourceNotFound", with "ConfigMap late does not exist in namespace"
-    And the conditions of Workload "web" are of its newest generation
-    And Instance "web-main-dfw-0" in cell "dfw" was not replaced
+    Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceNotFound", saying "ConfigMap late does not exist in namespace"
+    And workload "web" has only current conditions
+    And instance "web-main-dfw-0" in cell "dfw" was not replaced
     When the consumer keeps
       | data           | key      | value   |
       | ConfigMap late | greeting | at last |
-    Then Instance "web-main-dfw-0" in cell "dfw" becomes another one
+    Then instance "web-main-dfw-0" in cell "dfw" becomes another one
     And Workload "web" becomes available with 1 ready Instances
 
   Scenario: What two Workloads share stays until both are gone
@@ -111,67 +120,63 @@ Feature: Referenced data
       | main      | DFW, ORD | 1        |
     And Workload "one" becomes available with 2 ready Instances
     And Workload "two" becomes available with 1 ready Instances
-    When the consumer deletes Workload "one"
-    Then the hub has exactly the deployments "none-main-dfw, none-main-ord, two-main-dfw"
-    And "Secret database" on the hub goes with "two-main-dfw"
-    And cell "ord" has exactly the data ""
-    And cell "dfw" has exactly the data "Secret database"
-    And deployment "two-main-dfw" has its data
-    When the consumer deletes Workload "two"
-    Then the hub has exactly the data ""
-    And cell "dfw" has exactly the data ""
+    When the consumer deletes workload "one"
+    Then the hub has exactly the workloaddeployments "none-main-dfw, none-main-ord, two-main-dfw"
+    And secret "database" on the hub has "metadata.ownerReferences[*].name" "two-main-dfw"
+    And cell "ord" keeps exactly ""
+    And cell "dfw" keeps exactly "Secret database"
+    And workloaddeployment "two-main-dfw" has current condition ReferencedDataReady True because of "Ready"
+    When the consumer deletes workload "two"
+    Then the hub keeps exactly ""
+    And cell "dfw" keeps exactly ""
 
   Scenario: What a template no longer names goes
     Given the consumer keeps
       | data                | key      | value             |
       | ConfigMap greetings | greeting | hello             |
       | Secret database     | password | a random password |
-    And the consumer creates Workload "web" which names "ConfigMap greetings, Secret database" with
+    And Workload "web" which names "ConfigMap greetings, Secret database" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And Workload "web" becomes available with 1 ready Instances
     When the consumer lets Workload "web" name "ConfigMap greetings"
-    Then the hub has exactly the data "ConfigMap greetings"
-    And cell "dfw" has exactly the data "ConfigMap greetings"
+    Then the hub keeps exactly "ConfigMap greetings"
+    And cell "dfw" keeps exactly "ConfigMap greetings"
     When the consumer lets Workload "web" name ""
-    Then the hub has exactly the data ""
-    And cell "dfw" has exactly the data ""
+    Then the hub keeps exactly ""
+    And cell "dfw" keeps exactly ""
     And Workload "web" becomes available with 1 ready Instances
-    And deployment "web-main-dfw" says nothing of data
+    And workloaddeployment "web-main-dfw" has no condition ReferencedDataReady
 
   Scenario: What is deleted in the project is gone everywhere, and what runs goes on
     Given the consumer keeps
       | data            | key      | value             |
       | Secret database | password | a random password |
-    And the consumer creates Workload "web" which names "Secret database" with
+    And Workload "web" which names "Secret database" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
+    When the consumer deletes secret "database"
+    Then the hub keeps exactly ""
+    And cell "dfw" keeps exactly ""
+    And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceNotFound", saying "create it"
     And Workload "web" becomes available with 1 ready Instances
-    And the Instances that run are remembered
-    When the consumer deletes "Secret database"
-    Then the hub has exactly the data ""
-    And cell "dfw" has exactly the data ""
-    And the data of deployment "web-main-dfw" is not ready because of "SourceNotFound", with "create it"
-    And Workload "web" becomes available with 1 ready Instances
-    And Instance "web-main-dfw-0" in cell "dfw" was not replaced
+    And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
   Scenario: What is made again with another type, or was immutable, is followed
     Given the consumer keeps
       | data                          | key      | value             |
       | immutable ConfigMap greetings | greeting | hello             |
       | Secret database               | password | a random password |
-    And the consumer creates Workload "web" which names "ConfigMap greetings, Secret database" with
+    And Workload "web" which names "ConfigMap greetings, Secret database" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And Workload "web" becomes available with 1 ready Instances
-    When the consumer deletes "ConfigMap greetings"
-    And the consumer deletes "Secret database"
+    When the consumer deletes configmap "greetings"
+    And the consumer deletes secret "database"
     And the consumer keeps
       | data                          | key      | value             |
       | immutable ConfigMap greetings | greeting | good bye          |
       | typed Secret database         | password | a random password |
     Then the data in cell "dfw" is what the project's is
-    And deployment "web-main-dfw" has its data
+    And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
   Scenario: What cannot be carried is said
     Given the consumer keeps
@@ -192,29 +197,28 @@ Feature: Referenced data
     And the consumer creates Workload "token" which names "Secret own" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    Then the data of deployment "big-main-dfw" is not ready because of "SourceTooLarge", with "ConfigMap big holds 262153 bytes and at most 262144"
-    And the data of deployment "many-main-dfw" is not ready because of "SourceTooLarge", with "1300040 bytes together and at most 1048576"
-    And the data of deployment "token-main-dfw" is not ready because of "SourceRefused", with "type kubernetes.io/service-account-token"
-    And deployment "big-main-dfw" is not available because of "ReferencedDataNotReady"
-    And the hub has exactly the data ""
-    When the consumer changes "ConfigMap big" to hold "small"
+    Then workloaddeployment "big-main-dfw" has current condition ReferencedDataReady False because of "SourceTooLarge", saying "ConfigMap big holds 262153 bytes and at most 262144"
+    And workloaddeployment "many-main-dfw" has current condition ReferencedDataReady False because of "SourceTooLarge", saying "1300040 bytes together and at most 1048576"
+    And workloaddeployment "token-main-dfw" has current condition ReferencedDataReady False because of "SourceRefused", saying "type kubernetes.io/service-account-token"
+    And workloaddeployment "big-main-dfw" has condition Available False because of "ReferencedDataNotReady"
+    And the hub keeps exactly ""
+    When the consumer patches configmap "big" with {"data":{"greeting":"small"}}
     And the consumer lets Workload "many" name "ConfigMap part-1, ConfigMap part-2, ConfigMap part-3, ConfigMap part-4"
     Then Workload "big" becomes available with 1 ready Instances
     And Workload "many" becomes available with 1 ready Instances
 
-  @serial
   Scenario: What the add-on may not read is said, and read as soon as it may
     Given a project of its own that may use DFW
-    And the consumer may keep data in the namespace
+    And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
     And the consumer keeps
       | data            | key      | value             |
       | Secret database | password | a random password |
-    And the add-on may not read Secrets in projects
+    And the add-on may not read Secrets in the project
     When the consumer creates Workload "web" which names "Secret database" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    Then the data of deployment "web-main-dfw" is not ready because of "SourceUnauthorized", with "may not read Secret database"
-    When the add-on may read Secrets in projects again
+    Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceUnauthorized", saying "may not read Secret database"
+    When the add-on may read Secrets in the project again
     Then Workload "web" becomes available with 1 ready Instances
 
   Scenario: What is done to a copy on the hub is put right, and what is not ours is left alone
@@ -222,15 +226,25 @@ Feature: Referenced data
       | data                | key      | value |
       | ConfigMap greetings | greeting | hello |
       | ConfigMap taken     | greeting | hello |
-    And the consumer creates Workload "web" which names "ConfigMap greetings" with
+    And Workload "web" which names "ConfigMap greetings" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And Workload "web" becomes available with 1 ready Instances
-    When "ConfigMap greetings" on the hub is edited by hand
-    Then the data in cell "dfw" is what the project's is
-    When "ConfigMap greetings" on the hub is deleted by hand
-    Then the data in cell "dfw" is what the project's is
-    When somebody else puts "ConfigMap taken" on the hub
+    When an operator patches configmap "greetings" on the hub with {"data":{"greeting":"changed","added":"more"},"metadata":{"labels":{"compute.datumapis.com/project-uid":"wrong"}}}
+    Then configmap "greetings" on the hub has
+      | data                                                 | {"greeting":"hello"} |
+      | metadata.labels['compute.datumapis.com/project-uid'] | ${projectUID}        |
+    And the data in cell "dfw" is what the project's is
+    When an operator deletes configmap "greetings" on the hub
+    Then configmap "greetings" on the hub becomes another one
+    And the data in cell "dfw" is what the project's is
+    When an operator creates on the hub
+      """
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: taken}
+      data: {owner: somebody else}
+      """
     And the consumer lets Workload "web" name "ConfigMap taken"
-    Then the data of deployment "web-main-dfw" is not ready because of "SourceRefused", with "not the add-on's"
-    And "ConfigMap taken" on the hub is still somebody else's
+    Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceRefused", saying "not the add-on's"
+    And configmap "taken" on the hub still has "data" "{"owner":"somebody else"}"
+    And configmap "taken" on the hub still has no "metadata.labels"

@@ -4,22 +4,24 @@ Feature: Lose a replica
   the projects, one of the two examples kills it.
 
   Scenario Outline: A killed replica
-    Given a namespace of one name in projects "north" and "south"
+    Given a namespace in project "north" and one of the same name in project "south"
     And in project "north" Workload "before" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     When replica <replica> is killed
-    And the consumer creates in project "north" Workload "after" with
+    And in project "north" the consumer creates Workload "after" with
       | placement | cities | replicas |
       | main      | ORD    | 1        |
-    And the consumer creates in project "south" Workload "after" with
+    And in project "south" the consumer creates Workload "after" with
       | placement | cities | replicas |
       | main      | ORD    | 1        |
     Then in project "north" Workload "after" becomes available with 1 ready Instances
     And in project "south" Workload "after" becomes available with 1 ready Instances
-    And in project "north" Workload "before" still runs the same Instances
-    When replica <replica> is started again
-    Then in project "north" Workload "before" still runs the same Instances
+    And in project "north" Workload "before" becomes available with 1 ready Instances
+    And instance "before-main-dfw-0" in cell "dfw" was not replaced
+    When replica <replica> is started
+    Then in project "north" Workload "before" becomes available with 1 ready Instances
+    And instance "before-main-dfw-0" in cell "dfw" was not replaced
 
     Examples:
       | replica |

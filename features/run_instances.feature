@@ -10,8 +10,8 @@ Feature: Run Instances in a cell
       | main      | DFW    | 3        |
     Then Workload "web" becomes available with 3 ready Instances
     And cell "dfw" runs exactly the Pods "web-main-dfw-0, web-main-dfw-1, web-main-dfw-2"
-    And in cell "dfw" each Instance was made after the one before was Ready
-    And no Instance in cell "dfw" has a scheduling gate
+    And in cell "dfw" each Instance was made after the one below was Ready
+    And every instance in cell "dfw" still has no "spec.controller.schedulingGates"
 
   Scenario: Scaling goes up and down at the high end
     Given Workload "web" runs with
@@ -21,35 +21,40 @@ Feature: Run Instances in a cell
       | placement | cities | replicas |
       | main      | DFW    | 4        |
     Then Workload "web" becomes available with 4 ready Instances
-    And Instance "web-main-dfw-0" in cell "dfw" was not replaced
+    And instance "web-main-dfw-0" in cell "dfw" was not replaced
     When the consumer changes Workload "web" to
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     Then cell "dfw" runs exactly the Pods "web-main-dfw-0"
-    And the project has exactly the Instances "web-main-dfw-0"
-    And Instance "web-main-dfw-0" in cell "dfw" was not replaced
+    And the project has exactly the instances "web-main-dfw-0"
+    And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
   Scenario: A changed template rolls from the highest index down
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 3        |
-    When the consumer changes the image of Workload "web" to "docker.io/library/nginx:1.28"
-    Then all 3 Pods of "web-main-dfw" in cell "dfw" run "docker.io/library/nginx:1.28"
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    Then cell "dfw" has exactly the pods
+      | name           | spec.containers[0].image     | status.phase |
+      | web-main-dfw-0 | docker.io/library/nginx:1.28 | Running      |
+      | web-main-dfw-1 | docker.io/library/nginx:1.28 | Running      |
+      | web-main-dfw-2 | docker.io/library/nginx:1.28 | Running      |
     And in cell "dfw" the Instances were replaced from the highest index down, each when the one above was Ready
     And Workload "web" becomes available with 3 ready Instances
-    And every Instance in the project shows image "docker.io/library/nginx:1.28"
+    And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
 
   Scenario: A Pod that is lost comes back
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When the Pod "web-main-dfw-0" in cell "dfw" is deleted by hand
-    Then the Pod "web-main-dfw-0" in cell "dfw" is a new one and runs
+    When an operator deletes pod "web-main-dfw-0" in cell "dfw"
+    Then pod "web-main-dfw-0" in cell "dfw" becomes another one
+    And cell "dfw" runs exactly the Pods "web-main-dfw-0"
     And Workload "web" becomes available with 1 ready Instances
 
   Scenario: A configured quota holds an Instance until it is granted
     When a deployment "held" with a quota that grants nothing is put into cell "dfw"
-    Then Instance "held-0" in cell "dfw" is not Ready because of "SchedulingGatesPresent"
+    Then instance "held-0" in cell "dfw" has condition Ready False because of "SchedulingGatesPresent"
     And cell "dfw" runs exactly the Pods ""
-    When the quota of deployment "held" in cell "dfw" grants "held-0"
+    When an operator patches workloaddeployment "held" in cell "dfw" with {"spec":{"quota":{"grantedInstances":["held-0"]}}}
     Then cell "dfw" runs exactly the Pods "held-0"

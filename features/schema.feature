@@ -35,5 +35,6 @@ Feature: What the schema refuses
   Scenario: What is right is taken, and what is left out gets its default
     When the consumer tries to create the sample Workload with {"spec":{"placements":[{"name":"a","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1,"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}]}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"docker.io/library/nginx:1.27","ports":[{"name":"http","port":80}]}]}}}}}}
     Then that is not refused
-    And placement "a" of Workload "web" is managed OrderedReady
-    And the first port of Workload "web" is one of TCP
+    And workload "web" in the project has
+      | spec.placements[?(@.name=='a')].scaleSettings.instanceManagementPolicy | OrderedReady |
+      | spec.template.spec.runtime.sandbox.containers[0].ports[0].protocol     | TCP          |

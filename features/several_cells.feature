@@ -14,7 +14,7 @@ Feature: Several cells in one city
       | placement | cities | replicas |
       | main      | IAD    | 4        |
     Then Workload "web" becomes available with 4 ready Instances
-    And the project has exactly the Instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
+    And the project has exactly the instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
     And cells "iad-1, iad-2" run 4 Instances, each at least 1, and none twice
     When Workload "web" is scaled to 7 and settles
     Then cells "iad-1, iad-2" run 7 Instances, each at least 1, and none twice
@@ -22,10 +22,10 @@ Feature: Several cells in one city
     When Workload "web" is scaled to 2 and settles
     Then cells "iad-1, iad-2" run 2 Instances, each at least 1, and none twice
     And none of the Instances in cells "iad-1, iad-2" was replaced
-    When the consumer deletes Workload "web"
+    When the consumer deletes workload "web"
     Then the hub has nothing of the namespace
-    And cell "iad-1" has not even the namespace
-    And cell "iad-2" has not even the namespace
+    And cell "iad-1" has nothing of the namespace
+    And cell "iad-2" has nothing of the namespace
 
   Scenario: A cell with less room gets less
     Given cell "iad-2" has room for a quarter of what cell "iad-1" has room for
@@ -43,7 +43,9 @@ Feature: Several cells in one city
       | main      | IAD    | 2        |
     And cell "iad-1" runs 2 Instances
     When cell "iad-2" serves IAD
-    And Workload "web" is scaled to 6 and settles
+    Then propagationpolicy "city-iad" on the hub has "spec.placement.replicaScheduling.replicaSchedulingType" "Divided"
+    And resourcebinding "web-main-iad-workloaddeployment" on the hub has "spec.placement.replicaScheduling.replicaSchedulingType" "Divided"
+    When Workload "web" is scaled to 6 and settles
     Then cells "iad-1, iad-2" run 6 Instances, each at least 1, and none twice
     And none of the Instances in cells "iad-1, iad-2" was replaced
     When cell "iad-2" does not serve the city
@@ -60,7 +62,7 @@ Feature: Several cells in one city
     When cell "iad-2" goes down
     Then cell "iad-1" runs 4 Instances
     And Workload "web" becomes available with 4 ready Instances
-    And the project has exactly the Instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
+    And the project has exactly the instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
     And none of the Instances in cells "iad-1" was replaced
     When cell "iad-2" comes back
     Then cell "iad-2" runs 0 Instances
@@ -75,7 +77,7 @@ Feature: Several cells in one city
     When the consumer changes Workload "web" to
       | placement | cities | replicas |
       | main      | IAD    | 900      |
-    Then deployment "web-main-iad" says of ReplicasReady "the cells of IAD have no room for all of it"
+    Then workloaddeployment "web-main-iad" has condition ReplicasReady False, saying "the cells of IAD have no room for all of it"
     And none of the Instances in cells "iad-1, iad-2" was replaced
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice

@@ -19,15 +19,15 @@ const (
 	rbacVersion = rbacGroup + "/v1"
 )
 
-// access is a file of roles and who gets them where.
+// access grants the roles of a file to a user in a plane.
 type access struct {
 	file  []string // path below the repository
 	plane string
 	user  string
 }
 
-// applyAccess applies the add-on's roles and binds them to its users. What is
-// applied at Milo's root goes from there into every project.
+// applyAccess applies the add-on's roles and binds them to its users. Milo
+// copies those at its root into every project.
 func (a *AddOn) applyAccess(ctx context.Context) error {
 	grants := []access{
 		{file: []string{"hub", "access", "hub", "role.yaml"}, plane: planeHub, user: addOnUser},
@@ -46,7 +46,8 @@ func (a *AddOn) applyAccess(ctx context.Context) error {
 	return nil
 }
 
-// applyAccessTo does the same in a cell.
+// applyAccessTo applies the roles of the add-on's process in a cell and binds
+// them to its user.
 func (a *AddOn) applyAccessTo(ctx context.Context, cell string) error {
 	grant := access{file: []string{"cell", "access", "role.yaml"}, plane: planeCell + cell, user: agentUser}
 	if err := a.federation.grant(ctx, grant); err != nil {
@@ -81,7 +82,8 @@ func (f *Federation) grant(ctx context.Context, g access) error {
 	return nil
 }
 
-// bindingOf binds a Role or ClusterRole to a user, a Role in its namespace.
+// bindingOf returns the binding of a ClusterRole, or of a Role in its namespace,
+// to a user.
 func bindingOf(role *unstructured.Unstructured, user string) (*unstructured.Unstructured, error) {
 	kind := role.GetKind()
 	switch {
@@ -100,8 +102,8 @@ func bindingOf(role *unstructured.Unstructured, user string) (*unstructured.Unst
 	return binding, nil
 }
 
-// webhookConfigurations are what the add-on registers, and where it takes
-// effect. Of those at one place, one is registered.
+// webhookConfigurations returns, for each plane, the kinds of configurations of
+// which the add-on registers one there.
 func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResource, error) {
 	admission := []schema.GroupVersionResource{
 		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
@@ -124,7 +126,7 @@ func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResourc
 }
 
 // waitWebhooks waits until the add-on's webhooks are registered everywhere:
-// until then objects are admitted without being asked about.
+// until then objects are admitted without calling them.
 func (a *AddOn) waitWebhooks(ctx context.Context) error {
 	configurations, err := a.webhookConfigurations()
 	if err != nil {
@@ -137,7 +139,7 @@ func (a *AddOn) waitWebhooks(ctx context.Context) error {
 		}
 		err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
 			for _, resource := range resources {
-				// An error passes or the time runs out.
+				// Errors are retried until the timeout.
 				if _, err := client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{}); err == nil {
 					return true, nil
 				}

@@ -11,11 +11,14 @@ import (
 	"os"
 )
 
-// AddCell starts one more cell, makes it a member of the hub and waits until
-// Karmada says Ready; then it is one of Cells. A cell that could not be added
-// leaves no process running, but its name is taken.
+// AddCell starts another cell, joins it to the hub, waits until its Cluster is
+// Ready and adds it to Cells. A cell that could not be added leaves no process
+// running, but its name stays taken.
 func (f *Federation) AddCell(ctx context.Context, cell Cell) error {
 	if err := cell.validate(); err != nil {
+		return err
+	}
+	if err := f.needBinaries(ctx, cell); err != nil {
 		return err
 	}
 	if err := f.assignCellPorts(cell); err != nil {
@@ -39,7 +42,7 @@ func (f *Federation) assignCellPorts(cell Cell) error {
 	f.stateMu.Lock()
 	defer f.stateMu.Unlock()
 	if _, taken := f.state.Ports[planeCell+cell.Name]; taken {
-		return fmt.Errorf("there is a cell %q already, or an attempt to add it failed", cell.Name)
+		return fmt.Errorf("cell %q exists already, or an attempt to add it failed", cell.Name)
 	}
 	ports, err := f.reserveNamed(cellPorts(cell))
 	if err != nil {
@@ -49,7 +52,7 @@ func (f *Federation) assignCellPorts(cell Cell) error {
 	return nil
 }
 
-// dropCell ends every process of a cell that was started, and forgets it.
+// dropCell kills every process of a cell and deletes its record.
 func (f *Federation) dropCell(cell Cell) error {
 	plane := planeName(planeCell + cell.Name)
 	var errs []error

@@ -15,7 +15,7 @@ func TestAddCellRefuses(t *testing.T) {
 	}
 	for name, cell := range map[string]Cell{
 		"a name that is taken": {Name: "iad", City: "IAD"},
-		"a name that is none":  {Name: "IAD", City: "IAD"},
+		"an invalid name":      {Name: "IAD", City: "IAD"},
 		"no city":              {Name: "ord"},
 	} {
 		if err := f.AddCell(t.Context(), cell); err == nil {
@@ -23,7 +23,7 @@ func TestAddCellRefuses(t *testing.T) {
 		}
 	}
 	if cells := f.Cells(); len(cells) != 0 {
-		t.Errorf("there are cells %v", cells)
+		t.Errorf("cells are %v, want none", cells)
 	}
 }
 

@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Users that the add-on's processes are: one for the hub and Milo, one in
-// every cell.
+// Users of the add-on's processes: one for the hub and Milo, one for the cells.
 const (
 	addOnUser = "karmada-compute"
 	agentUser = "karmada-compute-cell"
@@ -27,29 +26,29 @@ const (
 const balancerName = "karmada-compute-balancer"
 
 const (
-	// trustDelay and shutdownDelay are shorter than they would be where
-	// changes travel through more than one machine.
+	// trustDelay and shutdownDelay are shorter than in production: changes
+	// propagate on one machine only.
 	trustDelay    = 3 * time.Second
 	shutdownDelay = 2 * time.Second
 )
 
-// AddOnOptions say how the add-on runs.
+// AddOnOptions configure the add-on.
 type AddOnOptions struct {
 	// Replicas of the hub binary. Default 2.
 	Replicas int
-	// Args are more arguments of the hub binary.
+	// Args are additional arguments of the hub binary.
 	Args []string
 }
 
 // AddOn is karmada-compute running in a federation: replicas of the hub
-// binary behind a balancer, and one process per cell. It may be used from
-// several goroutines at once.
+// binary behind a balancer, and one process per cell. It is safe for concurrent
+// use.
 type AddOn struct {
 	federation *Federation
 	replicas   []replicaPorts
 	balancer   int
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	agents map[string]agentPorts
 	args   []string
 }
@@ -59,9 +58,9 @@ type replicaPorts struct{ webhook, metrics, health int }
 type agentPorts struct{ metrics, health int }
 
 // StartAddOn builds karmada-compute and karmada-compute-cell from the
-// repository, applies their roles, starts the replicas and one process per
-// cell, waits until all are ready, and then has the webhooks called through a
-// balancer. On an error what it started is stopped again.
+// repository, applies their roles, starts the replicas, a balancer in front of
+// their webhooks and one process per cell, and waits until all are ready and the
+// webhooks are registered. On an error it stops what it started.
 func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, error) {
 	if o.Replicas == 0 {
 		o.Replicas = 2
@@ -102,13 +101,13 @@ func (a *AddOn) start(ctx context.Context) error {
 	f := a.federation
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return buildOwn(groupCtx, f.state.Repository, f.binFolder(), "./cmd/karmada-compute", "./cmd/karmada-compute-cell", "./cmd/federation")
+		return f.buildOwn(groupCtx, "./cmd/karmada-compute", "./cmd/karmada-compute-cell")
 	})
 	group.Go(func() error { return a.applyAccess(groupCtx) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	f.progress.printf("add-on built, its roles applied")
+	f.progress.printf("add-on is built, its roles are applied")
 	group, groupCtx = errgroup.WithContext(ctx)
 	for i := range a.replicas {
 		group.Go(func() error { return a.Start(groupCtx, i) })
@@ -127,7 +126,7 @@ func (a *AddOn) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends every process of the add-on that was started, and forgets it.
+// stop stops every process of the add-on and deletes its record.
 func (a *AddOn) stop() error {
 	names := []string{balancerName}
 	for i := range a.replicas {
@@ -147,19 +146,18 @@ func (a *AddOn) stop() error {
 	return errors.Join(errs...)
 }
 
-// SetArgs replaces the AddOnOptions' Args, for replicas that are started from now
-// on.
+// SetArgs replaces AddOnOptions.Args for replicas that are started later.
 func (a *AddOn) SetArgs(args ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.args = args
 }
 
-// Replicas is how many replicas of the hub binary there are.
+// Replicas returns the number of replicas of the hub binary.
 func (a *AddOn) Replicas() int { return len(a.replicas) }
 
-// Start starts replica i, counted from 0, at the addresses it always has, and
-// waits until it is ready. More arguments of the binary may be added.
+// Start starts replica i, counted from 0, at its fixed addresses and waits until
+// it is ready. args are added to the arguments of the binary.
 func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	if err := a.checkReplica(i); err != nil {
 		return err
@@ -205,8 +203,8 @@ func (a *AddOn) Kill(i int) error {
 	return a.federation.KillProcess(replicaName(i))
 }
 
-// AddCell gives the add-on a cell that was added to the federation: its process
-// there gets its roles and is started.
+// AddCell extends the add-on to a cell that was added to the federation: it
+// applies the roles of the add-on's process in the cell and starts it.
 func (a *AddOn) AddCell(ctx context.Context, cell string) error {
 	if _, err := a.federation.cell(cell); err != nil {
 		return err
@@ -229,12 +227,12 @@ func (a *AddOn) agent(cell string) (agentPorts, error) {
 	defer a.mu.Unlock()
 	ports, ok := a.agents[cell]
 	if !ok {
-		return ports, fmt.Errorf("the add-on is in no cell %q of this federation", cell)
+		return ports, fmt.Errorf("the add-on does not run in a cell %q", cell)
 	}
 	return ports, nil
 }
 
-// StartAgent starts the add-on's process of a cell and waits until it is ready.
+// StartAgent starts the add-on's process in a cell and waits until it is ready.
 func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
 	ports, err := a.agent(cell)
 	if err != nil {
@@ -255,7 +253,7 @@ func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
 	})
 }
 
-// StopAgent ends the add-on's process of a cell and waits until it is gone.
+// StopAgent stops the add-on's process in a cell and waits until it is gone.
 func (a *AddOn) StopAgent(cell string) error {
 	if _, err := a.agent(cell); err != nil {
 		return err
@@ -263,8 +261,8 @@ func (a *AddOn) StopAgent(cell string) error {
 	return a.federation.StopProcess(agentName(cell))
 }
 
-// Route puts one address in front of the webhooks of some replicas, and of no
-// others. Connections that are open through an earlier route are closed.
+// Route makes the balancer distribute calls of the webhooks over the given
+// replicas only. It closes open connections.
 func (a *AddOn) Route(ctx context.Context, replicas ...int) error {
 	args := []string{"balancer", "--listen=" + address(a.balancer)}
 	for _, i := range replicas {
@@ -285,7 +283,7 @@ func (a *AddOn) Route(ctx context.Context, replicas ...int) error {
 	})
 }
 
-// RouteAll has the webhooks of every replica called.
+// RouteAll makes the balancer distribute calls of the webhooks over all replicas.
 func (a *AddOn) RouteAll(ctx context.Context) error { return a.Route(ctx, a.all()...) }
 
 func (a *AddOn) all() []int {
@@ -296,11 +294,11 @@ func (a *AddOn) all() []int {
 	return replicas
 }
 
-// WebhooksAddress is where the webhooks of the add-on are called, whichever
-// replica serves them.
+// WebhooksAddress returns the address of the balancer, at which the add-on's
+// webhooks are called.
 func (a *AddOn) WebhooksAddress() string { return address(a.balancer) }
 
-// WebhookAddress is where the webhooks of a replica are served.
+// WebhookAddress returns the address at which a replica serves its webhooks.
 func (a *AddOn) WebhookAddress(i int) (string, error) {
 	if err := a.checkReplica(i); err != nil {
 		return "", err
@@ -308,7 +306,7 @@ func (a *AddOn) WebhookAddress(i int) (string, error) {
 	return address(a.replicas[i].webhook), nil
 }
 
-// MetricsAddress is where a replica's metrics are served.
+// MetricsAddress returns the address at which a replica serves its metrics.
 func (a *AddOn) MetricsAddress(i int) (string, error) {
 	if err := a.checkReplica(i); err != nil {
 		return "", err
@@ -316,7 +314,7 @@ func (a *AddOn) MetricsAddress(i int) (string, error) {
 	return address(a.replicas[i].metrics), nil
 }
 
-// HealthAddress is where a replica's probes are served.
+// HealthAddress returns the address at which a replica serves its health probes.
 func (a *AddOn) HealthAddress(i int) (string, error) {
 	if err := a.checkReplica(i); err != nil {
 		return "", err
@@ -326,7 +324,7 @@ func (a *AddOn) HealthAddress(i int) (string, error) {
 
 func (a *AddOn) checkReplica(i int) error {
 	if i < 0 || i >= len(a.replicas) {
-		return fmt.Errorf("no replica %d of the add-on, there are %d, counted from 0", i, len(a.replicas))
+		return fmt.Errorf("the add-on has no replica %d: there are %d, counted from 0", i, len(a.replicas))
 	}
 	return nil
 }

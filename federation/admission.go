@@ -11,8 +11,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// admissionConfig has a kube-apiserver authenticate to every webhook that it
-// calls, by a client certificate.
+// admissionConfig makes a kube-apiserver authenticate to every validating
+// webhook with a client certificate.
 const admissionConfig = `apiVersion: apiserver.config.k8s.io/v1
 kind: AdmissionConfiguration
 plugins:
@@ -20,15 +20,15 @@ plugins:
   configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: %q}
 `
 
-// webhookCredentials writes the file that tells a kube-apiserver who it is when
-// it calls webhooks, and returns its path.
+// webhookCredentials writes the admission configuration of a kube-apiserver that
+// calls webhooks as a user, and returns its path.
 func (f *Federation) webhookCredentials(user string) (string, error) {
 	certFile, keyFile, err := f.pki.client(identity(user))
 	if err != nil {
 		return "", err
 	}
 	config := clientcmdapi.NewConfig()
-	// The name is a pattern for the host of the webhook.
+	// The key is a pattern for the webhook's host.
 	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: certFile, ClientKey: keyFile}
 	content, err := clientcmd.Write(*config)
 	if err != nil {

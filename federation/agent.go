@@ -15,8 +15,8 @@ import (
 //go:embed agent.yaml
 var agentRoles string
 
-// Who a karmada-agent is at the hub, as karmadactl register has it: a user per
-// cluster, all in one group.
+// Users of karmada-agents at the hub, as karmadactl register creates them: one
+// per cluster, all in one group.
 const (
 	agentUserPrefix = "system:karmada:agent:"
 	agentGroup      = "system:karmada:agents"
@@ -24,8 +24,9 @@ const (
 
 const karmadaAgent = "karmada-agent"
 
-// register makes a cell in pull mode a member of the hub: the cell's
-// karmada-agent does, once it may. It waits until Karmada says Ready.
+// register joins a cell in pull mode to the hub: it grants the cell's
+// karmada-agent its access, starts it so that it registers the Cluster, and
+// waits until the Cluster is Ready.
 func (f *Federation) register(ctx context.Context, cell Cell) error {
 	roles, err := decode([]byte(strings.ReplaceAll(agentRoles, "{{cluster}}", cell.Name)))
 	if err != nil {
@@ -41,15 +42,15 @@ func (f *Federation) register(ctx context.Context, cell Cell) error {
 	if err := os.MkdirAll(filepath.Join(f.folder, agentSockets(cell)), 0o700); err != nil {
 		return err
 	}
-	// It is ready when it has registered the cluster.
+	// The agent becomes ready once it has registered the Cluster.
 	if err := f.startAgent(ctx, cell); err != nil {
 		return err
 	}
 	return f.welcome(ctx, cell)
 }
 
-// startAgent starts the karmada-agent of a cell in a network from which it
-// reaches the kube-apiservers of the hub and of its cell, and nothing else.
+// startAgent starts the karmada-agent of a cell in a network namespace from
+// which it reaches only the kube-apiservers of the hub and of its cell.
 func (f *Federation) startAgent(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
 	hubConfig, err := f.Kubeconfig(planeHub, agentUserPrefix+cell.Name)
@@ -62,14 +63,14 @@ func (f *Federation) startAgent(ctx context.Context, cell Cell) error {
 	}
 	health, metrics := address(f.port(plane+"-"+karmadaAgent)), address(f.port(plane+"-"+karmadaAgent+"-metrics"))
 	isolation := &Isolation{
-		// Relative to the federation's folder, where its processes run.
+		// Relative to the federation's folder, in which its processes run.
 		Sockets: agentSockets(cell),
 		Reach:   []string{address(f.port(planeHub)), address(f.port(plane))},
 		Serve:   []string{health, metrics},
 		Command: append(append([]string{
-			f.state.Binaries[karmadaAgent], "--karmada-kubeconfig=" + hubConfig, "--kubeconfig=" + cellConfig,
+			f.binary(karmadaAgent), "--karmada-kubeconfig=" + hubConfig, "--kubeconfig=" + cellConfig,
 			"--cluster-name=" + cell.Name, "--cluster-api-endpoint=https://" + address(f.port(plane)),
-			// Renewed every quarter of it, which is often within the hub's --cluster-monitor-grace-period.
+			// Renewed every quarter of that, several times within the hub's --cluster-monitor-grace-period.
 			"--cluster-lease-duration=20s",
 			"--leader-elect=false", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
 			"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health,
@@ -81,8 +82,8 @@ func (f *Federation) startAgent(ctx context.Context, cell Cell) error {
 	})
 }
 
-// AgentReaches tells whether connections to an address are accepted in the
-// network that the karmada-agent of a cell in pull mode has.
+// AgentReaches reports whether an address accepts connections from the network
+// namespace of the karmada-agent of a cell in pull mode.
 func (f *Federation) AgentReaches(ctx context.Context, cell, address string) (bool, error) {
 	found, err := f.cell(cell)
 	if err != nil {

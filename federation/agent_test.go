@@ -36,7 +36,7 @@ func TestAgentRoles(t *testing.T) {
 	if bindings != 3 {
 		t.Errorf("%d bindings, want one of the ClusterRole and two of Roles", bindings)
 	}
-	// At the hub the agent is no master of the federation; in its cell it is.
+	// The agent is in system:masters in its cell, but not at the hub.
 	if slices.Contains(who.groups, "system:masters") || !slices.Contains(identity(karmadaAgent).groups, "system:masters") {
 		t.Errorf("groups at the hub are %v", who.groups)
 	}

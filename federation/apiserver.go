@@ -18,14 +18,16 @@ import (
 // serviceRange is the service IP range of every kube-apiserver.
 const serviceRange = "10.96.0.0/16"
 
-// apiServer is one kube-apiserver. All share one etcd under a prefix each.
+// apiServer describes one kube-apiserver. All share one etcd, each with its own
+// prefix.
 type apiServer struct {
 	plane string // "hub", "milo-root", "cell/<name>" or "project-plane/<name>"
 	port  int
-	// small leaves out the APIs that a plane without workloads does not need:
-	// it starts faster and needs less memory.
+	// small disables the APIs that a plane without workloads does not need: the
+	// server starts faster and needs less memory.
 	small bool
-	// webhookUser is who it is to webhooks. Empty: nobody.
+	// webhookUser is the user with which it authenticates to webhooks. Empty:
+	// it does not authenticate.
 	webhookUser string
 }
 
@@ -34,21 +36,21 @@ var smallAPIs = []string{
 	"api/all=false", "v1=true", "admissionregistration.k8s.io/v1=true", "apiextensions.k8s.io/v1=true",
 	"apiregistration.k8s.io/v1=true", "authentication.k8s.io/v1=true", "authorization.k8s.io/v1=true",
 	"coordination.k8s.io/v1=true", "events.k8s.io/v1=true", "rbac.authorization.k8s.io/v1=true",
-	// Not for use: a kube-apiserver does not become ready without them.
+	// Unused, but a kube-apiserver does not become ready without them.
 	"discovery.k8s.io/v1=true", "networking.k8s.io/v1=true",
 }
 
-// smallWithout are admission plugins that would wait for APIs that are not
-// among the small ones.
+// smallWithout are the admission plugins that would wait for APIs that smallAPIs
+// lacks.
 var smallWithout = []string{
 	"DefaultIngressClass", "DefaultStorageClass", "PersistentVolumeClaimResize", "PodSecurity", "PodTopologyLabels",
 	"Priority", "ResourceQuota", "RuntimeClass", "StorageObjectInUseProtection", "TaintNodesByCondition",
 }
 
-// planeName is a plane's name as part of a process or file name.
+// planeName returns a plane's name as part of a process or file name.
 func planeName(plane string) string { return strings.ReplaceAll(plane, "/", "-") }
 
-// apiServerName is the process name of a plane's kube-apiserver.
+// apiServerName returns the process name of a plane's kube-apiserver.
 func apiServerName(plane string) string { return planeName(plane) + "-kube-apiserver" }
 
 // startAPIServer starts a kube-apiserver and waits until it is ready.
@@ -96,15 +98,15 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 	}
 	args = append(args, "--disable-admission-plugins="+strings.Join(without, ","))
 	return f.start(ctx, Process{
-		Name: apiServerName(s.plane), Path: f.state.Binaries["kube-apiserver"], Args: args,
+		Name: apiServerName(s.plane), Path: f.binary("kube-apiserver"), Args: args,
 		Ready: f.httpsReady(s.port, "/readyz"), stage: stageServer,
 	})
 }
 
-// frontProxy gives the flags with which a kube-apiserver accepts a front proxy
-// (all but the cells do) and is one for aggregated APIs (the hub is). Each file
-// that a kube-apiserver need not watch saves inotify instances, of which a user
-// has 128 on many systems.
+// frontProxy returns the flags with which a kube-apiserver accepts a front proxy
+// (all but those of cells) and acts as one for aggregated APIs (the hub's). Each
+// file that a kube-apiserver need not watch saves inotify instances, of which
+// many systems allow 128 per user.
 func (f *Federation) frontProxy(plane string) []string {
 	if strings.HasPrefix(plane, planeCell) {
 		return nil
@@ -123,11 +125,11 @@ func (f *Federation) frontProxy(plane string) []string {
 	return args
 }
 
-// controllers every plane needs: namespaces are emptied, owned objects are
-// collected, and service accounts get the tokens that joining a cell waits for.
+// controllers are those that every plane needs: they empty namespaces and
+// collect owned objects as garbage.
 var controllers = []string{"namespace-controller", "garbage-collector-controller"}
 
-// controllerManager is one kube-controller-manager.
+// controllerManager describes one kube-controller-manager.
 type controllerManager struct {
 	plane       string
 	port        int
@@ -150,13 +152,13 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 		"--kube-api-qps=1000", "--kube-api-burst=2000",
 	)
 	return f.start(ctx, Process{
-		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.state.Binaries["kube-controller-manager"], Args: args,
+		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.binary("kube-controller-manager"), Args: args,
 		Ready: f.httpsReady(m.port, "/healthz"), stage: stageController,
 	})
 }
 
-// kubeComponent gives the flags that kube-controller-manager and
-// kube-scheduler share.
+// kubeComponent returns the flags that kube-controller-manager and
+// kube-scheduler have in common.
 func (f *Federation) kubeComponent(plane, user string, port int) ([]string, error) {
 	kubeconfig, err := f.Kubeconfig(plane, user)
 	if err != nil {
@@ -177,12 +179,12 @@ func (f *Federation) kubeComponent(plane, user string, port int) ([]string, erro
 	}, nil
 }
 
-// startEtcd starts the one store of the federation. Its data is worth nothing
-// after the federation, so it does not sync to disk.
+// startEtcd starts the federation's etcd. Its data is not needed after the
+// federation, so it does not sync to disk.
 func (f *Federation) startEtcd(ctx context.Context) error {
 	client, peer := "http://"+address(f.port("etcd")), "http://"+address(f.port("etcd-peer"))
 	return f.start(ctx, Process{
-		Name: "etcd", Path: f.state.Binaries["etcd"],
+		Name: "etcd", Path: f.binary("etcd"),
 		Args: []string{
 			"--data-dir=" + f.folder + "/etcd",
 			"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
@@ -193,7 +195,8 @@ func (f *Federation) startEtcd(ctx context.Context) error {
 	})
 }
 
-// start starts one of the federation's own processes and reports it.
+// start starts one of the federation's own processes and reports when it is
+// ready.
 func (f *Federation) start(ctx context.Context, p Process) error {
 	if err := f.StartProcess(ctx, p); err != nil {
 		return err
@@ -202,7 +205,8 @@ func (f *Federation) start(ctx context.Context, p Process) error {
 	return nil
 }
 
-// httpsReady asks a server with the federation's serving certificate, as admin.
+// httpsReady returns a readiness check that passes when a server with the
+// federation's serving certificate answers 200 to admin.
 func (f *Federation) httpsReady(port int, path string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		client, err := f.httpClient()
@@ -214,7 +218,8 @@ func (f *Federation) httpsReady(port int, path string) func(context.Context) err
 	}
 }
 
-// httpClient trusts the federation's CA and is the admin.
+// httpClient returns a client that trusts the federation's CA and authenticates
+// as admin.
 func (f *Federation) httpClient() (*http.Client, error) {
 	ca, err := os.ReadFile(f.pki.caFile())
 	if err != nil {
@@ -235,7 +240,8 @@ func (f *Federation) httpClient() (*http.Client, error) {
 	}}, nil
 }
 
-// httpReady is ready when a GET is answered with 200.
+// httpReady returns a readiness check that passes when a GET is answered with
+// 200.
 func httpReady(client *http.Client, url string) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -254,10 +260,11 @@ func httpReady(client *http.Client, url string) func(context.Context) error {
 	}
 }
 
-// plainClient is for the health endpoints that speak HTTP without TLS.
+// plainClient is for health endpoints without TLS.
 var plainClient = &http.Client{}
 
-// accepts is ready when a TCP connection is accepted.
+// accepts returns a readiness check that passes when an address accepts a TCP
+// connection.
 func accepts(address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

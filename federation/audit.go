@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// auditPolicy records every request that writes. Reviews are creates that
-// store nothing and are left out.
+// auditPolicy records every write request. Reviews are creates that store
+// nothing and are left out.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -30,11 +30,10 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 `
 
-// Write is one writing request that a kube-apiserver answered, successful or
-// not.
+// Write is one write request that a kube-apiserver answered, successful or not.
 type Write struct {
 	Time time.Time // when the answer was complete
-	User string    // who asked; the impersonated user where there is one
+	User string    // the requesting user, or the impersonated one
 	Verb string    // create, update, patch, delete or deletecollection
 	// Resource is group/resource/subresource; the core group is empty, as in
 	// "/pods/status".
@@ -44,7 +43,7 @@ type Write struct {
 	Code      int // HTTP status of the answer
 }
 
-// auditEvent holds the fields of an audit.k8s.io/v1 Event that are used here.
+// auditEvent has the fields of an audit.k8s.io/v1 Event that are used here.
 type auditEvent struct {
 	Verb             string    `json:"verb"`
 	RequestURI       string    `json:"requestURI"`
@@ -85,8 +84,8 @@ func (f *Federation) Writes(plane string, since time.Time) ([]Write, error) {
 	return writes, nil
 }
 
-// readWrites reads audit events, one a line. A last line without its end is
-// still being written and is left for the next reading.
+// readWrites reads audit events, one per line. A last line without its end is
+// still being written and is ignored.
 func readWrites(r io.Reader, since time.Time) ([]Write, error) {
 	var writes []Write
 	reader := bufio.NewReaderSize(r, 1<<20)

@@ -34,6 +34,6 @@ func TestReadWrites(t *testing.T) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 	if _, err := readWrites(strings.NewReader("no JSON\n"), since); err == nil {
-		t.Error("a broken line was passed over")
+		t.Error("a malformed line was ignored")
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// healthInterval is how often a backend is asked whether it is ready.
+	// healthInterval is how often the health of a backend is polled.
 	healthInterval = 100 * time.Millisecond
 	healthTimeout  = 2 * time.Second
 )
@@ -24,14 +24,14 @@ const (
 type Backend struct {
 	// Address takes the connections.
 	Address string
-	// Health is a URL that answers 200 while the backend should be sent
-	// connections. Empty: always.
+	// Health is a URL that answers 200 while the backend is ready for
+	// connections. Empty: it always is.
 	Health string
 
 	unready atomic.Bool
 }
 
-// watch follows the health of a backend until ctx ends.
+// watch polls the health of a backend until ctx ends.
 func (b *Backend) watch(ctx context.Context, log *slog.Logger) {
 	client := &http.Client{Timeout: healthTimeout}
 	ticker := time.NewTicker(healthInterval)
@@ -39,7 +39,7 @@ func (b *Backend) watch(ctx context.Context, log *slog.Logger) {
 	for ctx.Err() == nil {
 		err := httpReady(client, b.Health)(ctx)
 		if b.unready.Swap(err != nil) != (err != nil) && ctx.Err() == nil {
-			log.Info("backend changed", "backend", b.Address, "ready", err == nil, "reason", err)
+			log.Info("readiness of a backend changed", "backend", b.Address, "ready", err == nil, "reason", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -48,7 +48,7 @@ func (b *Backend) watch(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// dial connects to the next backend that is ready and accepts.
+// dial connects to the next backend that is ready and accepts the connection.
 func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	first := b.next.Add(1) - 1
@@ -68,7 +68,7 @@ func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
 	return nil, errors.Join(errs...)
 }
 
-// watchAll follows the health of every backend that has one.
+// watchAll polls the health of every backend that has a health URL.
 func (b *Balancer) watchAll(ctx context.Context, running *sync.WaitGroup) {
 	for _, backend := range b.Backends {
 		if backend.Health != "" {

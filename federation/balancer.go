@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// dialTimeout is how long a backend may take to accept: on one machine it does
-// at once or not at all.
+// dialTimeout is how long a backend may take to accept a connection: on one
+// machine it accepts at once or not at all.
 const dialTimeout = 2 * time.Second
 
-// Balancer spreads TCP connections over backends in turn, in the role that a
-// Kubernetes Service has in a cluster. A backend that is not ready or does not
-// accept a connection is skipped.
+// Balancer distributes TCP connections over backends in turn, as a Kubernetes
+// Service would. It skips a backend that is not ready or does not accept the
+// connection.
 type Balancer struct {
 	// Listen is the address to accept connections on.
 	Listen string
-	// Backends are the addresses to spread them over.
+	// Backends receive the connections.
 	Backends []*Backend
 	Log      *slog.Logger
 
@@ -54,7 +54,7 @@ func (b *Balancer) Serve(ctx context.Context) error {
 	return nil
 }
 
-// serve carries one connection until either side ends it.
+// serve forwards one connection until either side ends it.
 func (b *Balancer) serve(ctx context.Context, client net.Conn) {
 	backend, err := b.dial(ctx)
 	if err != nil {

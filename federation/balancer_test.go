@@ -43,7 +43,7 @@ func freeAddress(t *testing.T) string {
 	return address(ports[0])
 }
 
-// ask makes one request on a connection of its own.
+// ask sends one request over a new connection.
 func ask(ctx context.Context, address string) (string, error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
@@ -103,16 +103,16 @@ func TestBalancer(t *testing.T) {
 	defer func() { _ = open.Close() }()
 	cancel()
 	if err := <-served; err != nil {
-		t.Errorf("the end of the balancer: %v", err)
+		t.Errorf("the balancer ended with %v", err)
 	}
 	if _, err := open.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection outlives the balancer")
 	}
 }
 
-// TestBalancerLeavesOutWhoIsNotReady: a backend that still accepts connections gets none while it says that it is not
-// ready.
-func TestBalancerLeavesOutWhoIsNotReady(t *testing.T) {
+// TestBalancerSkipsUnreadyBackends verifies that a backend that still accepts connections gets none while its health check
+// fails.
+func TestBalancerSkipsUnreadyBackends(t *testing.T) {
 	var unready atomic.Bool
 	health := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if unready.Load() {
@@ -129,7 +129,7 @@ func TestBalancerLeavesOutWhoIsNotReady(t *testing.T) {
 	go func() { served <- balancer.Serve(ctx) }()
 	eventually := func(want string) {
 		t.Helper()
-		// Two in a row: each backend has had its turn.
+		// Two requests: one for each backend in turn.
 		last := ""
 		err := waitReady(t.Context(), Process{Ready: func(ctx context.Context) error {
 			now := ""

@@ -4,209 +4,90 @@
 package federation
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"debug/buildinfo"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// tool is one binary built from a tool module under hack/tools.
-type tool struct {
-	module string // folder under hack/tools
-	pkg    string // main package
-	name   string // file name of the binary
+// ownCommand is the command of the repository that a federation runs for processes of its own: the Milo stand-in, the
+// balancer, isolated agents and the keeper.
+const ownCommand = "./cmd/federation"
+
+func (o Options) builder(p *progress) *tools.Builder {
+	return &tools.Builder{Repository: o.Repository, Cache: o.Cache, Printf: p.printf}
 }
 
-// heartbeat is how often a build that takes long says that it goes on.
-const heartbeat = 15 * time.Second
+func (f *Federation) builder() *tools.Builder {
+	return &tools.Builder{Repository: f.state.Repository, Cache: f.state.Cache, Printf: f.progress.printf}
+}
 
-func tools() []tool {
-	const kubernetes, karmada = "k8s.io/kubernetes/cmd/", "github.com/karmada-io/karmada/cmd/"
-	return []tool{
-		{module: "etcd", pkg: "go.etcd.io/etcd/server/v3", name: "etcd"},
-		{module: "kubernetes", pkg: kubernetes + "kube-apiserver", name: "kube-apiserver"},
-		{module: "kubernetes", pkg: kubernetes + "kube-controller-manager", name: "kube-controller-manager"},
-		{module: "kubernetes", pkg: kubernetes + "kube-scheduler", name: "kube-scheduler"},
-		{module: "kwok", pkg: "sigs.k8s.io/kwok/cmd/kwok", name: "kwok"},
-		{module: "karmada", pkg: karmada + "controller-manager", name: "karmada-controller-manager"},
-		{module: "karmada", pkg: karmada + "scheduler", name: "karmada-scheduler"},
-		{module: "karmada", pkg: karmada + "webhook", name: "karmada-webhook"},
-		{module: "karmada", pkg: karmada + "aggregated-apiserver", name: "karmada-aggregated-apiserver"},
-		{module: "karmada", pkg: karmada + "agent", name: karmadaAgent},
-		{module: "karmada", pkg: karmada + "karmadactl", name: "karmadactl"},
+// binariesFor returns the names of the binaries that a federation with these cells runs.
+func binariesFor(cells []Cell) []string {
+	names := tools.Core()
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Pull }) {
+		names = append(names, tools.KarmadaAgent)
 	}
+	return names
 }
 
-// builder builds tools of a repository into a cache.
-type builder struct {
-	repository string
-	cache      string
-	progress   *progress
-	goVersion  string
-}
-
-// buildTools builds what the cache does not hold yet and returns the path of
-// every binary by its name.
-func buildTools(ctx context.Context, o Options, p *progress) (map[string]string, error) {
-	goVersion, err := goCommand(ctx, o.Repository, "env", "GOVERSION")
+// needBinaries builds the binaries that a new cell needs and no cell before it did.
+func (f *Federation) needBinaries(ctx context.Context, cell Cell) error {
+	built, err := f.builder().Build(ctx, binariesFor([]Cell{cell})...)
 	if err != nil {
-		return nil, fmt.Errorf("no Go toolchain to build the federation's binaries with, put go into PATH: %w", err)
-	}
-	b := &builder{repository: o.Repository, cache: o.Cache, progress: p, goVersion: goVersion}
-	paths := map[string]string{}
-	for _, t := range tools() {
-		path, err := b.build(ctx, t)
-		if err != nil {
-			return nil, fmt.Errorf("building %s: %w", t.name, err)
-		}
-		paths[t.name] = path
-	}
-	return paths, nil
-}
-
-// build returns the cached binary of t, or makes it. A file lock keeps two
-// runs from building the same binary at once; the rename keeps a broken build
-// out of the cache.
-func (b *builder) build(ctx context.Context, t tool) (string, error) {
-	started := time.Now()
-	folder, err := b.folder(t.module)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, t.name)
-	if version, ok := moduleVersion(path); ok {
-		b.progress.printf("%s %s cached", t.name, version)
-		return path, nil
-	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return "", err
-	}
-	unlock, err := lockFile(ctx, path+".lock")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if version, ok := moduleVersion(path); ok {
-		b.progress.printf("%s %s cached, by another run", t.name, version)
-		return path, nil
-	}
-	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
-	defer func() { _ = os.Remove(temporary) }() // gone already when the build succeeded
-	stop := b.beat(ctx, t.name)
-	_, err = goCommand(ctx, filepath.Join(b.repository, "hack", "tools", t.module),
-		"build", "-trimpath", "-ldflags", "-s -w", "-o", temporary, t.pkg)
-	stop()
-	if err != nil {
-		return "", err
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return "", err
-	}
-	version, _ := moduleVersion(path)
-	b.progress.printf("%s %s built in %.1fs", t.name, version, time.Since(started).Seconds())
-	return path, nil
-}
-
-// folder is the cache folder of a tool module, keyed by everything that
-// decides what its binaries contain.
-func (b *builder) folder(module string) (string, error) {
-	hash := sha256.New()
-	for _, file := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(b.repository, "hack", "tools", module, file))
-		if err != nil {
-			return "", err
-		}
-		hash.Write(content)
-	}
-	hash.Write([]byte(b.goVersion))
-	return filepath.Join(b.cache, module+"-"+hex.EncodeToString(hash.Sum(nil))[:16]), nil
-}
-
-// beat reports every heartbeat that a build goes on, until the returned
-// function is called.
-func (b *builder) beat(ctx context.Context, name string) func() {
-	ctx, stop := context.WithCancel(ctx)
-	started := time.Now()
-	b.progress.printf("building %s …", name)
-	go func() {
-		ticker := time.NewTicker(heartbeat)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				b.progress.printf("still building %s, %.0fs", name, time.Since(started).Seconds())
-			}
-		}
-	}()
-	return stop
-}
-
-// buildOwn builds main packages of the repository into folder.
-func buildOwn(ctx context.Context, repository, folder string, packages ...string) error {
-	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
-	args := append([]string{"build", "-o", folder + string(filepath.Separator)}, packages...)
-	if _, err := goCommand(ctx, repository, args...); err != nil {
-		return fmt.Errorf("building %s: %w", strings.Join(packages, " and "), err)
+	f.stateMu.Lock()
+	defer f.stateMu.Unlock()
+	maps.Copy(f.state.Binaries, built)
+	return nil
+}
+
+// binary returns the path of a built binary.
+func (f *Federation) binary(name string) string {
+	f.stateMu.RLock()
+	defer f.stateMu.RUnlock()
+	return f.state.Binaries[name]
+}
+
+// buildOwn builds commands of the repository and copies them into the federation's folder, because the next build of the
+// checkout replaces them in the cache.
+func (f *Federation) buildOwn(ctx context.Context, packages ...string) error {
+	if err := os.MkdirAll(f.binFolder(), 0o700); err != nil {
+		return fmt.Errorf("create a folder for binaries: %w", err)
+	}
+	built, err := f.builder().Own(ctx, packages...)
+	if err != nil {
+		return err
+	}
+	for name, path := range built {
+		if err := copyBinary(path, filepath.Join(f.binFolder(), name)); err != nil {
+			return fmt.Errorf("copy %s: %w", path, err)
+		}
 	}
 	return nil
 }
 
-// goCommand runs the go command in folder and returns its trimmed output.
-func goCommand(ctx context.Context, folder string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off")
-	cmd.WaitDelay = 5 * time.Second // compilers started by a killed go command hold its output open
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), folder, err, errOut.String())
-	}
-	return strings.TrimSpace(out.String()), nil
-}
-
-// moduleVersion tells the version of the module a binary was built from, and
-// whether the binary is there and readable.
-func moduleVersion(path string) (string, bool) {
-	info, err := buildinfo.ReadFile(path)
+// copyBinary copies a binary and replaces the one at its destination, which may be running.
+func copyBinary(from, to string) (err error) {
+	source, err := os.Open(from)
 	if err != nil {
-		return "", false
+		return err
 	}
-	for _, dep := range info.Deps {
-		if dep.Path != "" && (info.Path == dep.Path || strings.HasPrefix(info.Path, dep.Path+"/")) {
-			return dep.Version, true
-		}
-	}
-	return info.Main.Version, true
-}
-
-// lockFile takes an exclusive lock on path, waiting until it is free or ctx
-// ends. The lock goes with the process that holds it.
-func lockFile(ctx context.Context, path string) (func(), error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := os.CreateTemp(filepath.Dir(to), "copy-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
-		return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("waiting for the lock %s: %w", path, errors.Join(err, file.Close()))
+	_, err = io.Copy(target, source)
+	if err := errors.Join(err, target.Chmod(0o700), target.Close()); err != nil {
+		return errors.Join(err, os.Remove(target.Name()))
 	}
-	return func() { _ = file.Close() }, nil // closing drops the lock
+	return os.Rename(target.Name(), to)
 }

@@ -19,8 +19,8 @@ const nodesPerCell = 3
 
 var nodeResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 
-// startCell brings up one member cluster: kube-apiserver, controllers,
-// scheduler, and nodes whose Pods kwok runs.
+// startCell starts one member cluster: kube-apiserver, controllers, scheduler,
+// and nodes whose Pods kwok simulates.
 func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	name := planeCell + cell.Name
 	if err := f.startCellAPIServer(ctx, cell); err != nil {
@@ -81,7 +81,7 @@ func (f *Federation) startScheduler(ctx context.Context, cell Cell) error {
 		return err
 	}
 	return f.start(ctx, Process{
-		Name: planeName(plane) + "-kube-scheduler", Path: f.state.Binaries["kube-scheduler"],
+		Name: planeName(plane) + "-kube-scheduler", Path: f.binary("kube-scheduler"),
 		Args:  append(args, "--kube-api-qps=1000", "--kube-api-burst=2000"),
 		Ready: f.httpsReady(port, "/readyz"), stage: stageController,
 	})
@@ -95,7 +95,7 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 	}
 	server := address(f.port(plane + "-kwok"))
 	return f.start(ctx, Process{
-		Name: planeName(plane) + "-kwok", Path: f.state.Binaries["kwok"],
+		Name: planeName(plane) + "-kwok", Path: f.binary("kwok"),
 		Args: []string{
 			"--kubeconfig=" + kubeconfig, "--manage-all-nodes", "--server-address=" + server,
 			"--node-lease-duration-seconds=40",
@@ -106,7 +106,7 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 
 func nodeName(cell Cell, i int) string { return fmt.Sprintf("%s-node-%d", cell.Name, i) }
 
-// node is a kwok node that takes a few hundred Pods.
+// node returns a kwok node with room for 250 Pods.
 func node(cell Cell, i int) *unstructured.Unstructured {
 	name := nodeName(cell, i)
 	capacity := map[string]any{"cpu": "32", "memory": "256Gi", "pods": "250"}
@@ -120,10 +120,9 @@ func node(cell Cell, i int) *unstructured.Unstructured {
 	}}
 }
 
-// StopCell takes a cell down: its kube-apiserver is killed, so that it is gone
-// at once, without waiting for watches to end, and its karmada-agent if it has
-// one. Everything else in the cell keeps running, unable to do anything, as
-// when a cell is cut off.
+// StopCell kills the kube-apiserver of a cell, which does not wait for watches
+// to end, and its karmada-agent if it has one. The other processes of the cell
+// keep running without an API server, as in a network partition.
 func (f *Federation) StopCell(ctx context.Context, name string) error {
 	cell, err := f.cell(name)
 	if err != nil {
@@ -145,7 +144,7 @@ func (f *Federation) StopCell(ctx context.Context, name string) error {
 	return nil
 }
 
-// StartCell brings a stopped cell back at the same addresses.
+// StartCell restarts a stopped cell at the same addresses.
 func (f *Federation) StartCell(ctx context.Context, name string) error {
 	cell, err := f.cell(name)
 	if err != nil {

@@ -5,12 +5,12 @@
 // machine: etcd, a hub with all of Karmada, member clusters ("cells") with
 // kwok nodes, and a stand-in for Milo with one kube-apiserver per project.
 //
-// Everything of one federation lies in one folder: certificates, kubeconfigs,
-// logs, audit logs and a record of every process. The processes outlive the
-// program that started them; [Open] finds them again by that folder.
+// A federation has one folder for its certificates, kubeconfigs, logs, audit
+// logs and a record of every process, by which [Open] finds it again. A
+// detached federation outlives the program that started it; any other ends with
+// that program, even when it is killed.
 //
-// The hub reaches into a cell, as Karmada's push mode has it, or a cell in pull
-// mode asks the hub: then its karmada-agent runs in a network namespace from
-// which the kube-apiservers of the hub and of the cell are reached and nothing
-// else.
+// Cells are members in push mode or in pull mode. In pull mode the cell's
+// karmada-agent runs in a network namespace from which it reaches only the
+// kube-apiservers of the hub and of the cell.
 package federation

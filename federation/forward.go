@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// endpoint is where connections come from or go to.
+// endpoint is an address that accepts connections.
 type endpoint struct {
 	network string // "tcp" or "unix"
 	address string
@@ -25,12 +25,12 @@ type endpoint struct {
 
 func (e endpoint) String() string { return e.network + " " + e.address }
 
-// listen accepts connections at the endpoint. A socket file that a killed
-// process left is replaced.
+// listen listens at the endpoint. It replaces a socket file that a killed
+// process left.
 func (e endpoint) listen(ctx context.Context) (net.Listener, error) {
 	if e.network == "unix" {
 		if err := os.Remove(e.address); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("an old socket is in the way: %w", err)
+			return nil, fmt.Errorf("remove an old socket: %w", err)
 		}
 	}
 	return (&net.ListenConfig{}).Listen(ctx, e.network, e.address)
@@ -40,16 +40,16 @@ func (e endpoint) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, e.network, e.address)
 }
 
-// forward carries every connection made to one endpoint to another.
+// forward forwards connections from one endpoint to another.
 type forward struct{ from, to endpoint }
 
-// startForwards listens for all of them before it returns, and carries in the
-// group until ctx ends.
+// startForwards listens at all endpoints before it returns, and forwards
+// connections in the group until ctx ends.
 func startForwards(ctx context.Context, group *errgroup.Group, log *slog.Logger, forwards []forward) error {
 	for _, f := range forwards {
 		listener, err := f.from.listen(ctx)
 		if err != nil {
-			return fmt.Errorf("listening on %s: %w", f.from, err)
+			return fmt.Errorf("listen on %s: %w", f.from, err)
 		}
 		group.Go(func() error {
 			return acceptAll(ctx, listener, func(ctx context.Context, client net.Conn) { f.carry(ctx, log, client) })
@@ -61,16 +61,16 @@ func startForwards(ctx context.Context, group *errgroup.Group, log *slog.Logger,
 func (f forward) carry(ctx context.Context, log *slog.Logger, client net.Conn) {
 	server, err := f.to.dial(ctx)
 	if err != nil {
-		log.Warn("nobody accepts a connection", "at", f.to.String(), "error", err)
+		log.Warn("connection not forwarded", "to", f.to.String(), "error", err)
 		return
 	}
 	defer func() { _ = server.Close() }() // it may be closed already
 	joinConnections(ctx, client, server)
 }
 
-// acceptAll has each connection handled in a goroutine of its own until ctx
-// ends or accepting fails; then it waits for all of them. It closes the
-// listener, and each connection after it was handled.
+// acceptAll handles each connection in its own goroutine until ctx ends or
+// accepting fails, and then waits for all of them. It closes the listener, and
+// each connection once it is handled.
 func acceptAll(ctx context.Context, listener net.Listener, handle func(context.Context, net.Conn)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var connections sync.WaitGroup
@@ -95,7 +95,7 @@ func acceptAll(ctx context.Context, listener net.Listener, handle func(context.C
 	}
 }
 
-// joinConnections carries bytes both ways until both directions have ended or
+// joinConnections copies bytes both ways until both directions have ended or
 // ctx ends.
 func joinConnections(ctx context.Context, client, server net.Conn) {
 	stop := context.AfterFunc(ctx, func() {
@@ -109,8 +109,8 @@ func joinConnections(ctx context.Context, client, server net.Conn) {
 	both.Wait()
 }
 
-// carry copies one direction and passes on its end. When the writing side is
-// broken the reading side is ended too, so that its peer notices.
+// carry copies one direction and passes on its end. If writing fails it closes
+// both connections, so that the peer of the other one notices.
 func carry(to, from net.Conn) {
 	_, err := io.Copy(to, from)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {

@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// probeSocket answers what can be reached from within an isolation.
+// probeSocket is the socket that answers whether an address can be reached from
+// inside an isolation.
 const probeSocket = "probe"
 
 // Answers of the probe socket; any other is an error.
@@ -27,25 +28,27 @@ const (
 	probeNo  = "no"
 )
 
-// Isolation runs a command in a network of its own, as root or as any user. All
-// that the command reaches is its own loopback; a few addresses of this
-// machine's loopback are carried there, and a few of its own are carried out,
-// over Unix sockets. Whatever runs in it ends with the process that called Run.
+// Isolation runs a command in its own network namespace, as root or as any user.
+// The command reaches only its own loopback. Connections to some addresses are
+// forwarded over Unix sockets between that loopback and this machine's. Every
+// process in the namespace ends with the process that called Run.
 type Isolation struct {
 	// Sockets is the folder of the Unix sockets. Their paths may have at most
 	// 107 bytes, so it is best given relative to the working directory.
 	Sockets string
-	// Reach are addresses, 127.0.0.1 with a port, that the command reaches.
+	// Reach are addresses outside, 127.0.0.1 with a port, that the command can
+	// connect to.
 	Reach []string
 	// Serve are addresses, 127.0.0.1 with a port, that the command listens on
-	// and that are reached from outside.
+	// and that accept connections from outside.
 	Serve []string
 	// Command is the path of a binary and its arguments.
 	Command []string
 	Log     *slog.Logger
 }
 
-// args are those of the federation command that call Run, or RunInside.
+// args returns the arguments with which the federation command calls Run or
+// RunInside.
 func (i *Isolation) args(inside bool) []string {
 	args := []string{"isolate", "--sockets=" + i.Sockets, fmt.Sprintf("--inside=%t", inside)}
 	for _, address := range i.Reach {
@@ -57,8 +60,8 @@ func (i *Isolation) args(inside bool) []string {
 	return append(append(args, "--"), i.Command...)
 }
 
-// forwards are those of one side: inside they begin and end where outside
-// they end and begin.
+// forwards returns the forwards of one side. Those inside go from the endpoint
+// that those outside go to, and the other way round.
 func (i *Isolation) forwards(inside bool) []forward {
 	var forwards []forward
 	for _, address := range i.Reach {
@@ -79,7 +82,7 @@ func (f forward) turned(turned bool) forward {
 	return f
 }
 
-// socket is the Unix socket that stands for an address.
+// socket returns the Unix socket that stands for an address.
 func (i *Isolation) socket(kind, address string) endpoint {
 	_, port, _ := strings.Cut(address, ":")
 	return endpoint{"unix", filepath.Join(i.Sockets, kind+"-"+port)}
@@ -97,24 +100,24 @@ func answerProbe(ctx context.Context, client net.Conn) {
 	var failed net.Error
 	switch {
 	case err == nil:
-		_ = connection.Close() // it was opened for its own sake
+		_ = connection.Close() // nothing was written
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENETUNREACH), errors.As(err, &failed) && failed.Timeout():
 		answer = probeNo
 	default:
 		answer = err.Error()
 	}
-	_, _ = fmt.Fprintln(client, answer) // who asked may have gone
+	_, _ = fmt.Fprintln(client, answer) // the client may be gone
 }
 
-// probe asks whether connections to an address are accepted inside the
-// isolation with these sockets.
+// probe reports whether an address accepts connections from inside the isolation
+// with these sockets.
 func probe(ctx context.Context, sockets, address string) (reached bool, err error) {
 	folder, err := os.Open(sockets)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	// The folder's own path may be too long for a socket.
+	// The path of the folder may be too long for a socket.
 	short := filepath.Join("/proc/self/fd", fmt.Sprint(folder.Fd()), probeSocket)
 	connection, err := endpoint{"unix", short}.dial(ctx)
 	if err != nil {
@@ -135,6 +138,6 @@ func probe(ctx context.Context, sockets, address string) (reached bool, err erro
 	case probeYes, probeNo:
 		return text == probeYes, nil
 	default:
-		return false, fmt.Errorf("probing %s: %s", address, text)
+		return false, fmt.Errorf("probe %s: %s", address, text)
 	}
 }

@@ -19,34 +19,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How long what runs inside may take to end: the command less than what holds
-// it, and both less than stopTimeout.
+// Grace periods of the command and of the process that runs it: the command's is
+// shorter, and both are shorter than stopTimeout.
 const (
 	commandGrace   = 10 * time.Second
 	isolationGrace = 15 * time.Second
 )
 
-// NetworkNamespaces tells why this user cannot have network namespaces on this
-// machine, which cells in pull mode need. Nil: they are there.
+// NetworkNamespaces returns an error that says why this user cannot create
+// network namespaces on this machine, which cells in pull mode need, or nil if
+// the user can.
 func NetworkNamespaces() error {
 	path, err := exec.LookPath("true")
 	if err != nil {
 		return err
 	}
 	attributes := namespaced()
-	// A change of root, even to the same, needs a capability, as the loopback's
-	// start does: some systems grant the namespaces and nothing in them.
+	// chroot, even to the same root, needs a capability, as bringing the loopback
+	// up does: some systems allow the namespaces but no capability in them.
 	attributes.Chroot, attributes.Pdeathsig = "/", 0
 	cmd := exec.CommandContext(context.Background(), path)
 	cmd.SysProcAttr = attributes
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("no network namespace of our own: %w; %s", err, namespaceHint())
+		return fmt.Errorf("cannot create a network namespace: %w; %s", err, namespaceHint())
 	}
 	return nil
 }
 
-// namespaced is a new user namespace, in which this user is root, and a new
-// network namespace, which has nothing but a loopback that is down.
+// namespaced returns the attributes of a process in a new user namespace, in
+// which this user is root, and a new network namespace, which has only a
+// loopback that is down.
 func namespaced() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
@@ -56,7 +58,7 @@ func namespaced() *syscall.SysProcAttr {
 	}
 }
 
-// namespaceHint says what forbids namespaces.
+// namespaceHint names the settings that forbid namespaces.
 func namespaceHint() string {
 	forbidding := map[string]string{
 		"user.max_user_namespaces":                     "0",
@@ -72,13 +74,14 @@ func namespaceHint() string {
 		}
 	}
 	if len(found) == 0 {
-		return "no sysctl forbids it: in a container, its seccomp profile must allow clone with new namespaces (--security-opt seccomp=unconfined)"
+		return "no sysctl forbids it: in a container, the seccomp profile must allow clone with new namespaces (--security-opt seccomp=unconfined)"
 	}
-	return strings.Join(found, ", ") + ": change that"
+	return strings.Join(found, ", ") + ": change this setting"
 }
 
-// Run runs the command in a network of its own until it ends, which is an
-// error, or ctx does: then it gets SIGTERM, and SIGKILL when it takes too long.
+// Run runs the command in its own network namespace until ctx ends. Then the
+// command gets SIGTERM, and SIGKILL after a grace period. If it ends earlier, Run
+// returns an error.
 func (i *Isolation) Run(ctx context.Context) error {
 	own, err := os.Executable()
 	if err != nil {
@@ -91,10 +94,10 @@ func (i *Isolation) Run(ctx context.Context) error {
 	return err
 }
 
-// RunInside is what Run starts in the new namespaces.
+// RunInside is the body of the process that Run starts in the new namespaces.
 func (i *Isolation) RunInside(ctx context.Context) error {
 	if err := loopbackUp(); err != nil {
-		return fmt.Errorf("bringing the loopback up: %w; %s", err, namespaceHint())
+		return fmt.Errorf("bring the loopback up: %w; %s", err, namespaceHint())
 	}
 	if len(i.Command) == 0 {
 		return errors.New("no command to run")
@@ -103,10 +106,10 @@ func (i *Isolation) RunInside(ctx context.Context) error {
 	return i.run(ctx, child{path: i.Command[0], args: i.Command[1:], attributes: attributes, grace: commandGrace}, true)
 }
 
-// run carries connections while the child runs.
+// run forwards connections while the child runs.
 func (i *Isolation) run(ctx context.Context, c child, inside bool) error {
-	// Connections are carried until the child has ended, not only until it has
-	// been told to.
+	// Connections are forwarded until the child has ended, not only until it is
+	// signalled.
 	carrying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, carrying := errgroup.WithContext(carrying)
@@ -139,13 +142,13 @@ type child struct {
 	grace time.Duration
 }
 
-// run runs the child until ctx ends, or carrying does; that it ends before is
-// an error.
+// run runs the child until ctx or carrying ends. A child that ends earlier is an
+// error.
 func (c child) run(ctx, carrying context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(carrying, cancel)()
-	// The kernel kills the child when the thread ends that started it.
+	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, c.path, c.args...)
@@ -162,8 +165,8 @@ func (c child) run(ctx, carrying context.Context) error {
 	return fmt.Errorf("%s: %w", c.path, err)
 }
 
-// loopbackUp brings the loopback of this process's network up; with that it
-// has its addresses.
+// loopbackUp brings up the loopback of this process's network namespace, which
+// gives it its addresses.
 func loopbackUp() error {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 
 var errNoNamespaces = errors.New("network namespaces need Linux")
 
-// NetworkNamespaces tells why this user cannot have network namespaces on this
-// machine, which cells in pull mode need.
+// NetworkNamespaces returns an error: cells in pull mode need Linux.
 func NetworkNamespaces() error { return errNoNamespaces }
 
 // Run needs Linux.

@@ -14,26 +14,33 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
 const isolated = "isolated"
 
-// buildCommand builds the federation command, once for several tests.
+// buildCommand builds the federation command.
 func buildCommand(t *testing.T) string {
 	t.Helper()
-	repository, err := findRepository()
+	repository, err := tools.FindRepository()
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	if err := buildOwn(t.Context(), repository, folder, "./cmd/federation"); err != nil {
+	cache, err := tools.DefaultCache()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(folder, "federation")
+	builder := tools.Builder{Repository: repository, Cache: cache, Printf: t.Logf}
+	built, err := builder.Own(t.Context(), ownCommand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built["federation"]
 }
 
-// startIsolated runs a server in an isolation: a balancer that passes what it
-// is asked on to the address that it reaches.
+// startIsolated runs a server in an isolation: a balancer that forwards
+// connections to the address that it can reach.
 func startIsolated(t *testing.T, command, reach string) (f *Federation, served string) {
 	t.Helper()
 	f, served = newFolder(t), freeAddress(t)
@@ -59,7 +66,7 @@ func TestIsolation(t *testing.T) {
 		t.Skip(err)
 	}
 	command := buildCommand(t)
-	t.Run("reaches what it may", func(t *testing.T) { testReach(t, command) })
+	t.Run("reaches only the given address", func(t *testing.T) { testReach(t, command) })
 	t.Run("ends with SIGTERM", func(t *testing.T) { testEnd(t, command, (*Federation).StopProcess) })
 	t.Run("ends with SIGKILL", func(t *testing.T) { testEnd(t, command, (*Federation).KillProcess) })
 }
@@ -68,7 +75,7 @@ func testReach(t *testing.T, command string) {
 	near, far := serverAddress(backend(t, 1)), serverAddress(backend(t, 2))
 	f, served := startIsolated(t, command, near)
 	sockets := filepath.Join(f.folder, "agents")
-	// In and out again: from here to what runs inside, and from there to here.
+	// The request goes into the isolation, and from there to a server outside.
 	if answer, err := ask(t.Context(), served); answer != "1" || err != nil {
 		t.Errorf("through the isolation the answer is %q, error %v", answer, err)
 	}
@@ -78,10 +85,10 @@ func testReach(t *testing.T, command string) {
 		}
 	}
 	if answer, err := ask(t.Context(), far); answer != "2" || err != nil {
-		t.Errorf("what cannot be reached inside must answer outside, it says %q, error %v", answer, err)
+		t.Errorf("the address that is unreachable inside must answer outside, got %q, error %v", answer, err)
 	}
 	if _, err := probe(t.Context(), sockets, "no address"); err == nil {
-		t.Error("a probe that cannot be made counts as an answer")
+		t.Error("a probe of an invalid address returned no error")
 	}
 }
 
@@ -93,14 +100,14 @@ func testEnd(t *testing.T, command string, end func(*Federation, string) error) 
 	}
 	inside := descendants(t, rec.PID)
 	if len(inside) != 2 {
-		t.Fatalf("%v run inside, want the forwarder and the command", inside)
+		t.Fatalf("processes inside are %v, want the forwarder and the command", inside)
 	}
 	if err := end(f, isolated); err != nil {
 		t.Fatal(err)
 	}
 	gone := func(context.Context) error {
 		if slices.ContainsFunc(inside, record.alive) {
-			return errors.New("something still runs inside")
+			return errors.New("a process inside is still running")
 		}
 		return nil
 	}
@@ -111,8 +118,7 @@ func testEnd(t *testing.T, command string, end func(*Federation, string) error) 
 
 func serverAddress(server *httptest.Server) string { return strings.TrimPrefix(server.URL, "http://") }
 
-// descendants are the processes that a process started, and those that they
-// did.
+// descendants returns the child processes of a process, and their descendants.
 func descendants(t *testing.T, pid int) []record {
 	t.Helper()
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))

@@ -19,39 +19,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// karmadaModule is the module whose folder holds Karmada's CRDs and webhook
-// configuration.
-const karmadaModule = "github.com/karmada-io/karmada"
-
 const (
 	karmadaSystem = "karmada-system"
 	cityLabel     = "topology.datum.net/city-code"
 )
 
 // apiRates raise Karmada's client limits: the default of 40 requests a second
-// caps a federation at some five new objects a second with the CPU idle.
+// limits a federation to about five new objects a second with an idle CPU.
 var apiRates = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 
-// clusterHealth has Karmada notice within some 15 s, instead of 40, that a cell
-// is lost, and within 5 s that it is back. A cell reports three times before it
-// counts as lost, so that one that is slow for a moment does not.
+// clusterHealth makes Karmada notice the loss of a cell within about 15 s instead
+// of 40, and its return within 5 s. A cell counts as lost after three failed
+// status updates, so that one slow response is not enough.
 var clusterHealth = []string{
 	"--cluster-status-update-frequency=5s", "--cluster-failure-threshold=15s", "--cluster-success-threshold=5s",
+	// What failed while a cell was lost is retried within 5 s of its return. By default the delay doubles up to 1000 s.
+	"--rate-limiter-max-delay=5s", "--rate-limiter-qps=1000", "--rate-limiter-bucket-size=2000",
 }
 
-// karmadaFolder finds the folder of Karmada's module.
-func karmadaFolder(ctx context.Context, repository string) (string, error) {
-	folder, err := goCommand(ctx, filepath.Join(repository, "hack", "tools", "karmada"), "list", "-m", "-f", "{{.Dir}}", karmadaModule)
-	if err != nil {
-		return "", fmt.Errorf("finding Karmada's CRDs: %w", err)
-	}
-	if folder == "" {
-		return "", fmt.Errorf("module %s is not in the module cache: run go mod download in hack/tools/karmada", karmadaModule)
-	}
-	return folder, nil
-}
-
-// startHub brings up the hub's kube-apiserver and all of Karmada.
+// startHub starts the hub's kube-apiserver and all of Karmada.
 func (f *Federation) startHub(ctx context.Context) error {
 	if err := f.startAPIServer(ctx, apiServer{plane: planeHub, port: f.port(planeHub)}); err != nil {
 		return err
@@ -63,7 +49,8 @@ func (f *Federation) startHub(ctx context.Context) error {
 	if err := hub.apply(ctx, namespace(karmadaSystem), namespace("karmada-cluster")); err != nil {
 		return err
 	}
-	// These need no CRD to start; the CRDs are there before the controllers.
+	// The aggregated API server needs no CRDs. The controllers start after the
+	// CRDs are installed.
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return f.startKarmadaAPI(groupCtx, hub) })
 	group.Go(func() error { return f.installKarmada(groupCtx, hub) })
@@ -82,7 +69,7 @@ func (f *Federation) startHub(ctx context.Context) error {
 func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 	crds, err := readFolder(filepath.Join(f.state.Karmada, "charts", "karmada", "_crds", "bases"))
 	if err != nil {
-		return fmt.Errorf("reading Karmada's CRDs: %w", err)
+		return fmt.Errorf("read Karmada's CRDs: %w", err)
 	}
 	if err := hub.applyCRDs(ctx, crds); err != nil {
 		return err
@@ -90,7 +77,7 @@ func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 	if err := f.applyOwnCRDs(ctx, hub); err != nil {
 		return err
 	}
-	f.progress.printf("hub has Karmada's CRDs")
+	f.progress.printf("Karmada's CRDs are installed on the hub")
 	return nil
 }
 
@@ -113,7 +100,7 @@ func (f *Federation) startKarmadaAPI(ctx context.Context, hub *plane) error {
 	port := f.port(name)
 	serverCert, serverKey := f.pki.pair("server")
 	err = f.start(ctx, Process{
-		Name: name, Path: f.state.Binaries[name],
+		Name: name, Path: f.binary(name),
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 			"--etcd-servers=http://" + address(f.port("etcd")), "--etcd-prefix=/karmada",
@@ -135,8 +122,8 @@ func (f *Federation) startKarmadaAPI(ctx context.Context, hub *plane) error {
 	return hub.waitCondition(ctx, apiServiceResource, "v1alpha1.cluster.karmada.io", "Available")
 }
 
-// aggregation is the APIService of the aggregated API and the Service it
-// names, which leads to this machine.
+// aggregation returns the APIService of the aggregated API and the Service that
+// it names, an ExternalName of this machine.
 func (f *Federation) aggregation(port int) ([]*unstructured.Unstructured, error) {
 	ca, err := f.caBundle()
 	if err != nil {
@@ -163,8 +150,8 @@ func (f *Federation) aggregation(port int) ([]*unstructured.Unstructured, error)
 	}, nil
 }
 
-// startKarmadaWebhook starts karmada-webhook and then has it called: without
-// it nothing propagates, and before it is up nothing could be written.
+// startKarmadaWebhook starts karmada-webhook and then registers it: without it
+// nothing propagates, and registered before it is up it would fail writes.
 func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error {
 	const name = "karmada-webhook"
 	kubeconfig, err := f.Kubeconfig(planeHub, name)
@@ -176,7 +163,7 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 		return err
 	}
 	err = f.start(ctx, Process{
-		Name: name, Path: f.state.Binaries[name],
+		Name: name, Path: f.binary(name),
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", f.port(name)),
 			"--cert-dir=" + certificates, "--metrics-bind-address=0", "--health-probe-bind-address=0",
@@ -188,7 +175,7 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 	}
 	content, err := os.ReadFile(filepath.Join(f.state.Karmada, "artifacts", "deploy", "webhook-configuration.yaml"))
 	if err != nil {
-		return fmt.Errorf("reading Karmada's webhook configuration: %w", err)
+		return fmt.Errorf("read Karmada's webhook configuration: %w", err)
 	}
 	ca, err := f.caBundle()
 	if err != nil {
@@ -199,7 +186,7 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 	).Replace(string(content))
 	objects, err := decode([]byte(configuration))
 	if err != nil {
-		return fmt.Errorf("reading Karmada's webhook configuration: %w", err)
+		return fmt.Errorf("read Karmada's webhook configuration: %w", err)
 	}
 	return hub.apply(ctx, objects...)
 }
@@ -212,7 +199,7 @@ func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
 	}
 	health := address(f.port(name))
 	return f.start(ctx, Process{
-		Name: name, Path: f.state.Binaries[name],
+		Name: name, Path: f.binary(name),
 		Args: append(append([]string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect=false",
 			"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s",
@@ -231,7 +218,7 @@ func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
 	}
 	health := address(f.port(name))
 	return f.start(ctx, Process{
-		Name: name, Path: f.state.Binaries[name],
+		Name: name, Path: f.binary(name),
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--enable-scheduler-estimator=false",
 			"--metrics-bind-address=" + address(f.port(name+"-metrics")), "--health-probe-bind-address=" + health,
@@ -240,7 +227,7 @@ func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
 	})
 }
 
-// join makes a cell a member of the hub and waits until Karmada says Ready.
+// join joins a cell to the hub and waits until its Cluster is Ready.
 func (f *Federation) join(ctx context.Context, cell Cell) error {
 	if cell.Pull {
 		return f.register(ctx, cell)
@@ -253,7 +240,7 @@ func (f *Federation) join(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, f.state.Binaries["karmadactl"], "join", cell.Name,
+	cmd := exec.CommandContext(ctx, f.binary("karmadactl"), "join", cell.Name,
 		"--kubeconfig="+hubConfig, "--cluster-kubeconfig="+cellConfig)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -263,34 +250,34 @@ func (f *Federation) join(ctx context.Context, cell Cell) error {
 	return f.welcome(ctx, cell)
 }
 
-// welcome labels a cluster that is a member now with its city and waits until
-// Karmada says Ready.
+// welcome labels the Cluster of a cell that has joined with its city and waits
+// until it is Ready.
 func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {
 		return err
 	}
 	label := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, cityLabel, strings.ToLower(cell.City))
-	_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldOwner})
+	_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldManager})
 	if err != nil {
-		return fmt.Errorf("labelling cluster %s with its city: %w", cell.Name, err)
+		return fmt.Errorf("label Cluster %s with its city: %w", cell.Name, err)
 	}
 	f.progress.printf("cell %s joined", cell.Name)
 	if err := hub.waitCondition(ctx, clusterResource, cell.Name, "Ready"); err != nil {
 		return err
 	}
-	f.progress.printf("cell %s Ready at the hub", cell.Name)
+	f.progress.printf("cell %s is Ready on the hub", cell.Name)
 	return nil
 }
 
-// caBundle is the CA certificate as webhook configurations want it.
+// caBundle returns the CA certificate in base64, for webhook configurations.
 func (f *Federation) caBundle() (string, error) {
 	ca, err := os.ReadFile(f.pki.caFile())
 	return base64.StdEncoding.EncodeToString(ca), err
 }
 
-// webhookCertificates is a folder with the serving certificate under the
-// names that webhook servers look for.
+// webhookCertificates returns a folder that has the serving certificate under
+// the file names that webhook servers expect.
 func (f *Federation) webhookCertificates() (string, error) {
 	folder := filepath.Join(f.folder, "certificates")
 	certFile, keyFile := f.pki.pair("server")

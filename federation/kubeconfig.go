@@ -16,11 +16,11 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Admin is the user that may do everything in every plane.
+// Admin is the user with all permissions in every plane.
 const Admin = "admin"
 
-// Requests per second of a client made here: far above what one machine can
-// serve, so that nothing measured is client throttling.
+// Requests per second of clients that are configured here: far above what one
+// machine can serve, so that no measurement includes client-side throttling.
 const (
 	clientQPS   = 5000
 	clientBurst = 10000
@@ -31,7 +31,7 @@ const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/con
 
 // Names of planes. A cell is planeCell+name; a project planeProject+name.
 // planeMiloRoot and planeProjectDirect are the kube-apiservers behind Milo's
-// router, which only the federation itself and the router talk to.
+// router, which only the federation itself and the router call.
 const (
 	planeHub           = "hub"
 	planeMilo          = "milo"
@@ -44,7 +44,7 @@ const (
 // Config returns a client configuration for a plane ("milo", "hub",
 // "cell/<name>", "project/<name>") and user. The user "admin" is in
 // system:masters; any other gets a client certificate with its name as user
-// and group, made on first use. Client throttling is out of the way.
+// and group, created on first use. Clients are not throttled.
 func (f *Federation) Config(plane, user string) (*rest.Config, error) {
 	server, err := f.server(plane)
 	if err != nil {
@@ -65,8 +65,8 @@ func (f *Federation) Config(plane, user string) (*rest.Config, error) {
 	return config, nil
 }
 
-// Kubeconfig returns the path of a kubeconfig file for a plane and user, as
-// Config does.
+// Kubeconfig returns the path of a kubeconfig file for a plane and user, which
+// are those of Config.
 func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 	server, err := f.server(plane)
 	if err != nil {
@@ -97,11 +97,11 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 }
 
 // components are users of the federation's own processes. They are in
-// system:masters, under names of their own so that audit logs tell them apart.
+// system:masters; their names differ so that audit logs distinguish them.
 var components = []string{
 	"kube-controller-manager", "kube-scheduler", "kwok", "milo", "federation",
 	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
-	// In its cell; at the hub it is another.
+	// In its cell only: at the hub the agent is another user.
 	karmadaAgent,
 }
 
@@ -115,7 +115,7 @@ func identity(user string) subject {
 	return subject{name: user, groups: []string{user}}
 }
 
-// server is the address of a plane.
+// server returns the URL of a plane.
 func (f *Federation) server(plane string) (string, error) {
 	if name, ok := strings.CutPrefix(plane, planeProject); ok {
 		if err := checkName("project", name); err != nil {
@@ -140,7 +140,7 @@ func isServer(plane string) bool {
 }
 
 // projectPort reads the port of a project's kube-apiserver, which the router's
-// process wrote.
+// process has written.
 func (f *Federation) projectPort(project string) (int, error) {
 	var plane projectPlane
 	err := readJSON(f.projectFile(project), &plane)

@@ -28,8 +28,8 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// fieldOwner owns what the federation applies.
-const fieldOwner = "federation"
+// fieldManager is the field manager of everything that the federation applies.
+const fieldManager = "federation"
 
 var (
 	crdResource        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -43,7 +43,7 @@ type plane struct {
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
 }
 
-// plane opens a client as one of the federation's own users.
+// plane returns a client of a plane with the federation's own user.
 func (f *Federation) plane(name string) (*plane, error) {
 	config, err := f.Config(name, "federation")
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *plane) apply(ctx context.Context, objects ...*unstructured.Unstructured
 		kind := object.GroupVersionKind()
 		mapping, err := p.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if err != nil {
-			return fmt.Errorf("applying %s %s: %w", kind.Kind, object.GetName(), err)
+			return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 		}
 		var client dynamic.ResourceInterface = p.dynamic.Resource(mapping.Resource)
 		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
@@ -84,14 +84,14 @@ func (p *plane) apply(ctx context.Context, objects ...*unstructured.Unstructured
 }
 
 func applyTo(ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured) error {
-	_, err := client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true})
+	_, err := client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 	if err != nil {
-		return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
+		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
 	return nil
 }
 
-// applyCRDs applies CustomResourceDefinitions at once and waits until all are
+// applyCRDs applies CustomResourceDefinitions in parallel and waits until all are
 // served.
 func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -104,7 +104,7 @@ func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured
 			}
 			err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
 				now, err := client.Get(ctx, crd.GetName(), metav1.GetOptions{})
-				return err == nil && conditionTrue(now, "Established"), nil // an error passes or the time runs out
+				return err == nil && conditionTrue(now, "Established"), nil // errors are retried until the timeout
 			})
 			if err != nil {
 				return fmt.Errorf("CustomResourceDefinition %s is not established: %w", crd.GetName(), err)
@@ -127,7 +127,7 @@ func (f *Federation) applyOwnCRDs(ctx context.Context, p *plane) error {
 	return p.applyCRDs(ctx, crds)
 }
 
-// conditionTrue tells whether status.conditions has the type as "True".
+// conditionTrue reports whether a condition of an object is True.
 func conditionTrue(object *unstructured.Unstructured, kind string) bool {
 	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
 	if err != nil {
@@ -142,7 +142,7 @@ func conditionTrue(object *unstructured.Unstructured, kind string) bool {
 	return false
 }
 
-// waitCondition waits until a cluster-scoped object has the condition.
+// waitCondition waits until a condition of a cluster-scoped object is True.
 func (p *plane) waitCondition(ctx context.Context, resource schema.GroupVersionResource, name, kind string) error {
 	var last *unstructured.Unstructured
 	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {

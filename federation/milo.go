@@ -27,11 +27,13 @@ import (
 
 var projectResource = schema.GroupVersionResource{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Resource: "projects"}
 
-// binFolder holds the binaries built from the repository itself.
+// binFolder returns the folder of binaries built from the repository itself.
 func (f *Federation) binFolder() string { return filepath.Join(f.folder, "bin") }
 
-// ownBinary is the federation command, for the processes that it provides.
-func (f *Federation) ownBinary() string { return filepath.Join(f.binFolder(), "federation") }
+// ownBinary returns the path of ownCommand's binary.
+func (f *Federation) ownBinary() string {
+	return filepath.Join(f.binFolder(), filepath.Base(ownCommand))
+}
 
 // startMiloRoot starts the kube-apiserver behind Milo's root.
 func (f *Federation) startMiloRoot(ctx context.Context) error {
@@ -45,13 +47,13 @@ func (f *Federation) startMiloRoot(ctx context.Context) error {
 	return f.applyOwnCRDs(ctx, root)
 }
 
-// StopMiloRoot takes Milo's root down: its kube-apiserver is killed. The control
-// planes of projects that were up stay reachable.
+// StopMiloRoot kills the kube-apiserver of Milo's root. The control planes of
+// projects that were up stay reachable.
 func (f *Federation) StopMiloRoot() error { return f.KillProcess(apiServerName(planeMiloRoot)) }
 
-// StartMiloRoot brings it back at the same address and waits until it is ready
-// and what is written there reaches every project again: the router watches the
-// root, and takes a while to notice that it is back.
+// StartMiloRoot restarts it at the same address. It waits until the root is ready
+// and writes there are copied to every project again: the router's watches take a
+// while to reconnect.
 func (f *Federation) StartMiloRoot(ctx context.Context) error {
 	if err := f.startAPIServer(ctx, f.miloRoot()); err != nil {
 		return err
@@ -83,8 +85,8 @@ const markLabel = "federation.karmada-compute.dev/root-started"
 
 var clusterRoleResource = schema.GroupVersionResource{Group: rbacGroup, Version: "v1", Resource: "clusterroles"}
 
-// rootMark is something that the router copies from the root into the projects,
-// and that allows nobody anything.
+// rootMark returns a ClusterRole without rules, which the router copies from the
+// root into the projects.
 func rootMark(at time.Time) *unstructured.Unstructured {
 	mark := &unstructured.Unstructured{Object: map[string]any{"apiVersion": rbacVersion, "kind": "ClusterRole", "rules": []any{}}}
 	mark.SetName("federation-root-started")
@@ -99,10 +101,10 @@ func (f *Federation) waitMark(ctx context.Context, project string, mark *unstruc
 	}
 	err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := client.dynamic.Resource(clusterRoleResource).Get(ctx, mark.GetName(), metav1.GetOptions{})
-		return err == nil && now.GetLabels()[markLabel] == mark.GetLabels()[markLabel], nil // an error passes or the time runs out
+		return err == nil && now.GetLabels()[markLabel] == mark.GetLabels()[markLabel], nil // errors are retried until the timeout
 	})
 	if err != nil {
-		return fmt.Errorf("what is written at Milo's root does not reach project %s: %w", project, err)
+		return fmt.Errorf("writes at Milo's root are not copied to project %s: %w", project, err)
 	}
 	return nil
 }
@@ -111,10 +113,10 @@ func (f *Federation) miloRoot() apiServer {
 	return apiServer{plane: planeMiloRoot, port: f.port(planeMiloRoot), small: true, webhookUser: miloServer}
 }
 
-// miloServer is who Milo's kube-apiservers are when they call webhooks.
+// miloServer is the user with which Milo's kube-apiservers call webhooks.
 const miloServer = "milo-apiserver"
 
-// startMilo starts Milo's router and makes the projects.
+// startMilo starts Milo's router and creates the projects.
 func (f *Federation) startMilo(ctx context.Context, projects []string) error {
 	port := f.port(planeMilo)
 	err := f.start(ctx, Process{
@@ -137,7 +139,7 @@ func (f *Federation) startMilo(ctx context.Context, projects []string) error {
 			if err := client.waitCondition(ctx, projectResource, project, "Ready"); err != nil {
 				return err
 			}
-			f.progress.printf("project %s Ready", project)
+			f.progress.printf("project %s is Ready", project)
 			return nil
 		})
 	}
@@ -155,8 +157,8 @@ func projectObject(name string) *unstructured.Unstructured {
 }
 
 // ServeMilo runs Milo's router for this federation until ctx ends. It is the
-// body of the process "milo"; the processes of projects that it starts are the
-// federation's, and outlive it.
+// body of the process "milo". The control planes of projects that it starts are
+// processes of the federation and outlive it.
 func (f *Federation) ServeMilo(ctx context.Context, log *slog.Logger) error {
 	root, err := f.Config(planeMiloRoot, "milo")
 	if err != nil {
@@ -172,13 +174,13 @@ func (f *Federation) ServeMilo(ctx context.Context, log *slog.Logger) error {
 		Planes:     planes,
 		Log:        log,
 	})
-	// A process that is being started must be recorded, or stopped, before
-	// this one ends: nothing else would find it.
+	// A process that is being started must be recorded or stopped before this
+	// one ends: nothing else could find it.
 	planes.pending.Wait()
 	return err
 }
 
-// projectPlane is what is kept of a project's control plane.
+// projectPlane is the stored state of a project's control plane.
 type projectPlane struct {
 	Port           int
 	ControllerPort int
@@ -194,9 +196,9 @@ type projectPlanes struct {
 	starting map[string]*sync.Mutex // one start of a project at a time
 }
 
-// Start starts the kube-apiserver and kube-controller-manager of a project,
-// or finds them running, and returns a configuration that may do everything
-// in it. What died is started anew over the same storage.
+// Start starts the kube-apiserver and kube-controller-manager of a project
+// unless they are running, and returns an administrator's configuration for it.
+// Processes that have died are restarted on the same storage.
 func (p *projectPlanes) Start(ctx context.Context, project string) (*rest.Config, error) {
 	p.pending.Add(1)
 	defer p.pending.Done()
@@ -232,7 +234,7 @@ func (p *projectPlanes) start(ctx context.Context, project string) error {
 		if err != nil {
 			return err
 		}
-		// Before the garbage collector starts: it looks for new kinds only
+		// Before the garbage collector starts, which discovers new kinds only
 		// every 30 s.
 		if err := f.applyOwnCRDs(ctx, client); err != nil {
 			return err
@@ -244,7 +246,8 @@ func (p *projectPlanes) start(ctx context.Context, project string) error {
 	return f.startControllerManager(ctx, controllerManager{plane: name, port: plane.ControllerPort})
 }
 
-// projectPlane finds the ports of a project's control plane, or assigns them.
+// projectPlane returns the ports of a project's control plane. It assigns them on
+// first use.
 func (f *Federation) projectPlane(project string) (projectPlane, error) {
 	var plane projectPlane
 	err := readJSON(f.projectFile(project), &plane)
@@ -259,7 +262,7 @@ func (f *Federation) projectPlane(project string) (projectPlane, error) {
 	return plane, writeJSON(f.projectFile(project), plane)
 }
 
-// projects are those whose control planes have been started.
+// projects returns the projects whose control planes have been started.
 func (f *Federation) projects() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Dir(f.projectFile("")))
 	if err != nil {

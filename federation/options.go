@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
 // Cell is one member cluster of the federation.
@@ -21,14 +23,14 @@ type Cell struct {
 	// City is the city code; the Cluster carries it in lower case as label
 	// topology.datum.net/city-code.
 	City string `json:"city"`
-	// Pull says that the hub cannot reach the cell: a karmada-agent in the cell
-	// asks the hub for work. The agent reaches the kube-apiservers of the hub
-	// and of its cell and nothing else, in a network namespace of its own; see
-	// NetworkNamespaces for whether this machine has them.
+	// Pull makes the cell a member in pull mode, which the hub cannot reach. Its
+	// karmada-agent runs in a network namespace from which it reaches only the
+	// kube-apiservers of the hub and of the cell. NetworkNamespaces reports
+	// whether this machine supports that.
 	Pull bool `json:"pull,omitempty"`
 }
 
-// Options of a new federation. The zero value is usable.
+// Options configure a new federation. The zero value is usable.
 type Options struct {
 	// Folder holds everything of the federation: certificates, kubeconfigs,
 	// logs, audit logs, run state. Empty: a new folder under os.TempDir().
@@ -39,35 +41,36 @@ type Options struct {
 	// Cache is where built binaries are kept between federations. Empty:
 	// karmada-compute/bin in os.UserCacheDir().
 	Cache string
-	// Projects are the Milo projects made at start. Nil: north and south.
+	// Projects are the Milo projects to create. Nil: north and south.
 	// Empty but not nil: none.
 	Projects []string
 	// Cells are the member clusters. Nil: dfw in DFW and ord in ORD.
 	Cells []Cell
 	// CRDs is a folder of CustomResourceDefinition YAML installed on Milo's
 	// root, its projects, the hub and the cells before Karmada's controllers
-	// start, which look for new kinds only every 30 s. Empty: api/crds of the
-	// repository, if there is one.
+	// start, because these discover new kinds only every 30 s. Empty: api/crds
+	// of the repository, if it exists.
 	CRDs string
+	// Detached leaves the federation running when this program ends. Otherwise
+	// it ends with the program that called Up, even when that is killed.
+	Detached bool
 	// Out receives progress lines. Nil: none are written.
 	Out io.Writer
 }
 
-// complete fills in defaults and checks the options, reporting all errors at
-// once.
+// complete sets defaults and validates the options. The error names everything
+// that is invalid.
 func (o Options) complete() (Options, error) {
 	var err error
 	if o.Repository == "" {
-		if o.Repository, err = findRepository(); err != nil {
+		if o.Repository, err = tools.FindRepository(); err != nil {
 			return o, err
 		}
 	}
 	if o.Cache == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return o, fmt.Errorf("no folder for built binaries, set HOME or XDG_CACHE_HOME: %w", err)
+		if o.Cache, err = tools.DefaultCache(); err != nil {
+			return o, err
 		}
-		o.Cache = filepath.Join(cache, "karmada-compute", "bin")
 	}
 	if o.Projects == nil {
 		o.Projects = []string{"north", "south"}
@@ -87,8 +90,8 @@ func (o Options) complete() (Options, error) {
 	return o, o.completeFolder()
 }
 
-// completeCRDs falls back to the repository's CRDs; a folder that was asked
-// for must exist.
+// completeCRDs defaults to the repository's CRDs, if it has any. A folder that
+// was given must exist.
 func (o *Options) completeCRDs() error {
 	folder := o.CRDs
 	if folder == "" {
@@ -99,7 +102,7 @@ func (o *Options) completeCRDs() error {
 	case err == nil:
 		o.CRDs = folder
 	case o.CRDs != "" || !errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("folder of CRDs cannot be read: %w", err)
+		return fmt.Errorf("the folder of CRDs cannot be read: %w", err)
 	}
 	return nil
 }
@@ -108,7 +111,7 @@ func (o *Options) completeFolder() error {
 	if o.Folder == "" {
 		folder, err := os.MkdirTemp("", "federation-")
 		if err != nil {
-			return fmt.Errorf("making a folder for the federation: %w", err)
+			return fmt.Errorf("create a folder for the federation: %w", err)
 		}
 		o.Folder = folder
 	}
@@ -146,7 +149,7 @@ func (o *Options) validate() error {
 func (c Cell) validate() error {
 	errs := []error{checkName("cell", c.Name)}
 	if problems := validation.IsValidLabelValue(c.City); c.City == "" || len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("city %q of cell %q is not a label value", c.City, c.Name))
+		errs = append(errs, fmt.Errorf("city %q of cell %q is not a valid label value", c.City, c.Name))
 	}
 	if c.Pull {
 		if err := NetworkNamespaces(); err != nil {
@@ -169,23 +172,4 @@ func checkUnique(what string, names []string) error {
 		return fmt.Errorf("%s names are not unique: %v", what, sorted)
 	}
 	return nil
-}
-
-// findRepository walks up from the working directory to the module that holds
-// the tool modules.
-func findRepository() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the repository: %w", err)
-	}
-	for folder := start; ; folder = filepath.Dir(folder) {
-		_, modErr := os.Stat(filepath.Join(folder, "go.mod"))
-		_, toolErr := os.Stat(filepath.Join(folder, "hack", "tools", "kubernetes", "go.mod"))
-		if modErr == nil && toolErr == nil {
-			return folder, nil
-		}
-		if folder == filepath.Dir(folder) {
-			return "", fmt.Errorf("no checkout with hack/tools in %s or above: run inside the checkout or name it", start)
-		}
-	}
 }

@@ -29,14 +29,14 @@ const certificateLife = 30 * 24 * time.Hour
 // proxy (Milo's router and the aggregation layer).
 const frontProxyName = "front-proxy-client"
 
-// pki makes the certificates of one federation below one folder, from one CA.
-// It may be used from several goroutines and several processes at once.
+// pki issues the certificates of one federation from one CA, into one folder. It
+// is safe for concurrent use, by several processes too.
 type pki struct {
 	folder string
 	mu     sync.Mutex
 }
 
-// subject is who a certificate is for.
+// subject is the identity in a client certificate.
 type subject struct {
 	name   string   // common name: the user
 	groups []string // organizations: the groups
@@ -45,13 +45,13 @@ type subject struct {
 func (p *pki) path(name string) string { return filepath.Join(p.folder, name) }
 func (p *pki) caFile() string          { return p.path("ca.crt") }
 
-// pair gives the certificate and key files of a name.
+// pair returns the certificate and key files of a name.
 func (p *pki) pair(name string) (string, string) {
 	return p.path(name + ".crt"), p.path(name + ".key")
 }
 
-// create makes the CA, the serving certificate that every server here uses,
-// and the front proxy's client certificate.
+// create creates the CA, the serving certificate of all servers and the front
+// proxy's client certificate.
 func (p *pki) create() error {
 	if err := os.MkdirAll(p.path("users"), 0o700); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *pki) create() error {
 	return nil
 }
 
-// client returns the certificate and key files of a user, making them on
+// client returns the certificate and key files of a user. It creates them on
 // first use.
 func (p *pki) client(who subject) (string, string, error) {
 	p.mu.Lock()
@@ -108,9 +108,9 @@ func (p *pki) client(who subject) (string, string, error) {
 	return cert, key, nil
 }
 
-// serviceAccountKeys makes the key pair with which one cluster signs its
-// service account tokens. Each cluster has its own: a token of a cell must
-// mean nothing at the hub.
+// serviceAccountKeys returns the key pair with which one cluster signs its
+// service account tokens. Each cluster has its own, so that the hub refuses a
+// token of a cell.
 func (p *pki) serviceAccountKeys(plane string) (public, private string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,12 +209,12 @@ func readPEM(path string) ([]byte, error) {
 	}
 	block, _ := pem.Decode(content)
 	if block == nil {
-		return nil, fmt.Errorf("%s holds no PEM", path)
+		return nil, fmt.Errorf("%s has no PEM data", path)
 	}
 	return block.Bytes, nil
 }
 
-// writeFile replaces path at once, readable by its owner only.
+// writeFile replaces path atomically with a file that only its owner can read.
 func writeFile(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".new-")
 	if err != nil {
@@ -227,5 +227,5 @@ func writeFile(path string, content []byte) error {
 	return os.Rename(file.Name(), path)
 }
 
-// fileName makes one path element out of any name.
+// fileName escapes a name into one path element.
 func fileName(name string) string { return url.PathEscape(name) }

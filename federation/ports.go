@@ -25,17 +25,17 @@ const (
 	highestPort = 32000
 )
 
-// reservationAge is how long a reservation counts whose federation shows no
-// processes: long enough for one that is just starting.
+// reservationAge is how long a reservation is valid while its federation has no
+// processes: long enough for one that is starting.
 const reservationAge = 10 * time.Minute
 
 // reservePorts picks n free ports on 127.0.0.1 and reserves them for a
 // federation's folder, so that another federation starting at the same moment
-// takes others. releasePorts gives them back.
+// takes others. releasePorts releases them.
 func reservePorts(folder string, n int) ([]int, error) {
 	base := reservations()
 	if err := os.MkdirAll(base, 0o700); err != nil {
-		return nil, fmt.Errorf("reserving ports: %w", err)
+		return nil, fmt.Errorf("reserve ports: %w", err)
 	}
 	var ports []int
 	for attempt := 0; len(ports) < n; attempt++ {
@@ -44,7 +44,7 @@ func reservePorts(folder string, n int) ([]int, error) {
 		}
 		offset, err := rand.Int(rand.Reader, big.NewInt(highestPort-lowestPort))
 		if err != nil {
-			return nil, fmt.Errorf("picking a port: %w", err)
+			return nil, fmt.Errorf("pick a port: %w", err)
 		}
 		port := lowestPort + int(offset.Int64())
 		if reserve(filepath.Join(base, strconv.Itoa(port)), folder) && portFree(port) {
@@ -54,8 +54,8 @@ func reservePorts(folder string, n int) ([]int, error) {
 	return ports, nil
 }
 
-// reserve claims one port by creating its file; an abandoned reservation is
-// removed, for the next attempt to find.
+// reserve claims one port by creating its file. It removes an abandoned
+// reservation, so that the next attempt can claim the port.
 func reserve(path, folder string) bool {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -89,14 +89,14 @@ func portFree(port int) bool {
 	return listener.Close() == nil
 }
 
-// releasePorts gives back every port reserved for folder.
+// releasePorts releases every port reserved for folder.
 func releasePorts(folder string) error {
 	entries, err := os.ReadDir(reservations())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("releasing ports: %w", err)
+		return fmt.Errorf("release ports: %w", err)
 	}
 	var errs []error
 	for _, entry := range entries {

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// readyTimeout is how long a process may take to become ready. Cold caches
-	// and a busy machine make a kube-apiserver slow, never that slow.
+	// readyTimeout is how long a process may take to become ready. A
+	// kube-apiserver takes less even with cold caches on a busy machine.
 	readyTimeout  = 3 * time.Minute
 	readyInterval = 100 * time.Millisecond
-	// stopTimeout is the grace between SIGTERM and SIGKILL.
+	// stopTimeout is the grace period between SIGTERM and SIGKILL.
 	stopTimeout = 20 * time.Second
-	// killTimeout is how long the kernel gets to remove a killed process.
+	// killTimeout is how long a killed process may take to disappear.
 	killTimeout  = 10 * time.Second
 	goneInterval = 20 * time.Millisecond
-	// tailLines is how much of its log a failed process shows.
+	// tailLines is how many lines of a failed process's log its error shows.
 	tailLines = 20
 )
 
@@ -40,18 +40,18 @@ type Process struct {
 	Args []string
 	// Env is added to the environment of this program.
 	Env []string
-	// Ready is called until it returns nil; the start fails when that takes
-	// three minutes or the process exits. Nil: ready once started.
+	// Ready is polled until it returns nil; the start fails after three
+	// minutes or when the process exits. Nil: ready once started.
 	Ready func(ctx context.Context) error
 
 	stage stage
 }
 
-// stage orders the stop of a federation: the lowest is stopped first.
+// stage is the order in which processes are stopped: the lowest stage first.
 type stage int
 
 const (
-	stageGuest stage = iota // whatever was started through StartProcess
+	stageGuest stage = iota // processes started through StartProcess
 	stageRouter
 	stageController
 	stageServer
@@ -59,26 +59,26 @@ const (
 	stageEnd
 )
 
-// exit is the end of a process that this program started.
+// exit tells how a process that this program started has ended.
 type exit struct {
 	done chan struct{} // closed when the process has ended
 	how  string        // set before done is closed
 }
 
-// StartProcess starts a process in a session of its own, with its log in
+// StartProcess starts a process in its own session, with its log in
 // <folder>/log/<name>.log, and waits until it is ready. A process that does
-// not become ready is stopped again; the error shows the end of its log. The
-// process outlives ctx and this program; Down stops it.
+// not become ready is killed; the error shows the end of its log. The process
+// outlives ctx and, if the federation is detached, this program; Down stops it.
 func (f *Federation) StartProcess(ctx context.Context, p Process) error {
 	ended, rec, err := f.launch(p)
 	if err != nil {
-		return fmt.Errorf("starting %s: %w", p.Name, err)
+		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
 	if p.Ready == nil {
 		return nil
 	}
 	if err := waitReady(ctx, p, ended); err != nil {
-		// The process must go even when ctx is what ended the wait.
+		// The process must be killed even if it was ctx that ended the wait.
 		stopErr := rec.stop(context.WithoutCancel(ctx), syscall.SIGKILL)
 		if ctx.Err() != nil {
 			return errors.Join(fmt.Errorf("start of %s: %w", p.Name, context.Cause(ctx)), stopErr)
@@ -96,7 +96,7 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 		return nil, record{}, err
 	}
 	if old, err := f.record(p.Name); err == nil && old.alive() {
-		return nil, record{}, fmt.Errorf("it runs already with pid %d", old.PID)
+		return nil, record{}, fmt.Errorf("it is already running with pid %d", old.PID)
 	}
 	rec := record{Name: p.Name, Log: filepath.Join(f.folder, "log", p.Name+".log"), Stage: p.stage}
 	log, err := os.OpenFile(rec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -111,7 +111,7 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 	defer func() { _ = null.Close() }()
 	process, err := os.StartProcess(p.Path, append([]string{p.Path}, p.Args...), &os.ProcAttr{
 		Dir: f.folder, Env: append(os.Environ(), p.Env...), Files: []*os.File{null, log, log},
-		// A session of its own: Ctrl-C in our terminal must not reach it.
+		// In its own session Ctrl-C in this terminal does not reach it.
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 		err = writeJSON(f.recordFile(p.Name), rec)
 	}
 	if err != nil {
-		return nil, rec, errors.Join(fmt.Errorf("recording pid %d: %w", rec.PID, err), process.Kill())
+		return nil, rec, errors.Join(fmt.Errorf("record pid %d: %w", rec.PID, err), process.Kill())
 	}
 	ended := &exit{done: make(chan struct{})}
 	go func() {
@@ -136,7 +136,8 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 	return ended, rec, nil
 }
 
-// waitReady polls p.Ready until it is, the process ends, or time is up.
+// waitReady polls p.Ready until it returns nil, the process ends or
+// readyTimeout has passed.
 func waitReady(ctx context.Context, p Process, ended *exit) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
@@ -151,13 +152,13 @@ func waitReady(ctx context.Context, p Process, ended *exit) error {
 		return last == nil, nil
 	})
 	if err != nil && last != nil && wait.Interrupted(err) {
-		return fmt.Errorf("%w; at last: %w", err, last)
+		return fmt.Errorf("%w; last error: %w", err, last)
 	}
 	return err
 }
 
 // StopProcess ends a process with SIGTERM, and SIGKILL after 20 s, and waits
-// until it is gone. A process that does not run is no error.
+// until it is gone. It is no error if the process is not running.
 func (f *Federation) StopProcess(name string) error {
 	return f.end(name, syscall.SIGTERM)
 }
@@ -175,14 +176,15 @@ func (f *Federation) end(name string, signal syscall.Signal) error {
 	return rec.stop(context.Background(), signal)
 }
 
-// hints say what to do about failures that are the machine's, by what the log
-// says.
+// hints say how to resolve failures whose cause is the machine, by the text
+// that they leave in the log.
 var hints = map[string]string{
 	"too many open files":    "the limit of inotify instances (sysctl fs.inotify.max_user_instances) or of open files is reached: raise it, or stop other federations",
-	"address already in use": "another program took the port meanwhile: try again",
+	"address already in use": "another program has taken the port: try again",
 }
 
-// tail is the end of a log, for an error message.
+// tail returns the last lines of a log for an error message, and a hint if one
+// matches.
 func tail(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {

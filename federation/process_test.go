@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// newFolder is a federation without any process.
+// newFolder returns a federation without processes.
 func newFolder(t *testing.T) *Federation {
 	t.Helper()
 	f := &Federation{folder: t.TempDir(), pki: &pki{}}
@@ -29,12 +29,13 @@ func newFolder(t *testing.T) *Federation {
 	return f
 }
 
-// shell is a process that runs a script.
+// shell returns a process that runs a script.
 func shell(name, script string) Process {
 	return Process{Name: name, Path: "/bin/sh", Args: []string{"-c", script}}
 }
 
-// fileThere is ready when a file of the federation's folder exists.
+// fileThere returns a readiness check that passes when a file of the
+// federation's folder exists.
 func fileThere(f *Federation, name string) func(context.Context) error {
 	return func(context.Context) error {
 		_, err := os.Stat(filepath.Join(f.folder, name))
@@ -135,7 +136,7 @@ func TestReusedPIDIsNotSignalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The record of a process that has ended, whose pid the bystander got.
+	// The record of an ended process whose pid the bystander has.
 	stale := bystander
 	stale.Name, stale.StartTime = "stale", bystander.StartTime-1
 	if err := writeJSON(f.recordFile("stale"), stale); err != nil {
@@ -173,7 +174,7 @@ func TestDownStopsInOrderAndFromAnotherProgram(t *testing.T) {
 	if got := len(opened.Status()); got != 3 {
 		t.Errorf("%d processes seen by another program, want 3", got)
 	}
-	for range 2 { // the second has nothing to do
+	for range 2 { // the second call has nothing to do
 		if err := opened.Down(t.Context()); err != nil {
 			t.Fatal(err)
 		}

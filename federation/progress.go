@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// progress writes one line per event with the time since the start. It may be
-// used from several goroutines at once.
+// progress writes one line per event with the time since the start. It is safe
+// for concurrent use.
 type progress struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -22,8 +22,8 @@ func newProgress(out io.Writer) *progress {
 	return &progress{out: out, start: time.Now()}
 }
 
-// printf writes one line. An unwritable terminal must not stop a federation,
-// so the error is dropped on purpose.
+// printf writes one line. It ignores errors on purpose: a closed terminal must
+// not stop a federation.
 func (p *progress) printf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,19 +20,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// record is what is kept of a started process, in <folder>/run/<name>.json.
+// record describes a started process, in <folder>/run/<name>.json.
 type record struct {
 	Name string
 	PID  int
 	// StartTime is the kernel's start time of the process, in clock ticks
-	// since boot. With it a pid that was given to another process is told
-	// apart, and never signalled.
+	// since boot. It distinguishes the process from a later one with the same
+	// pid, which is never signalled.
 	StartTime uint64
 	Log       string
 	Stage     stage
 }
 
-// ProcessStatus tells about one process of a federation.
+// ProcessStatus is the status of one process of a federation.
 type ProcessStatus struct {
 	Name    string
 	PID     int
@@ -41,8 +41,8 @@ type ProcessStatus struct {
 	Log string
 }
 
-// Status lists every process the federation has, by stop order reversed and
-// then by name; a process that was stopped or has died is not running.
+// Status lists every process of the federation, sorted by reverse stop order
+// and name. A process that was stopped or has died is not running.
 func (f *Federation) Status() []ProcessStatus {
 	var status []ProcessStatus
 	for _, rec := range slices.Backward(f.records()) {
@@ -51,15 +51,15 @@ func (f *Federation) Status() []ProcessStatus {
 	return status
 }
 
-// Down stops everything: first what was started through StartProcess, then
+// Down stops every process: first those started through StartProcess, then
 // routers, controllers, kube-apiservers and etcd. Each gets SIGTERM and, after
-// 20 s or when ctx ends, SIGKILL. Logs and audit logs stay. Down may be called
-// again, and from another program than the one that called Up.
+// 20 s or when ctx ends, SIGKILL. Logs and audit logs are kept. Down may be
+// called again, and by another program than the one that called Up.
 func (f *Federation) Down(ctx context.Context) error {
 	var errs []error
 	for stage := range stageEnd {
-		// Read again for each stage: until Milo's router is stopped it may
-		// start processes.
+		// Each stage reads the records again: until Milo's router is stopped it
+		// may start processes.
 		errs = append(errs, f.stopStage(ctx, stage)...)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -71,7 +71,7 @@ func (f *Federation) Down(ctx context.Context) error {
 	return errors.Join(append(errs, releasePorts(f.folder))...)
 }
 
-// stopStage stops all processes of one stage at once.
+// stopStage stops all processes of one stage in parallel.
 func (f *Federation) stopStage(ctx context.Context, stage stage) []error {
 	records := slices.DeleteFunc(f.records(), func(r record) bool { return r.Stage != stage })
 	errs := make([]error, len(records))
@@ -93,7 +93,7 @@ func (f *Federation) record(name string) (record, error) {
 }
 
 // records reads all records in stop order. A record that cannot be read was
-// removed meanwhile: records are replaced at once, never half written.
+// removed meanwhile: records are written atomically.
 func (f *Federation) records() []record {
 	paths, _ := filepath.Glob(f.recordFile("*")) // the only error is a bad pattern
 	var records []record
@@ -109,14 +109,14 @@ func (f *Federation) records() []record {
 	return records
 }
 
-// alive tells whether the very process of the record runs.
+// alive reports whether the recorded process is running.
 func (r record) alive() bool {
 	started, ended, err := processStat(r.PID)
 	return err == nil && !ended && started == r.StartTime
 }
 
-// stop signals the process and waits until it is gone, with SIGKILL when it
-// does not go in time or ctx ends.
+// stop signals the process and waits until it is gone. After stopTimeout, or
+// when ctx ends, it sends SIGKILL.
 func (r record) stop(ctx context.Context, signal syscall.Signal) error {
 	if err := r.signal(signal); err != nil {
 		return err
@@ -129,38 +129,38 @@ func (r record) stop(ctx context.Context, signal syscall.Signal) error {
 		return err
 	}
 	if err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), goneInterval, killTimeout, true, gone); err != nil {
-		return fmt.Errorf("%s, pid %d, is still there after SIGKILL: %w", r.Name, r.PID, err)
+		return fmt.Errorf("%s, pid %d, is still running after SIGKILL: %w", r.Name, r.PID, err)
 	}
 	return nil
 }
 
-// signal sends a signal to the process if it still is the recorded one. The
-// handle is taken before the check: it pins the process, so that the pid
-// cannot change hands in between.
+// signal sends a signal to the process if it is still the recorded one. The
+// handle is opened before the check: it pins the process, so that the pid
+// cannot be reused in between.
 func (r record) signal(signal syscall.Signal) error {
 	process, err := os.FindProcess(r.PID)
 	if err != nil {
-		return fmt.Errorf("finding %s, pid %d: %w", r.Name, r.PID, err)
+		return fmt.Errorf("find %s, pid %d: %w", r.Name, r.PID, err)
 	}
-	defer func() { _ = process.Release() }() // nothing to do about a handle that is not released
+	defer func() { _ = process.Release() }() // nothing to do on an error
 	if !r.alive() {
 		return nil
 	}
 	if err := process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("signalling %s, pid %d: %w", r.Name, r.PID, err)
+		return fmt.Errorf("signal %s, pid %d: %w", r.Name, r.PID, err)
 	}
 	return nil
 }
 
 // processStat reads the kernel's start time of a process and whether it has
-// ended (and only waits to be reaped). A process whose first thread has ended
-// still holds its ports until its last one has.
+// ended and only waits to be reaped. A process whose main thread has ended
+// holds its ports until its last thread has.
 func processStat(pid int) (started uint64, ended bool, err error) {
 	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0, false, err
 	}
-	// The second field, the command in parentheses, may hold anything.
+	// The second field, the command in parentheses, may contain anything.
 	end := bytes.LastIndexByte(content, ')')
 	fields := strings.Fields(string(content[end+1:]))
 	const stateField, threadsField, startField = 0, 20 - 3, 22 - 3

@@ -13,10 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// Federation is a federation in a folder. It may be used from several
-// goroutines, and several Federations may be open on one folder.
+// Federation is a handle of the federation in a folder. It is safe for
+// concurrent use, and one folder may be open several times.
 type Federation struct {
 	folder   string
 	state    state
@@ -28,24 +30,24 @@ type Federation struct {
 	running map[string]*exit
 }
 
-// state is what a federation is made of; it is written before the first
-// process starts. Only AddCell changes it later.
+// state describes a federation. It is written before the first process starts;
+// only AddCell changes it later.
 type state struct {
 	Repository string
+	Cache      string
 	Cells      []Cell
 	CRDs       string
-	// Karmada is the folder of Karmada's module: its CRDs and webhook
-	// configuration are taken from there.
+	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
+	// configuration.
 	Karmada  string
 	Binaries map[string]string
 	Ports    map[string]int
 }
 
-// parts are the subfolders of a federation's folder that a new federation
-// starts without.
+// parts are the subfolders that are empty when a new federation starts.
 var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents"}
 
-// ErrRunning says that the folder's federation has processes running.
+// ErrRunning means that processes of the folder's federation are running.
 var ErrRunning = errors.New("a federation is running in this folder: stop it first, or use another folder")
 
 // create prepares the folder of a new federation. It removes what an earlier,
@@ -58,10 +60,10 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	for _, part := range parts {
 		path := filepath.Join(o.Folder, part)
 		if err := os.RemoveAll(path); err != nil {
-			return nil, fmt.Errorf("clearing %s: %w", path, err)
+			return nil, fmt.Errorf("remove %s: %w", path, err)
 		}
 		if err := os.MkdirAll(path, 0o700); err != nil {
-			return nil, fmt.Errorf("making %s: %w", path, err)
+			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
 	}
 	ports, err := f.assignPorts(o.Cells)
@@ -69,7 +71,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 		return nil, err
 	}
 	f.state = state{
-		Repository: o.Repository, Cells: o.Cells, CRDs: o.CRDs, Karmada: karmada, Binaries: binaries, Ports: ports,
+		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Karmada: karmada, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)
@@ -80,7 +82,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	return f, writeJSON(f.stateFile(), f.state)
 }
 
-// assignPorts reserves every port of the federation that is known beforehand.
+// assignPorts reserves every port that is known before the start.
 func (f *Federation) assignPorts(cells []Cell) (map[string]int, error) {
 	names := []string{
 		"etcd", "etcd-peer", planeHub, planeMilo, planeMiloRoot,
@@ -94,7 +96,7 @@ func (f *Federation) assignPorts(cells []Cell) (map[string]int, error) {
 	return f.reserveNamed(names)
 }
 
-// cellPorts names the ports of a cell.
+// cellPorts returns the names of a cell's ports.
 func cellPorts(cell Cell) []string {
 	plane := planeCell + cell.Name
 	names := []string{plane, plane + "-kube-controller-manager", plane + "-kube-scheduler", plane + "-kwok"}
@@ -117,8 +119,8 @@ func (f *Federation) reserveNamed(names []string) (map[string]int, error) {
 }
 
 // Open returns the federation of a folder, from its state files. It does not
-// check that its processes run; Status tells. A folder without a federation
-// gives an error that is fs.ErrNotExist.
+// check that its processes are running: see Status. If the folder has no
+// federation, the error is fs.ErrNotExist.
 func Open(folder string) (*Federation, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -134,17 +136,18 @@ func Open(folder string) (*Federation, error) {
 	return f, nil
 }
 
-// Folder is where everything of the federation lies.
+// Folder returns the folder with all files of the federation.
 func (f *Federation) Folder() string { return f.folder }
 
-// Cells are the member clusters, in the order of the options; added ones follow.
+// Cells returns the member clusters in the order of the options, and then those
+// that were added.
 func (f *Federation) Cells() []Cell {
 	f.stateMu.RLock()
 	defer f.stateMu.RUnlock()
 	return slices.Clone(f.state.Cells)
 }
 
-// port is the port of a name that has one.
+// port returns the port assigned to a name.
 func (f *Federation) port(name string) int {
 	port, _ := f.assignedPort(name)
 	return port
@@ -170,12 +173,12 @@ func (f *Federation) auditLog(plane string) string {
 	return filepath.Join(f.folder, "audit", planeName(plane)+".log")
 }
 
-// lock keeps two starts of one folder apart.
+// lock prevents concurrent starts in one folder.
 func lock(ctx context.Context, folder string) (func(), error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("making the federation's folder: %w", err)
+		return nil, fmt.Errorf("create the federation's folder: %w", err)
 	}
-	return lockFile(ctx, filepath.Join(folder, ".lock"))
+	return tools.Lock(ctx, filepath.Join(folder, ".lock"))
 }
 
 func writeJSON(path string, value any) error {

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Up builds what is not built yet, starts a federation and waits until every
-// project and cell is Ready. On any error, and when ctx ends before that,
-// everything that was started is stopped again before Up returns. After Up has
-// returned the federation no longer depends on ctx or on this program.
+// Up builds missing binaries, starts a federation and waits until every project
+// and cell is Ready. On an error, or when ctx ends before that, it stops
+// everything that it started before it returns. Afterwards the federation does
+// not depend on ctx, and a detached one not on this program.
 func Up(ctx context.Context, o Options) (*Federation, error) {
 	progress := newProgress(o.Out)
 	o, err := o.complete()
@@ -27,11 +27,11 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 		return nil, err
 	}
 	defer unlock()
-	binaries, err := buildTools(ctx, o, progress)
+	binaries, err := o.builder(progress).Build(ctx, binariesFor(o.Cells)...)
 	if err != nil {
 		return nil, err
 	}
-	karmada, err := karmadaFolder(ctx, o.Repository)
+	karmada, err := o.builder(progress).KarmadaFolder(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,37 +39,37 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 	if err != nil {
 		return nil, err
 	}
-	progress.printf("federation in %s", o.Folder)
+	if err := f.buildOwn(ctx, ownCommand); err != nil {
+		return nil, err
+	}
+	if !o.Detached {
+		if err := f.startKeeper(); err != nil {
+			return nil, err
+		}
+	}
+	progress.printf("starting a federation in %s", o.Folder)
 	if err := f.boot(ctx, o.Projects); err != nil {
-		progress.printf("failed, stopping everything")
+		progress.printf("the start failed, stopping everything")
 		return nil, errors.Join(fmt.Errorf("federation in %s did not start: %w", o.Folder, err), f.Down(context.WithoutCancel(ctx)))
 	}
 	progress.printf("federation is up")
 	return f, nil
 }
 
-// boot starts everything, what does not depend on each other at once.
+// boot starts everything, in parallel where nothing depends on another part.
 func (f *Federation) boot(ctx context.Context, projects []string) error {
 	group, ctx := errgroup.WithContext(ctx)
-	built := make(chan struct{})
-	group.Go(func() error {
-		defer close(built)
-		return buildOwn(ctx, f.state.Repository, f.binFolder(), "./cmd/federation")
-	})
 	if err := f.startEtcd(ctx); err != nil {
-		return errors.Join(err, group.Wait())
+		return err
 	}
 	group.Go(func() error {
 		if err := f.bootKarmada(ctx); err != nil {
 			return err
 		}
-		return f.joinAll(ctx, built)
+		return f.joinAll(ctx)
 	})
 	group.Go(func() error {
 		if err := f.startMiloRoot(ctx); err != nil {
-			return err
-		}
-		if err := await(ctx, built); err != nil {
 			return err
 		}
 		return f.startMilo(ctx, projects)
@@ -77,17 +77,7 @@ func (f *Federation) boot(ctx context.Context, projects []string) error {
 	return group.Wait()
 }
 
-// await waits until a channel is closed.
-func await(ctx context.Context, done <-chan struct{}) error {
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// bootKarmada starts hub and cells.
+// bootKarmada starts the hub and the cells.
 func (f *Federation) bootKarmada(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return f.startHub(ctx) })
@@ -97,12 +87,8 @@ func (f *Federation) bootKarmada(ctx context.Context) error {
 	return group.Wait()
 }
 
-// joinAll makes the cells members of the hub. The karmada-agent of a cell in
-// pull mode runs in what was built.
-func (f *Federation) joinAll(ctx context.Context, built <-chan struct{}) error {
-	if err := await(ctx, built); err != nil {
-		return err
-	}
+// joinAll joins all cells to the hub.
+func (f *Federation) joinAll(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, cell := range f.Cells() {
 		group.Go(func() error { return f.join(ctx, cell) })

@@ -2,9 +2,22 @@
 # Copyright The karmada-compute Authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates everything in a copy of the tree and fails when that differs from what is there.
+# Fails when the product and the federation's binaries compile different versions of a module, and when generated files
+# differ from what `make generate` makes in a copy of the tree.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
+
+# versions lists the modules that packages are compiled from, with their versions.
+versions() {
+	go list -deps -f '{{with .Module}}{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}{{end}}' "$@" | grep ' v' | sort -u
+}
+differing=$(join <(cd "$root" && versions ./cmd/...) <(cd "$root/hack/tools/federation" && versions $(go list -f '{{.ImportPath}}' tool)) | awk '$2 != $3')
+if [ -n "$differing" ]; then
+	echo "go.mod and hack/tools/federation/go.mod require different versions, so that a first build compiles these modules twice:" >&2
+	echo "$differing" >&2
+	exit 1
+fi
+
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 generated=(api/v1alpha api/crds milo hub/access cell/access interpreter/customization)

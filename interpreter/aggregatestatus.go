@@ -16,19 +16,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// report is what one cell reports.
+// report is the status that one cell reports.
 type report struct {
 	cell   string
 	status ReflectedStatus
 }
 
-// AggregateStatus is the status of the hub's object from what its cells report. A cell speaks only of the Instances
-// of this very deployment; of two that report the same Instance, the first by name is believed. Cells of which none has
-// been heard leave the status as it was: what Karmada cannot apply it does not report, and that stops no Instance.
-// An error names the cluster whose report cannot be read.
+// AggregateStatus is the status of the object on the hub, from the reports of its cells. Only Instances of this deployment
+// count, and of two cells that report the same Instance the first by name. While no cell has reported, the status stays as
+// it is: Karmada reports nothing of an object that it cannot apply, and the Instances keep running. An error names the
+// cluster whose report is invalid.
 //
-// Where the deployment says which cell runs which Instances, the cells that it names count and no others, and none speaks
-// of an Instance of another.
+// Where the deployment assigns Instances to cells, only the reports of these cells count, and of each only the Instances that
+// are not assigned to another.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)
@@ -53,27 +53,28 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 	return result, nil
 }
 
-// assignedItems are the items of the cells that an assignment names. A cell that Karmada does not list is silent.
+// assignedItems are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.
 func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []workv1alpha2.AggregatedStatusItem) []workv1alpha2.AggregatedStatusItem {
 	var assigned []workv1alpha2.AggregatedStatusItem
-	heard := map[string]bool{}
+	reported := map[string]bool{}
 	for i := range items {
 		if assignment.Names(items[i].ClusterName) {
-			heard[items[i].ClusterName] = true
+			reported[items[i].ClusterName] = true
 			assigned = append(assigned, items[i])
 		}
 	}
 	for i := range assignment.Cells {
-		if name := assignment.Cells[i].Name; !heard[name] {
-			heard[name] = true
+		if name := assignment.Cells[i].Name; !reported[name] {
+			reported[name] = true
 			assigned = append(assigned, workv1alpha2.AggregatedStatusItem{ClusterName: name})
 		}
 	}
 	return assigned
 }
 
-// observedGeneration is the lowest generation of the hub's object that all cells have acted on. Of a cell that is silent,
-// or still at work, or that speaks of a generation that this object has not reached, what was known before holds.
+// observedGeneration is the highest generation of the object on the hub that every cell has observed. For a cell that has not
+// reported, that has not yet observed its own object, or that reports a generation which the object does not have, it is the
+// previous one.
 func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []report) int64 {
 	known := onHub.Status.ObservedGeneration
 	if cells == 0 {
@@ -93,8 +94,8 @@ func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []
 	return lowest
 }
 
-// mergeInstances are the Instances of a deployment that cells report, by index. An Instance of an index that is nobody's
-// is on its way out, and is shown until it is gone.
+// mergeInstances are the reported Instances of a deployment, by index. An Instance with an index that is assigned to no cell is
+// being deleted and is listed until it is gone.
 func mergeInstances(onHub *v1alpha.WorkloadDeployment, reports []report) []v1alpha.ReportedInstance {
 	var result []v1alpha.ReportedInstance
 	indices := map[string]int{}
@@ -119,7 +120,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) 
 	var reports []report
 	for i := range items {
 		if items[i].Status == nil || len(items[i].Status.Raw) == 0 || string(items[i].Status.Raw) == "null" {
-			// Karmada has not heard from that cell yet.
+			// The cell has not reported yet.
 			continue
 		}
 		decoded := report{cell: items[i].ClusterName}
@@ -132,8 +133,8 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) 
 	return reports, nil
 }
 
-// mergeConditions takes over each condition of a cell that is worse than what is there. With several cells, the
-// message names the cell.
+// mergeConditions replaces the conditions of result that are better than those of a report. With several cells the messages
+// name the cell.
 func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
 	for _, condition := range from.status.Conditions {
 		if several {
@@ -149,7 +150,7 @@ func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, seve
 	}
 }
 
-// badness orders conditions of one type: for Progressing True is what wants attention, for all others False is.
+// badness orders conditions of one type, the worst highest: Progressing is bad when it is True, all others when they are False.
 func badness(condition metav1.Condition) int {
 	bad := metav1.ConditionFalse
 	if condition.Type == v1alpha.ConditionProgressing {

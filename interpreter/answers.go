@@ -15,12 +15,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// answers are the operations that are served. Nothing writes to it.
+// answers are the supported operations. The map is never written to.
 var answers = map[configv1alpha1.InterpreterOperation]func(*v1alpha.WorkloadDeployment, *karmadainterpreter.Request) karmadainterpreter.Response{
 	configv1alpha1.InterpreterOperationInterpretReplica:    answerReplica,
 	configv1alpha1.InterpreterOperationReviseReplica:       answerRevision,
 	configv1alpha1.InterpreterOperationInterpretStatus:     answerStatus,
-	configv1alpha1.InterpreterOperationPrune:               answerPrune,
 	configv1alpha1.InterpreterOperationRetain:              answerRetain,
 	configv1alpha1.InterpreterOperationAggregateStatus:     answerAggregation,
 	configv1alpha1.InterpreterOperationInterpretHealth:     answerHealth,
@@ -53,10 +52,6 @@ func answerStatus(object *v1alpha.WorkloadDeployment, _ *karmadainterpreter.Requ
 	response := karmadainterpreter.Succeeded("")
 	response.RawStatus = &runtime.RawExtension{Raw: raw}
 	return response
-}
-
-func answerPrune(object *v1alpha.WorkloadDeployment, _ *karmadainterpreter.Request) karmadainterpreter.Response {
-	return patchAnnotations(object, Prune(object))
 }
 
 func answerRetain(desired *v1alpha.WorkloadDeployment, request *karmadainterpreter.Request) karmadainterpreter.Response {

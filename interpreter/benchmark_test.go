@@ -21,9 +21,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// BenchmarkOperations measures each operation on a deployment of so many Instances, both ways that Karmada may ask: the
-// handler over a TLS connection that is kept, and the customization in process. Both begin with Karmada's object and end
-// with the answer, as Karmada has it.
+// BenchmarkOperations measures each operation on a deployment with many Instances in both modes: the handler over a TLS
+// connection that stays open, and the customization in process. Both include the conversions to and from the objects that Karmada
+// has.
 func BenchmarkOperations(b *testing.B) {
 	lua, err := karmada()
 	if err != nil {
@@ -45,7 +45,7 @@ func BenchmarkOperations(b *testing.B) {
 				b.ReportAllocs()
 				var stopped float64
 				for b.Loop() {
-					// Karmada stops a script after a second by the clock, which says more about the machine than about the script.
+					// Karmada ends a script after one second of wall-clock time, which depends more on the machine than on the script.
 					if _, err := run(lua, operation, object, observed, c); err != nil && !strings.Contains(err.Error(), "context deadline exceeded") {
 						b.Fatal(err)
 					} else if err != nil {
@@ -58,7 +58,7 @@ func BenchmarkOperations(b *testing.B) {
 	}
 }
 
-// large is a question about a deployment of so many Instances in two cells, each with the conditions that a cell writes.
+// large is a case with a deployment of many Instances in two cells, with the conditions that a cell writes.
 func large(b *testing.B, operation configv1alpha1.InterpreterOperation, instances int) *golden {
 	b.Helper()
 	all := [2][]string{}
@@ -89,7 +89,7 @@ func large(b *testing.B, operation configv1alpha1.InterpreterOperation, instance
 	return c
 }
 
-// askOverTLS asks as Karmada's client does: it encodes the object, and applies the patch to it.
+// askOverTLS sends a request as Karmada's client does: it encodes the object and applies the patch of the response.
 func askOverTLS(b *testing.B, server *httptest.Server, operation configv1alpha1.InterpreterOperation, object, observed *unstructured.Unstructured, c *golden) {
 	b.Helper()
 	asked := &configv1alpha1.ResourceInterpreterRequest{

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// quantityPaths are objects that hold a quantity in each place where one can be.
+// quantityPaths are objects with a quantity in each field that can have one.
 var quantityPaths = []string{
 	`{"spec":{"scaleSettings":{"metrics":[{"resource":{"target":{"value":%s}}}]}}}`,
 	`{"spec":{"scaleSettings":{"metrics":[{"resource":{"target":{"averageValue":%s}}}]}}}`,
@@ -24,7 +24,7 @@ var quantityPaths = []string{
 	`{"spec":{"template":{"spec":{"volumes":[{"disk":{"template":{"spec":{"resources":{"requests":{"storage":%s}}}}}}]}}}}`,
 }
 
-// TestUncountable would not end if anything read these quantities.
+// TestUncountable would not end if these quantities were parsed.
 func TestUncountable(t *testing.T) {
 	quantities := []string{
 		`"1e1000000000"`, `"1e-1000000000"`, `1e-1000000000`, `"12345678901234567890E+1000000000"`, `"1e99999999999999999999"`,

@@ -19,7 +19,7 @@ var (
 	cases = flag.Int("cases", 200, "how many random cases each operation gets")
 )
 
-// operations are those that both Go and Lua answer.
+// operations are those that both Go and Lua support.
 var operations = []configv1alpha1.InterpreterOperation{
 	configv1alpha1.InterpreterOperationInterpretReplica,
 	configv1alpha1.InterpreterOperationReviseReplica,
@@ -30,7 +30,7 @@ var operations = []configv1alpha1.InterpreterOperation{
 	configv1alpha1.InterpreterOperationInterpretDependency,
 }
 
-// TestGoAndLuaAgree on random objects: the functions, the handler and the customization answer the same, or all refuse.
+// TestGoAndLuaAgree checks on random objects that the functions, the handler and the customization return the same or all fail.
 func TestGoAndLuaAgree(t *testing.T) {
 	for i, operation := range operations {
 		t.Run(string(operation), func(t *testing.T) {
@@ -48,13 +48,13 @@ func TestGoAndLuaAgree(t *testing.T) {
 			}
 			t.Logf("%d of %d were refused", refused, *cases)
 			if refused > *cases/2 {
-				t.Error("most of the cases are garbage and say little")
+				t.Error("most of the cases are invalid")
 			}
 		})
 	}
 }
 
-// question is a case without what is wanted.
+// question is a case without the wanted answer.
 func (g *generator) question(t testing.TB, operation configv1alpha1.InterpreterOperation) *golden {
 	t.Helper()
 	c := &golden{Object: g.deployment(t, operation), Replicas: new(pick(g, someReplicas))}
@@ -67,7 +67,7 @@ func (g *generator) question(t testing.TB, operation configv1alpha1.InterpreterO
 	return c
 }
 
-// agree says whether the question was answered.
+// agree compares the answers. It says whether there was one.
 func agree(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) bool {
 	t.Helper()
 	want, wantErr := served(t, operation, c)
@@ -80,7 +80,7 @@ func agree(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golde
 	}
 	wantKept, gotKept := kept(t, operation, want), kept(t, operation, got)
 	if want["object"] != nil && bytes.Contains(c.Object, []byte(`:null`)) {
-		// An object whose members are all null becomes empty in Lua, and Karmada drops what is empty and was not before.
+		// An object whose members are all null is empty in Lua, and Karmada drops it.
 		wantKept, gotKept = withoutEmpty(wantKept), withoutEmpty(gotKept)
 	}
 	same(t, "customization", gotKept, wantKept)
@@ -96,7 +96,7 @@ func agree(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golde
 	return true
 }
 
-// same says where answers differ: they are too long to be shown.
+// same shows where answers differ, which are too long to be shown.
 func same(t *testing.T, by string, got, want any) {
 	t.Helper()
 	if difference := cmp.Diff(plain(t, want), plain(t, got)); difference != "" {
@@ -104,7 +104,7 @@ func same(t *testing.T, by string, got, want any) {
 	}
 }
 
-// TestOperations: whatever the webhook is registered for is in Lua as well.
+// TestOperations checks that the webhook is registered for the operations that Lua supports.
 func TestOperations(t *testing.T) {
 	if registered := registeredOperations(t); !slices.Equal(slices.Sorted(slices.Values(registered)), slices.Sorted(slices.Values(operations))) {
 		t.Errorf("the webhook is registered for %v, in Lua are %v", registered, operations)

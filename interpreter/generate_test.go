@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// What is made up is biased towards what goes wrong: few names, so that they meet; generations that lag or run ahead.
+// Random cases are biased towards likely errors: few names, so that they collide, and generations that are too low or too high.
 var (
 	someNames       = []string{"", "a", "b", "settings", "keys", "é", "web"}
 	someCells       = []string{"a", "b", "c", "dfw-10", "dfw-9"}
@@ -45,7 +45,7 @@ var (
 	noQuantities = []any{"", "abc", "1Q", "1e", "--1", "1e41", "1e-41", "1E+999999999999999999999", strings.Repeat("9", 65), true, []any{"1"}, map[string]any{"a": "1"}}
 )
 
-// generator makes up cases. The same seed makes the same cases.
+// generator makes random cases. The same seed makes the same cases.
 type generator struct {
 	*rand.Rand
 	filler *randfill.Filler
@@ -75,7 +75,7 @@ func newGenerator(seed int64) *generator {
 
 func pick[T any](g *generator, from []T) T { return from[g.Intn(len(from))] }
 
-// one is true once in so many times.
+// one is true with a probability of one in in.
 func (g *generator) one(in int) bool { return g.Intn(in) == 0 }
 
 func (g *generator) fillMeta(m *metav1.ObjectMeta, _ randfill.Continue) {
@@ -95,7 +95,7 @@ func (g *generator) fillCondition(condition *metav1.Condition, _ randfill.Contin
 	condition.ObservedGeneration = int64(g.Intn(3))
 }
 
-// message is often one that is about as long as it may be, of characters of one to four bytes.
+// message often has about the longest allowed length, and characters of one to four bytes.
 func (g *generator) message() string {
 	if g.one(2) {
 		return pick(g, []string{"", "all well", ": ", "ends with: ", "<&>\"\\\n"})
@@ -123,7 +123,7 @@ func (g *generator) fillAssignment(assignment *v1alpha.WorkloadDeploymentAssignm
 	}
 }
 
-// deployment is a WorkloadDeployment as it may be in etcd, and a little beyond.
+// deployment is a WorkloadDeployment as an API server may store it, with some members that it would not.
 func (g *generator) deployment(t testing.TB, operation configv1alpha1.InterpreterOperation) json.RawMessage {
 	t.Helper()
 	var object v1alpha.WorkloadDeployment
@@ -131,12 +131,12 @@ func (g *generator) deployment(t testing.TB, operation configv1alpha1.Interprete
 	if operation == configv1alpha1.InterpreterOperationInterpretHealth && g.one(2) {
 		g.recover(&object)
 	}
-	// Of what scripts return Karmada drops what has become empty from lists by its position, one after the other and in no
-	// order, so that it hits others; and it takes an empty list for an empty object where another list at the same place
-	// holds one. An API server lets neither in.
+	// Karmada drops members of lists that a script has emptied by their positions, one after the other in random order, and
+	// so drops others; and it takes an empty list for an empty object where another list at the same path has one. An API
+	// server stores neither.
 	g.wholeLists = operation == configv1alpha1.InterpreterOperationReviseReplica || operation == configv1alpha1.InterpreterOperationRetain
 	tree, _ := g.warp(asTree(t, object), "", false).(map[string]any)
-	// What only some operations read may be garbage only for them: the functions of the others never see it.
+	// Members that only some operations read are invalid only in the cases of these: the functions of the others never get them.
 	garbled := map[configv1alpha1.InterpreterOperation]string{
 		configv1alpha1.InterpreterOperationInterpretReplica: "runtime",
 		configv1alpha1.InterpreterOperationInterpretStatus:  "status",
@@ -156,7 +156,7 @@ func (g *generator) recover(object *v1alpha.WorkloadDeployment) {
 	object.Status.Conditions = slices.Insert(object.Status.Conditions, g.Intn(len(object.Status.Conditions)+1), available)
 }
 
-// items are what cells report: some silent, some garbage.
+// items are the reports of cells: some missing, some invalid.
 func (g *generator) items(t testing.TB) []workv1alpha2.AggregatedStatusItem {
 	t.Helper()
 	var items []workv1alpha2.AggregatedStatusItem

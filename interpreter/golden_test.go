@@ -24,8 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// golden is a case of testdata/<operation>/<name>.yaml. A member that is null and one that is missing are the same in
-// what is wanted.
+// golden is a case of testdata/<operation>/<name>.yaml. In the wanted answer null is the same as missing.
 type golden struct {
 	Description string                              `json:"description"`
 	Object      json.RawMessage                     `json:"object"`
@@ -36,10 +35,10 @@ type golden struct {
 	WantError   string                              `json:"wantError,omitempty"`
 }
 
-// answer is what an operation answers, by the names that golden cases use.
+// answer is the answer of an operation, by the names in golden cases.
 type answer map[string]any
 
-// leastGoldenFiles keeps cases from going missing unseen.
+// leastGoldenFiles lets the test fail when cases are missing.
 const leastGoldenFiles = 60
 
 func TestGolden(t *testing.T) {
@@ -66,7 +65,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// runGolden puts one question to the functions, to the handler and to the customization.
+// runGolden runs one case on the function, on the handler and on the customization.
 func runGolden(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) {
 	t.Helper()
 	runGo(t, operation, c)
@@ -77,7 +76,7 @@ func runGolden(t *testing.T, operation configv1alpha1.InterpreterOperation, c *g
 	}
 }
 
-// runGo puts one question to the functions and to the handler.
+// runGo runs one case on the function and on the handler.
 func runGo(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) {
 	t.Helper()
 	got, err := direct(operation, c)
@@ -104,7 +103,7 @@ func compare(t testing.TB, by string, got any, err error, want any, wantError st
 	}
 }
 
-// direct asks the function of an operation.
+// direct calls the function of an operation.
 func direct(operation configv1alpha1.InterpreterOperation, c *golden) (answer, error) {
 	object, observed := &v1alpha.WorkloadDeployment{}, &v1alpha.WorkloadDeployment{}
 	if err := utiljson.Unmarshal(c.Object, object); err != nil {
@@ -137,7 +136,7 @@ func direct(operation configv1alpha1.InterpreterOperation, c *golden) (answer, e
 	}
 }
 
-// served asks the handler as Karmada does, and applies the patch that it answers.
+// served sends a request to the handler as Karmada does, and applies the patch of the response.
 func served(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) (answer, error) {
 	t.Helper()
 	asked := request(t, operation)
@@ -175,8 +174,8 @@ func served(t *testing.T, operation configv1alpha1.InterpreterOperation, c *gold
 	}
 }
 
-// normalised is what is wanted, with the object as its type writes it: a typed function answers with every field
-// that the type always has.
+// normalised is the wanted answer with the object as its type encodes it: a typed function returns every field that is never
+// omitted.
 func normalised(t *testing.T, want map[string]json.RawMessage) map[string]json.RawMessage {
 	t.Helper()
 	if want["object"] == nil {

@@ -19,17 +19,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Path is where the handler is served; policies/interpreter.yaml names it too.
+// Path is the URL path of the handler. policies/interpreter.yaml has it as well.
 const Path = "/interpret-workloaddeployment"
 
-// maxBody is the largest request that is read, in bytes. A request to aggregate carries the object with its status
-// and that status once more per cell, and an object may have 1.5 MiB in etcd.
+// maxBody is the largest request, in bytes. One to aggregate a status holds the object with its status and the status of
+// every cell, and an object may take 1.5 MiB in etcd.
 const maxBody = 8 << 20
 
-// NewHandler answers Karmada's ResourceInterpreter requests. It is safe for concurrent use.
+// NewHandler returns the handler of Karmada's ResourceInterpreter requests. It is safe for concurrent use.
 //
-// Requests and responses are those of Karmada's library. They are read here and not by it, because it cuts requests off
-// at 1 MiB, which one about a deployment with 600 Instances passes, and calls the rest malformed.
+// Requests and responses are of the types of Karmada's library. The library does not read them, because it truncates
+// requests at 1 MiB, which a deployment with 600 Instances exceeds, and then calls them malformed.
 func NewHandler() http.Handler {
 	return http.HandlerFunc(serve)
 }
@@ -52,11 +52,11 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	count(operation, &response)
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(configv1alpha1.ResourceInterpreterContext{Response: &response.ResourceInterpreterResponse}); err != nil {
-		klog.FromContext(r.Context()).Error(err, "Answer to Karmada could not be sent")
+		klog.FromContext(r.Context()).Error(err, "Cannot send the response to Karmada")
 	}
 }
 
-// refuseBody answers a request that cannot be read whole.
+// refuseBody responds to a request that cannot be read to its end.
 func refuseBody(w http.ResponseWriter, err error) {
 	response := refused(err)
 	count("", &response)
@@ -82,7 +82,7 @@ func decodeRequest(contentType string, body []byte) (*karmadainterpreter.Request
 	return &karmadainterpreter.Request{ResourceInterpreterRequest: *question.Request}, nil
 }
 
-// handle answers one request.
+// handle responds to one request.
 func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "WorkloadDeployment" {
 		return refused(fmt.Errorf("kind %s of group %q is not interpreted here", request.Kind.Kind, request.Kind.Group))
@@ -98,11 +98,12 @@ func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	return answer(object, request)
 }
 
-// refused answers a request that is at fault, failed one that is not.
+// refused is the response to an invalid request.
 func refused(err error) karmadainterpreter.Response {
 	return karmadainterpreter.Errored(http.StatusBadRequest, err)
 }
 
+// failed is the response to a valid request that cannot be answered.
 func failed(err error) karmadainterpreter.Response {
 	return karmadainterpreter.Errored(http.StatusInternalServerError, err)
 }

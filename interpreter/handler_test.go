@@ -131,7 +131,7 @@ func patched(t testing.TB, object, patch []byte) []byte {
 	return result
 }
 
-// TestRegistration: what Karmada is told is what is served.
+// TestRegistration checks that the webhook is registered for the operations that the handler supports.
 func TestRegistration(t *testing.T) {
 	for _, operation := range registeredOperations(t) {
 		if response := ask(t, request(t, operation)); !response.Successful {
@@ -140,7 +140,7 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
-// registeredOperations are those that Karmada is told to ask the webhook for, at the path of the handler.
+// registeredOperations are those that the webhook is registered for, at the path of the handler.
 func registeredOperations(t *testing.T) []configv1alpha1.InterpreterOperation {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "policies", "interpreter.yaml"))
@@ -157,7 +157,7 @@ func registeredOperations(t *testing.T) []configv1alpha1.InterpreterOperation {
 	return configuration.Webhooks[0].Rules[0].Operations
 }
 
-// FuzzHandler: whatever comes in, there is an answer, and success only for the operations that are served.
+// FuzzHandler checks that every request has a response, and success only for supported operations.
 func FuzzHandler(f *testing.F) {
 	f.Add([]byte(`{}`))
 	for _, rest := range []string{
@@ -170,7 +170,6 @@ func FuzzHandler(f *testing.F) {
 		`"operation":"ReviseReplica","replicas":-1,"object":{"spec":{"replicas":1}}`,
 		`"operation":"Retain","object":{"spec":{"scaleSettings":{"minReplicas":1,"maxReplicas":3,"metrics":[{"resource":{"name":"cpu"}}]}}},"observedObject":{"spec":{"replicas":9}}`,
 		`"operation":"Retain","object":{},"observedObject":null`,
-		`"operation":"Prune","object":{"metadata":{"annotations":{"compute.datumapis.com/project":"p"}}}`,
 		`"operation":"InterpretDependency","object":{"spec":{"template":{"spec":{"runtime":{"sandbox":{"imagePullSecrets":[{"name":"p"}],"containers":[{"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s"}}},{"name":"B","valueFrom":{}}]}]}},"volumes":[{"configMap":{"name":"c"}},{"secret":{}}]}}}}`,
 	} {
 		f.Add([]byte(`{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","request":{"uid":"u","kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"WorkloadDeployment"},` + rest + `}}`))
@@ -193,8 +192,8 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-// TestHandlerReadsLargeRequests: a deployment may have a thousand Instances, and what Karmada asks about it is larger
-// than what Karmada's own library reads.
+// TestHandlerReadsLargeRequests: a request about a deployment with a thousand Instances is larger than Karmada's own library
+// reads.
 func TestHandlerReadsLargeRequests(t *testing.T) {
 	var names []string
 	for i := range 1000 {

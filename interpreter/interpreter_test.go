@@ -28,7 +28,7 @@ func onHub() *v1alpha.WorkloadDeployment {
 	return deployment
 }
 
-// from is the item of a cell that has so many of so many Instances Ready.
+// from is the item of a cell with these Instances, of which ready are Ready.
 func from(t *testing.T, cell string, templateGeneration int64, ready int32, names ...string) workv1alpha2.AggregatedStatusItem {
 	t.Helper()
 	status := interpreter.ReflectedStatus{Generation: 7, ResourceTemplateGeneration: templateGeneration}
@@ -58,13 +58,13 @@ func TestAggregateStatus(t *testing.T) {
 		wantAvailable metav1.ConditionStatus
 		wantMessage   string
 	}{
-		"no cell yet":             {wantObserved: 3},
-		"a cell that is silent":   {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw"}}, wantObserved: 3},
-		"a cell that says null":   {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte("null")}}}, wantObserved: 3},
-		"one cell":                {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 2, "web-0", "web-1")}, wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True"},
-		"one cell that lags":      {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 3, 1, "web-0")}, wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True"},
-		"sorted by index":         {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-10", "web-9")}, wantNames: "web-9 web-10", wantReady: 1, wantObserved: 4, wantAvailable: "True"},
-		"names of others dropped": {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-0", "db-0", "web-x", "web-01")}, wantNames: "web-0", wantReady: 1, wantObserved: 4, wantAvailable: "True"},
+		"no cell yet":                 {wantObserved: 3},
+		"a cell that is silent":       {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw"}}, wantObserved: 3},
+		"a cell whose status is null": {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte("null")}}}, wantObserved: 3},
+		"one cell":                    {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 2, "web-0", "web-1")}, wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True"},
+		"one cell that lags":          {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 3, 1, "web-0")}, wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True"},
+		"sorted by index":             {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-10", "web-9")}, wantNames: "web-9 web-10", wantReady: 1, wantObserved: 4, wantAvailable: "True"},
+		"names of others dropped":     {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-0", "db-0", "web-x", "web-01")}, wantNames: "web-0", wantReady: 1, wantObserved: 4, wantAvailable: "True"},
 		"two cells, worst first": {
 			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 0, "web-1"), from(t, "a", 4, 1, "web-0", "web-1")},
 			wantNames: "web-0 web-1", wantReady: 1, wantObserved: 4, wantAvailable: "False", wantMessage: "cell b: none is Ready",
@@ -112,7 +112,7 @@ func TestAggregateStatus(t *testing.T) {
 	}
 }
 
-// TestAggregateStatusOfSilentCells: what Karmada could not apply is not reported, and the Instances run on.
+// TestAggregateStatusOfSilentCells: Karmada reports nothing of what it could not apply, and the Instances keep running.
 func TestAggregateStatusOfSilentCells(t *testing.T) {
 	deployment := onHub()
 	deployment.Status.Replicas, deployment.Status.Instances = 1, []v1alpha.ReportedInstance{{Name: "web-0"}}
@@ -184,11 +184,11 @@ func TestInterpretHealth(t *testing.T) {
 		change func(*v1alpha.WorkloadDeployment)
 		want   bool
 	}{
-		"all Ready":     {change: func(*v1alpha.WorkloadDeployment) {}, want: true},
-		"one missing":   {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 1 }},
-		"not observed":  {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 3 }},
-		"not available": {change: func(d *v1alpha.WorkloadDeployment) { d.Status.Conditions = nil }},
-		"nothing asked": {change: func(d *v1alpha.WorkloadDeployment) { d.Status.DesiredReplicas, d.Status.ReadyReplicas = 0, 0 }},
+		"all Ready":       {change: func(*v1alpha.WorkloadDeployment) {}, want: true},
+		"one missing":     {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 1 }},
+		"not observed":    {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 3 }},
+		"not available":   {change: func(d *v1alpha.WorkloadDeployment) { d.Status.Conditions = nil }},
+		"nothing desired": {change: func(d *v1alpha.WorkloadDeployment) { d.Status.DesiredReplicas, d.Status.ReadyReplicas = 0, 0 }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// InterpretReplica is how many Instances a deployment declares and what each of them takes. The number is the one that
-// ReviseReplica sets, so that Karmada reads back what it wrote; without it, minReplicas run. Requirements are nil when
-// nothing is known about the size.
+// InterpretReplica is the number of Instances of a deployment and the resources that each of them takes. The number is the one
+// that ReviseReplica sets, so that Karmada reads back what it wrote, else minReplicas. Requirements are nil when the size is
+// unknown.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
 	replicas := object.Spec.ScaleSettings.MinReplicas
 	if object.Spec.Replicas != nil {
 		replicas = *object.Spec.Replicas
 	}
-	size := InstanceSize(&object.Spec.Template.Spec)
+	size := v1alpha.InstanceSize(&object.Spec.Template.Spec)
 	if len(size) == 0 {
 		return replicas, nil
 	}

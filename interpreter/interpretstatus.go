@@ -6,7 +6,6 @@ package interpreter
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,26 +13,22 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// ReflectedStatus is what Karmada carries from a cell to the hub: the status, and which generations it is about.
+// ReflectedStatus is what Karmada copies from a cell to the hub: the status, and the generations that it is about.
 type ReflectedStatus struct {
 	v1alpha.WorkloadDeploymentStatus `json:",inline"`
 
 	// Generation of the object in the cell.
 	Generation int64 `json:"generation"`
-	// ResourceTemplateGeneration is the generation of the object on the hub that the cell's was made from.
+	// ResourceTemplateGeneration is the generation of the object on the hub from which Karmada wrote the object in the cell.
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration"`
 }
 
-// What a report may hold. Karmada writes all of it three times for each change, and reads it back in one request of
-// at most a MiB.
-const (
-	// MaxInstances is the most Instances that a deployment may have.
-	MaxInstances = 1000
-	// MaxMessage is the longest message of a condition, in bytes.
-	MaxMessage = 512
-)
+// MaxInstances is the most Instances that a report may have. Karmada writes all of it three times for each change, and reads it
+// back in one request of at most a MiB.
+const MaxInstances = 1000
 
-// InterpretStatus is what of a cell's object goes to the hub, cut to a bounded size.
+// InterpretStatus is the part of the object in a cell that is copied to the hub, truncated to a bounded size. It fails when
+// Karmada's annotation with the generation is invalid.
 func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {
 	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
@@ -53,12 +48,8 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 	return reflected, nil
 }
 
-// shorten cuts messages that are too long, between two characters.
 func shorten(conditions []metav1.Condition) {
-	const ellipsis = "…"
 	for i := range conditions {
-		if message := conditions[i].Message; len(message) > MaxMessage {
-			conditions[i].Message = strings.ToValidUTF8(message[:MaxMessage-len(ellipsis)], "") + ellipsis
-		}
+		conditions[i].Message = v1alpha.ShortenMessage(conditions[i].Message, v1alpha.MaxMessage)
 	}
 }

@@ -32,7 +32,7 @@ import (
 // deploymentKind is what the customization is for.
 var deploymentKind = schema.GroupVersionKind{Group: "compute.datumapis.com", Version: "v1alpha", Kind: "WorkloadDeployment"}
 
-// karmada is Karmada's interpreter of customizations, with ours loaded.
+// karmada is Karmada's interpreter of customizations with ours.
 var karmada = sync.OnceValues(func() (*declarative.ConfigurableInterpreter, error) {
 	var ours configv1alpha1.ResourceInterpreterCustomization
 	if err := yaml.UnmarshalStrict(customization.YAML, &ours); err != nil {
@@ -43,7 +43,7 @@ var karmada = sync.OnceValues(func() (*declarative.ConfigurableInterpreter, erro
 	return lua, nil
 })
 
-// scripted asks the customization, as Karmada's components do.
+// scripted runs the customization as Karmada's components do.
 func scripted(t testing.TB, operation configv1alpha1.InterpreterOperation, c *golden) (answer, error) {
 	t.Helper()
 	lua, err := karmada()
@@ -52,7 +52,7 @@ func scripted(t testing.TB, operation configv1alpha1.InterpreterOperation, c *go
 	}
 	object, observed := asUnstructured(t, c.Object), asUnstructured(t, c.Observed)
 	result, err := run(lua, operation, object, observed, c)
-	// Karmada stops a script after a second by the clock, which a machine that does other things may need for a large one.
+	// Karmada ends a script after one second of wall-clock time, which a large case may take on a busy machine.
 	for range 20 {
 		if err == nil || !strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
 			break
@@ -64,7 +64,7 @@ func scripted(t testing.TB, operation configv1alpha1.InterpreterOperation, c *go
 
 // run runs the script of an operation.
 func run(lua *declarative.ConfigurableInterpreter, operation configv1alpha1.InterpreterOperation, object, observed *unstructured.Unstructured, c *golden) (answer, error) {
-	result, enabled, err := answer{}, true, errors.New("not asked")
+	result, enabled, err := answer{}, true, errors.New("not run")
 	switch operation {
 	case configv1alpha1.InterpreterOperationInterpretReplica:
 		result["replicas"], result["requirements"], enabled, err = lua.GetReplicas(object)
@@ -102,10 +102,9 @@ func asUnstructured(t testing.TB, raw json.RawMessage) *unstructured.Unstructure
 	return object
 }
 
-// kept is an answer as it can be compared. Where a script does not change an object but makes one, as for a status,
-// Karmada drops what is empty, because Lua does not tell an empty object from an empty list: the status is compared as
-// its type reads it too, which misses nothing. Karmada writes no more of an aggregated object than its status. Quantities
-// are equal when they are written the same in their canonical form.
+// kept is an answer in a form that can be compared. Where a script returns a new object, such as a status, Karmada drops empty
+// members, because Lua does not tell an empty object from an empty list: the status is compared as its type decodes it. Of an
+// aggregated object Karmada writes the status alone. Quantities are compared in their canonical form.
 func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any) any {
 	t.Helper()
 	members, _ := plain(t, value).(map[string]any)
@@ -120,7 +119,7 @@ func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any
 		requirements := &workv1alpha2.ReplicaRequirements{}
 		typed(t, members["requirements"], requirements)
 		for name, quantity := range requirements.ResourceRequest {
-			// A quantity that is changed forgets how it was written.
+			// Changing a quantity drops its original text.
 			quantity.Add(resource.Quantity{})
 			requirements.ResourceRequest[name] = quantity
 		}
@@ -130,7 +129,7 @@ func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any
 	}
 }
 
-// typed is a value read by its type, which must know all of it.
+// typed is a value decoded by its type, which must have all its members.
 func typed(t testing.TB, value, into any) any {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(encoded(t, value)))
@@ -141,7 +140,7 @@ func typed(t testing.TB, value, into any) any {
 	return into
 }
 
-// withoutEmpty is a value without what is null, or an empty object or list.
+// withoutEmpty is a value without nulls and empty objects and lists.
 func withoutEmpty(value any) any {
 	switch typed := value.(type) {
 	case map[string]any:

@@ -20,13 +20,14 @@ const (
 	outcomeFailed   = "failed"
 )
 
-// requestsTotal counts what Karmada asks.
+// requestsTotal counts the requests of Karmada.
 var requestsTotal = registered(prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "karmada_compute_interpreter_requests_total",
-	Help: "Requests of Karmada's resource interpreter by operation (unknown for one that is not served) and outcome: answered, refused (the request is at fault) or failed.",
+	Help: "Requests of Karmada's resource interpreter by operation (unknown for unsupported ones) and outcome: answered, refused (the request is invalid) or failed.",
 }, []string{"operation", "outcome"}))
 
-// registered is the counter as it is registered: a counter that cannot be must not keep Karmada from its answers.
+// registered registers a counter, or returns the one that is registered by its name. One that cannot be registered still
+// counts: Karmada must be answered.
 func registered(counter *prometheus.CounterVec) *prometheus.CounterVec {
 	if already := (prometheus.AlreadyRegisteredError{}); errors.As(metrics.Registry.Register(counter), &already) {
 		if existing, ok := already.ExistingCollector.(*prometheus.CounterVec); ok {
@@ -36,8 +37,8 @@ func registered(counter *prometheus.CounterVec) *prometheus.CounterVec {
 	return counter
 }
 
-// count takes an answered request into account. Operations that are not served share one label, since anybody may
-// make them up.
+// count counts a request with its response. Unsupported operations share one label value, since a caller may invent any
+// number of them.
 func count(operation configv1alpha1.InterpreterOperation, response *karmadainterpreter.Response) {
 	outcome := outcomeAnswered
 	switch {

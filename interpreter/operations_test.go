@@ -4,7 +4,6 @@
 package interpreter_test
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// TestFunctionsLeaveTheirObjectsAlone: Karmada's objects come out of a cache.
+// TestFunctionsLeaveTheirObjectsAlone: Karmada's objects are those of its cache.
 func TestFunctionsLeaveTheirObjectsAlone(t *testing.T) {
 	object, observed := onHub(), onHub()
 	object.Annotations = map[string]string{v1alpha.AnnotationProjectName: "p"}
@@ -35,7 +34,6 @@ func TestFunctionsLeaveTheirObjectsAlone(t *testing.T) {
 		t.Errorf("retained %d", *got.Spec.Replicas)
 	}
 	interpreter.ReviseReplica(object, 2)
-	interpreter.Prune(object)
 	compare(t, "object", answer{"object": object}, nil, answer{"object": before}, "")
 	compare(t, "observed", answer{"object": observed}, nil, answer{"object": beforeObserved}, "")
 }
@@ -49,19 +47,19 @@ func TestReplicaIsWhatReviseReplicaSet(t *testing.T) {
 	}
 }
 
-// TestInstanceSizeIsTheCallersOwn: sizes are added up, and the table of instance types must not be.
+// TestInstanceSizeIsTheCallersOwn: a caller may change a size, and the table of instance types must not change with it.
 func TestInstanceSizeIsTheCallersOwn(t *testing.T) {
 	spec := &v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Resources: v1alpha.InstanceRuntimeResources{InstanceType: "datumcloud/d1-standard-2"}}}
-	size := interpreter.InstanceSize(spec)
+	size := v1alpha.InstanceSize(spec)
 	cpu := size["cpu"]
 	cpu.Add(resource.MustParse("5"))
 	size["cpu"] = cpu
-	if again := interpreter.InstanceSize(spec); again.Cpu().MilliValue() != 1000 || again.Memory().Value() != 2<<30 {
+	if again := v1alpha.InstanceSize(spec); again.Cpu().MilliValue() != 1000 || again.Memory().Value() != 2<<30 {
 		t.Errorf("size %v", again)
 	}
 }
 
-// TestCellKeepsItsAnnotations: Karmada merges them before it asks to retain, and leaves out what the hub has removed.
+// TestCellKeepsItsAnnotations: Karmada merges them before it requests Retain, without those that were removed on the hub.
 func TestCellKeepsItsAnnotations(t *testing.T) {
 	desired := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"hub": "new"}}}}
 	observed := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"annotations": map[string]any{
@@ -79,28 +77,7 @@ func TestCellKeepsItsAnnotations(t *testing.T) {
 	}
 }
 
-func TestPrune(t *testing.T) {
-	asked := request(t, configv1alpha1.InterpreterOperationPrune)
-	asked.Object.Raw = []byte(`{"metadata":{"name":"web","annotations":{"compute.datumapis.com/project":"p","compute.datumapis.com/project-generation":"4","other":"kept"}},"spec":{"unknown":1}}`)
-	response := ask(t, asked)
-	if !response.Successful {
-		t.Fatalf("response %+v", response.Status)
-	}
-	want := `{"metadata":{"name":"web","annotations":{"other":"kept"}},"spec":{"unknown":1}}`
-	pruned := patched(t, asked.Object.Raw, response.Patch)
-	compare(t, "pruned", answer{"object": json.RawMessage(pruned)}, nil, answer{"object": json.RawMessage(want)}, "")
-	asked.Object.Raw = pruned
-	if again := ask(t, asked); again.Patch != nil || again.PatchType != nil {
-		t.Errorf("a pruned object is patched with %s", again.Patch)
-	}
-	object := onHub()
-	object.Annotations = map[string]string{v1alpha.AnnotationProjectName: "p", v1alpha.AnnotationFederationNamespace: "ns", "other": "kept"}
-	if got := interpreter.Prune(object).Annotations; !maps.Equal(got, map[string]string{"other": "kept"}) {
-		t.Errorf("annotations %v", got)
-	}
-}
-
-// TestNoPatchWithoutDifference: Karmada writes what is patched.
+// TestNoPatchWithoutDifference: a patch lets Karmada write.
 func TestNoPatchWithoutDifference(t *testing.T) {
 	revise := request(t, configv1alpha1.InterpreterOperationReviseReplica)
 	revise.Object.Raw = []byte(`{"spec":{"replicas":3}}`)

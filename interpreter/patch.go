@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
@@ -17,17 +16,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Answers that change an object are patches of the one field, so that all else stays as it came, known to us or not.
-// Without a difference there is no patch: Karmada then writes nothing.
+// Answers that change an object are patches of one field: all other fields stay as they are, also those that this version
+// does not know. Without a difference there is no patch, and Karmada writes nothing.
 
-// change is one operation of a JSON patch. "add" replaces a member that is there.
+// change is one operation of a JSON patch. "add" replaces an existing member.
 type change struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
 }
 
-// patch answers with these changes.
+// patch is the response with these changes.
 func patch(changes ...change) karmadainterpreter.Response {
 	response := karmadainterpreter.Succeeded("")
 	if len(changes) == 0 {
@@ -41,7 +40,7 @@ func patch(changes ...change) karmadainterpreter.Response {
 	return response
 }
 
-// patchReplicas takes over spec.replicas alone.
+// patchReplicas is the response that sets spec.replicas as in after.
 func patchReplicas(object []byte, before, after *v1alpha.WorkloadDeployment) karmadainterpreter.Response {
 	wanted := after.Spec.Replicas
 	if wanted == nil || before.Spec.Replicas != nil && *before.Spec.Replicas == *wanted {
@@ -51,7 +50,7 @@ func patchReplicas(object []byte, before, after *v1alpha.WorkloadDeployment) kar
 		Spec map[string]json.RawMessage `json:"spec"`
 	}
 	if err := utiljson.Unmarshal(object, &has); err != nil {
-		return failed(fmt.Errorf("look for the spec: %w", err))
+		return failed(fmt.Errorf("decode the spec: %w", err))
 	}
 	if has.Spec == nil {
 		return patch(change{Op: "add", Path: "/spec", Value: map[string]int32{"replicas": *wanted}})
@@ -59,19 +58,7 @@ func patchReplicas(object []byte, before, after *v1alpha.WorkloadDeployment) kar
 	return patch(change{Op: "add", Path: "/spec/replicas", Value: *wanted})
 }
 
-// patchAnnotations takes away the annotations that are gone.
-func patchAnnotations(before, after *v1alpha.WorkloadDeployment) karmadainterpreter.Response {
-	var changes []change
-	for _, key := range hubOnly {
-		_, was := before.Annotations[key]
-		if _, is := after.Annotations[key]; was && !is {
-			changes = append(changes, change{Op: "remove", Path: "/metadata/annotations/" + strings.ReplaceAll(key, "/", "~1")})
-		}
-	}
-	return patch(changes...)
-}
-
-// patchStatus takes over the status alone.
+// patchStatus is the response that sets the status.
 func patchStatus(object []byte, status *v1alpha.WorkloadDeploymentStatus) karmadainterpreter.Response {
 	var before struct {
 		Status any `json:"status"`

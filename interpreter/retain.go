@@ -5,13 +5,12 @@ package interpreter
 
 import "github.com/karmada-compute/karmada-compute/api/v1alpha"
 
-// Retain is what the hub wants, with what the cell owns: the replicas that an autoscaler in the cell asked for. They
-// count only where the hub lets replicas scale, by maxReplicas and metrics, and within minReplicas and maxReplicas. A
-// number outside is moved to the nearer end and not dropped: who lowers maxReplicas under load must not fall to
-// minReplicas.
+// Retain is the desired object with the fields of the observed one that the cell owns: the replicas that an autoscaler in the
+// cell has set. They are kept only where maxReplicas and metrics allow scaling, and clamped to minReplicas and maxReplicas:
+// lowering maxReplicas under load must not reduce the deployment to minReplicas.
 //
-// Finalizers, owner references, labels and annotations of the cell are not retained here: Karmada's ObjectWatcher
-// has done so before it asks, and knows which annotations the hub has removed since.
+// Finalizers, owner references, labels and annotations of the cell are not retained here. Karmada's ObjectWatcher has done so
+// before, and knows which annotations were removed on the hub.
 func Retain(desired, observed *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
 	retained := desired.DeepCopy()
 	scale := &desired.Spec.ScaleSettings

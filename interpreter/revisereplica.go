@@ -5,9 +5,9 @@ package interpreter
 
 import "github.com/karmada-compute/karmada-compute/api/v1alpha"
 
-// ReviseReplica is a deployment that runs so many Instances in one cell. Karmada asks for it whenever InterpretReplica is
-// answered, also when every cell gets all replicas. The cell holds the number between minReplicas and maxReplicas: a
-// share of a deployment that is below minReplicas is none that a cell runs.
+// ReviseReplica is a deployment with a number of replicas for one cell. Karmada requests it wherever InterpretReplica is
+// supported, also when every cell gets all replicas. The cell clamps the number to minReplicas and maxReplicas, so that a share
+// below minReplicas has no effect.
 func ReviseReplica(object *v1alpha.WorkloadDeployment, replicas int32) *v1alpha.WorkloadDeployment {
 	revised := object.DeepCopy()
 	revised.Spec.Replicas = new(replicas)

@@ -9,12 +9,11 @@ import (
 	"slices"
 )
 
-// plainMaps hold what users name. An API server does not let null into them; Go reads it as an empty value there, and
-// Lua as none.
+// plainMaps have keys of users. An API server stores no null in them; Go decodes it as an empty value there, Lua as a missing
+// one.
 var plainMaps = []string{"annotations", "labels", "limits", "requests", "matchLabels"}
 
-// warp is a value with members that are null, missing, empty, of no type, or written in unusual ways. It stays one that
-// Go reads.
+// warp is a value with members that are null, missing, empty, unknown or unusually written. Go can still decode it.
 func (g *generator) warp(value any, name string, inList bool) any {
 	switch typed := value.(type) {
 	case map[string]any:
@@ -53,7 +52,7 @@ func (g *generator) warpMembers(object map[string]any, name string, inList bool)
 	}
 }
 
-// emptied is an object or list without members, and all else as it is.
+// emptied is an empty object or list in place of one, and any other value as it is.
 func emptied(value any) any {
 	switch value.(type) {
 	case map[string]any:
@@ -65,7 +64,7 @@ func emptied(value any) any {
 	}
 }
 
-// garble makes one scalar below each member of that name garbage.
+// garble makes one scalar below each member of a name invalid.
 func (g *generator) garble(value any, name string) {
 	switch typed := value.(type) {
 	case map[string]any:
@@ -83,8 +82,8 @@ func (g *generator) garble(value any, name string) {
 	}
 }
 
-// garbleBelow goes down from a member at random. What a type does not know, and what InterpretReplica does not read of
-// a runtime, is left alone.
+// garbleBelow descends from a member at random. It leaves alone members that the type does not have, and those of a runtime that
+// InterpretReplica does not read.
 func (g *generator) garbleBelow(object map[string]any, key string) {
 	switch typed := object[key].(type) {
 	case map[string]any:

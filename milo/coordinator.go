@@ -16,12 +16,11 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 )
 
-// Coordinator shares the projects among replicas: it gives multicluster-runtime's sharded coordinator a fixed number
-// of shards, and the Provider the projects of the shards that it wins.
+// Coordinator shares the projects among replicas: multicluster-runtime's sharded coordinator gets a fixed number of shards,
+// and the Provider engages the projects of the shards that this replica owns.
 //
-// Handing it the projects themselves would cost a Lease per project, renewed every few seconds, and would tie the
-// lives of projects together: the context under which one project is announced becomes the parent of whatever the
-// coordinator starts in that moment (docs/decisions/0004-sharding.md).
+// With the projects themselves instead of shards it would renew a Lease per project every few seconds, and projects would
+// share contexts (docs/decisions/0004-sharding.md).
 type Coordinator struct {
 	*sharded.Coordinator
 	provider *Provider
@@ -33,24 +32,24 @@ type CoordinatorOptions struct {
 	Client client.Client
 	// Namespace holds the Leases. It must exist.
 	Namespace string
-	// Replica is the name of this replica; no two that run at once may share it.
+	// Replica is the name of this replica, unique among those that run.
 	Replica string
-	// LeaseDuration is how long a shard whose replica was killed stays with it.
+	// LeaseDuration is how long a killed replica keeps its shards.
 	LeaseDuration time.Duration
-	// Log says which shards come and go.
+	// Log gets the shards that this replica acquires and loses.
 	Log logr.Logger
 }
 
-// Names of the Leases.
-// fenceRetry is how often a replica tries to get a Lease that another one still has.
+// fenceRetry is the time between attempts to acquire the Lease of a shard that another replica holds.
 const fenceRetry = 2 * time.Second
 
+// Prefixes of the names of Leases.
 const (
 	shardLeasePrefix = "karmada-compute-shard"
 	peerLeasePrefix  = "karmada-compute-replica"
 )
 
-// NewCoordinator makes the coordinator that belongs to a provider.
+// NewCoordinator makes the coordinator of a provider.
 func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator {
 	c := &Coordinator{
 		Coordinator: sharded.New(options.Client, options.Log,
@@ -66,17 +65,17 @@ func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator
 	return c
 }
 
-// AddAware registers a controller, to be engaged with each project of the shards that this replica owns.
+// AddAware adds a controller, which is engaged with each project of the shards that this replica owns.
 func (c *Coordinator) AddAware(aware multicluster.Aware) {
 	c.provider.mu.Lock()
 	defer c.provider.mu.Unlock()
 	c.provider.awares = append(c.provider.awares, aware)
 }
 
-// shards hears from the sharded coordinator which shards this replica owns.
+// shards is engaged by the sharded coordinator with the shards that this replica owns.
 type shards struct{ provider *Provider }
 
-// Engage takes a shard over; the end of ctx gives it up.
+// Engage starts the ownership of a shard. It ends with ctx.
 func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cluster.Cluster) error {
 	p := s.provider
 	p.mu.Lock()
@@ -94,13 +93,13 @@ func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cl
 	return nil
 }
 
-// decideShard decides about every project of a shard. p.mu is held.
+// decideShard calls decide for every project of a shard. p.mu is held.
 func (p *Provider) decideShard(shard multicluster.ClusterName) {
 	for project := range p.known {
 		if shardOf(project, p.options.Shards) != shard {
 			continue
 		}
-		// Whatever ran under an earlier ownership ended with its context.
+		// An engagement of an earlier ownership has ended with its context.
 		if current := p.projects[project]; current != nil {
 			current.cancel()
 			delete(p.projects, project)
@@ -121,7 +120,7 @@ func shardName(i int) multicluster.ClusterName {
 	return multicluster.ClusterName(fmt.Sprintf("%03d", i))
 }
 
-// shardOf is the shard of a project, the same on every replica that has the same number of shards.
+// shardOf is the shard of a project. It is the same on every replica with the same number of shards.
 func shardOf(project string, count int) multicluster.ClusterName {
 	hasher := fnv.New32a()
 	// Writing to a hash.Hash never returns an error.

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package milo is all that the add-on knows of Milo: where a project's control plane is, which projects there are
-// (Provider, for controllers; Lookup, for admission) and the few of its types that are read.
+// Package milo is the add-on's client for Milo: the address of a project's control plane, the projects (Provider for
+// controllers, Lookup for admission), and the types that are read.
 //
-// Milo's own Go module is not published, so its wire format is spoken with small types of our own.
+// Milo's Go module is not published, so the types are declared here, with the fields that are read.
 package milo

@@ -15,7 +15,7 @@ import (
 // Locations reads which cities a project may use from its LocationBindings.
 type Locations struct{}
 
-// Object is the kind to watch: when one of these changes, CityCodes may answer differently.
+// Object is the kind to watch: CityCodes depends on it.
 func (Locations) Object() client.Object { return &LocationBinding{} }
 
 // CityCodes are the cities of the project's available LocationBindings: upper case, sorted, each once.
@@ -27,7 +27,7 @@ func (Locations) CityCodes(ctx context.Context, project client.Reader) ([]string
 	return AvailableCityCodes(bindings.Items), nil
 }
 
-// AvailableCityCodes are the cities of those bindings that are available: upper case, sorted, each once.
+// AvailableCityCodes are the cities of the bindings that are available: upper case, sorted, each once.
 func AvailableCityCodes(bindings []LocationBinding) []string {
 	var codes []string
 	for i := range bindings {

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,43 +24,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrProjectNotFound says that Milo answered and knows no such project.
+// ErrProjectNotFound says that Milo has no project of that name.
 var ErrProjectNotFound = errors.New("Milo knows no such project")
 
-// probeProject is what Probe asks for. It need not exist.
+// probeProject is the name of the Project that Probe reads. It need not exist.
 const probeProject = "karmada-compute-probe"
 
-// How long answers are good for.
+// How long answers are cached.
 var (
 	projectLifetimes = lifetimes{found: 30 * time.Second, notFound: 2 * time.Second, stale: 10 * time.Minute}
-	// What a request is validated against is read live, but not once more for each of a burst of requests.
+	// Long enough for a burst of requests to share an answer.
 	contentLifetimes = lifetimes{found: 5 * time.Second}
 )
 
 // LookupOptions configure a Lookup.
 type LookupOptions struct {
-	// Root is the configuration for Milo's root. It is copied; its QPS and Timeout are not heeded, since Milo's own
-	// priority and fairness is the limit and every request has a deadline of its own.
+	// Root is the configuration for Milo's root. It is copied. Its QPS and Timeout are ignored: Milo's priority and
+	// fairness limits requests, and every request has its own deadline.
 	Root *rest.Config
-	// Clock tells the time for the caches. Nil means the real one.
+	// Clock is the time of the caches. Nil means the real clock.
 	Clock clock.Clock
-	// Registerer takes the metrics. Nil means that they are not registered.
+	// Registerer registers the metrics. Nil: they are not registered.
 	Registerer prometheus.Registerer
 }
 
-// Lookup answers questions about any project, without a leader or a manager, over one HTTP transport for all projects.
-// It keeps what it was told for seconds, see its methods, and at most 16384 answers of each sort.
+// Lookup reads any project, without a leader or a manager, over one HTTP transport for all projects. It caches answers for
+// seconds, see its methods, and at most 16384 of each kind.
 //
-// It is safe for concurrent use, and a project that is slow to answer delays no question about another. Methods return
-// when their context ends, and 10 s after they began to ask Milo at the latest. Unless said otherwise an error says that
-// Milo could not be asked: it tells "Milo cannot be reached", a matter of time, from "Milo refuses", which an
-// administrator must mend.
+// It is safe for concurrent use, and a project that answers slowly delays no lookup of another. Methods return when their
+// context ends, at the latest 10 s after a request to Milo began. Unless a method says otherwise, an error means that Milo
+// gave no answer. "Milo cannot be reached" is a temporary error, "Milo refuses" needs an administrator. The error is an
+// InternalError (apierrors) for a fault of this replica, such as credentials that Milo does not accept, and
+// ServiceUnavailable when every other replica would get the same error.
 type Lookup struct {
 	root    *rest.Config
 	options client.Options
 	client  client.Client
 	clock   clock.Clock
 	metrics *lookupMetrics
+	// answered says that Milo's root has answered once.
+	answered atomic.Bool
 
 	projects   *answers[*Project]
 	locations  *answers[[]string]
@@ -66,20 +71,20 @@ type Lookup struct {
 	reviews    *answers[string]
 }
 
-// NewLookup makes a Lookup. It contacts nobody. It fails when the configuration for Milo's root cannot be used, or the
-// metrics cannot be registered. Lookups that share a registerer share their metrics.
+// NewLookup makes a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid, or the
+// metrics cannot be registered. Lookups with the same registerer share their metrics.
 func NewLookup(o LookupOptions) (*Lookup, error) {
 	if o.Root == nil {
-		return nil, errors.New("look projects up: LookupOptions.Root must be the configuration for Milo's root")
+		return nil, errors.New("LookupOptions.Root must be the configuration for Milo's root")
 	}
 	l := &Lookup{root: rest.CopyConfig(o.Root), clock: o.Clock}
 	if l.clock == nil {
 		l.clock = clock.RealClock{}
 	}
-	// The client's default would let five users a second write.
+	// The client's default is five requests a second.
 	l.root.QPS = -1
 	l.root.Timeout = 0
-	// One format for all kinds: SubjectAccessReviews alone would be sent as protobuf.
+	// Otherwise reviews would be sent as protobuf.
 	l.root.ContentType = runtime.ContentTypeJSON
 	if err := l.connect(); err != nil {
 		return nil, err
@@ -98,10 +103,10 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 // connect makes the transport that all projects share, and the client for Milo's root.
 func (l *Lookup) connect() error {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(AddToScheme(scheme), authenticationv1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
 		return fmt.Errorf("build the scheme: %w", err)
 	}
-	mapper, err := staticMapper(scheme)
+	mapper, err := NewRESTMapper(scheme)
 	if err != nil {
 		return err
 	}
@@ -116,14 +121,13 @@ func (l *Lookup) connect() error {
 	return nil
 }
 
-// Project is the Project of that name at Milo's root. It returns ErrProjectNotFound when there is none. The Project is
-// shared: callers must not change it.
+// Project is the Project of that name at Milo's root, or ErrProjectNotFound. It is shared: callers must not change it.
 //
-// It may be up to 30 s old, and that there is none up to 2 s. While Milo cannot be reached or refuses, it may be up to
-// 10 minutes old; it is then served within 1 s, and at once when Milo failed within the last second.
+// It may be up to 30 s old, and ErrProjectNotFound up to 2 s. While Milo does not answer, or refuses, the Project may be up
+// to 10 minutes old. It is then returned within 1 s, and at once if a request failed within the last second.
 func (l *Lookup) Project(ctx context.Context, name string) (*Project, error) {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		// No object has such a name; and it must not become part of a path.
+		// No object has such a name, and it must not become part of a URL.
 		l.metrics.count(kindProject, outcomeHit)
 		return nil, ErrProjectNotFound
 	}
@@ -139,19 +143,22 @@ func (l *Lookup) Project(ctx context.Context, name string) (*Project, error) {
 // readProject reads a Project at Milo's root.
 func (l *Lookup) readProject(ctx context.Context, name string) (*Project, bool, error) {
 	project := &Project{}
-	switch err := l.client.Get(ctx, client.ObjectKey{Name: name}, project); {
-	// A 404 that is not an apiserver's comes from a gateway with no route to Milo. It says nothing about the project.
-	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+	err := l.client.Get(ctx, client.ObjectKey{Name: name}, project)
+	// A 404 without a Status is not of an API server but of a gateway without a route to Milo.
+	missing := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	if err != nil && !missing {
+		return nil, false, l.unanswered("the project", err)
+	}
+	l.answered.Store(true)
+	if missing {
 		return nil, false, nil
-	case err != nil:
-		return nil, false, asked("the project", err)
 	}
 	return project, true, nil
 }
 
-// CityCodes are the cities that a project may use: upper case, sorted, each once. They may be up to 5 s old. Ask it only
-// of what Project returned: touching any other makes Milo set storage aside for it. A project that was made anew under
-// the same name is another.
+// CityCodes are the cities that a project may use: upper case, sorted, each once. They may be up to 5 s old. Call it only
+// with a Project that Project returned: for any other, a request would make Milo create storage. A recreated project is
+// another one.
 func (l *Lookup) CityCodes(ctx context.Context, project *Project) ([]string, error) {
 	codes, _, err := l.locations.get(ctx, identity(project), func(ctx context.Context) ([]string, bool, error) {
 		reader, err := l.within(project)
@@ -160,31 +167,40 @@ func (l *Lookup) CityCodes(ctx context.Context, project *Project) ([]string, err
 		}
 		codes, err := Locations{}.CityCodes(ctx, reader)
 		if err != nil {
-			return nil, false, asked("the project's locations", err)
+			return nil, false, l.unanswered("the project's locations", err)
 		}
 		return codes, true, nil
 	})
 	return slices.Clone(codes), err
 }
 
-// FreshCityCodes are CityCodes as they are now: for whoever is about to refuse a city that may have been added a moment
-// ago. After a failure it is that failure for a second, as it is for CityCodes.
+// FreshCityCodes are CityCodes that are not cached. Use it before refusing a city that may have been added a moment ago. For
+// a second after a failure it returns that failure, as CityCodes does.
 func (l *Lookup) FreshCityCodes(ctx context.Context, project *Project) ([]string, error) {
 	l.locations.expire(identity(project))
 	return l.CityCodes(ctx, project)
 }
 
-// Probe asks Milo's root, past every cache, for a Project that need not exist. It returns nil when Milo answers, and
-// so would answer other lookups.
+// Probe reads a Project that need not exist from Milo's root, past every cache. It returns nil if Milo answers.
 func (l *Lookup) Probe(ctx context.Context) error {
-	return l.live(ctx, kindProbe, func(ctx context.Context) error {
+	return l.uncached(ctx, kindProbe, func(ctx context.Context) error {
 		_, _, err := l.readProject(ctx, probeProject)
 		return err
 	})
 }
 
-// live asks Milo past the caches.
-func (l *Lookup) live(ctx context.Context, kind string, ask func(context.Context) error) error {
+// WhoAmI is the name of the user that the add-on is at Milo. It is not cached.
+func (l *Lookup) WhoAmI(ctx context.Context) (string, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	err := l.uncached(ctx, kindSelf, func(ctx context.Context) error { return l.client.Create(ctx, review) })
+	if err != nil {
+		return "", l.unanswered("the user that the add-on is", err)
+	}
+	return review.Status.UserInfo.Username, nil
+}
+
+// uncached sends a request past the caches.
+func (l *Lookup) uncached(ctx context.Context, kind string, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	began := l.clock.Now()
@@ -206,13 +222,5 @@ func (l *Lookup) within(project *Project) (client.Client, error) {
 	return c, nil
 }
 
-// identity tells a project from one that had the same name before it.
+// identity is unique to a project and different from that of an earlier one with the same name.
 func identity(project *Project) string { return project.Name + "/" + string(project.UID) }
-
-// asked says why Milo gave no answer, and what is to be done when it is not a matter of time.
-func asked(what string, err error) error {
-	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("Milo refuses the add-on %s, an administrator must grant it: %w", what, err)
-	}
-	return fmt.Errorf("Milo cannot be reached for %s: %w", what, err)
-}

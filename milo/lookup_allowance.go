@@ -14,15 +14,15 @@ import (
 // allowance is how many Instances a project may have.
 type allowance struct {
 	limit int64
-	// known is false when Milo sets no limit that could be read.
+	// known is false if there is no limit.
 	known bool
 }
 
-// InstanceAllowance is how many Instances the project's ResourceGrants allow together. known is false, and limit 0, when
-// no active grant of the project is about Instances, or Milo has no quota. It may be up to 5 s old. Ask it only of what
-// Project returned.
+// InstanceAllowance is the sum of the Instances that the project's ResourceGrants allow. known is false, and limit 0, if no
+// active grant of the project covers Instances, or Milo has no quota. It may be up to 5 s old. Call it only with a Project
+// that Project returned.
 //
-// It is for telling a user early. Whether quota is left, only a ResourceClaim can say.
+// Use it for early warnings. Only a ResourceClaim can tell whether quota is left.
 func (l *Lookup) InstanceAllowance(ctx context.Context, project *Project) (limit int64, known bool, err error) {
 	a, _, err := l.allowances.get(ctx, identity(project), func(ctx context.Context) (allowance, bool, error) {
 		a, err := l.readAllowance(ctx, project)
@@ -42,7 +42,7 @@ func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance
 	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 		return allowance{}, nil
 	case err != nil:
-		return allowance{}, asked("the project's quota", err)
+		return allowance{}, l.unanswered("the project's quota", err)
 	}
 	var sum allowance
 	for i := range grants.Items {
@@ -53,15 +53,15 @@ func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance
 	return sum, nil
 }
 
-// countsFor says whether a grant gives the project anything: it names the project, and Milo has not said that it is not
-// active. A grant without that condition counts, so that one that Milo is about to judge does not look like none.
+// countsFor says whether a grant is for the project and not inactive. A grant without the condition counts, since Milo has
+// not evaluated it yet.
 func (g *ResourceGrant) countsFor(project *Project) bool {
 	consumer := g.Spec.ConsumerRef
 	return consumer.Kind == "Project" && consumer.Name == project.Name &&
 		!meta.IsStatusConditionFalse(g.Status.Conditions, ConditionActive)
 }
 
-// add adds what is allowed of Instances. It stops at the largest number there is.
+// add adds the allowances for Instances. The sum is capped at math.MaxInt64.
 func (a *allowance) add(allowances []Allowance) {
 	for _, allowed := range allowances {
 		if allowed.ResourceType != ResourceTypeInstances {

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// BenchmarkReview is what a live access review costs, against a Milo that answers at once. The floor is the same
-// exchange without a client for Kubernetes.
+// BenchmarkReview measures an uncached review, with a Milo that answers at once. The floor is the same exchange without a
+// Kubernetes client.
 func BenchmarkReview(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -47,7 +47,7 @@ func BenchmarkReview(b *testing.B) {
 	b.Run("review", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			// Another question each time: the same one is answered from memory.
+			// Each is different: the same one would be cached.
 			spec.UID = strconv.Itoa(i)
 			if allowed, _, err := lookup.Review(b.Context(), project, spec); err != nil || !allowed {
 				b.Fatal(allowed, err)

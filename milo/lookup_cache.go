@@ -14,46 +14,45 @@ import (
 )
 
 const (
-	// maxEntries bounds each cache. The least recently asked for is dropped first.
+	// maxEntries bounds each cache. The least recently used entry is evicted first.
 	maxEntries = 16384
-	// requestTimeout ends a request to Milo that nobody else would end.
+	// requestTimeout bounds a request to Milo, which outlives its callers.
 	requestTimeout = 10 * time.Second
-	// pause is how long a question is not asked again after it failed: whoever asks meanwhile gets the same failure,
-	// or the stale answer, at once.
-	pause = time.Second
-	// patience is how long a stale answer is held back for a fresh one, counted from when Milo was asked.
-	patience = time.Second
-	// shortPatience is the same once the newest attempt failed: enough for a Milo that is back, and short enough that
-	// one that hangs is not felt by every user in turn.
-	shortPatience = 250 * time.Millisecond
+	// backoff is how long a failed request is not retried: callers get the same failure, or the stale answer, at once.
+	backoff = time.Second
+	// refreshWait is how long callers with a stale answer wait for a fresh one, from the beginning of the request.
+	refreshWait = time.Second
+	// shortRefreshWait is the same after a failure: enough for a Milo that answers again, and short, since otherwise every
+	// caller in turn would wait for a Milo that hangs.
+	shortRefreshWait = 250 * time.Millisecond
 )
 
-// lifetimes say how long an answer is good for.
+// lifetimes are how long answers are fresh.
 type lifetimes struct {
 	found    time.Duration
 	notFound time.Duration
-	// stale is for how long, from when it was given, a found answer stands in while Milo gives no other. 0 means never.
+	// stale is the age up to which a found answer is served while Milo gives none. 0: never.
 	stale time.Duration
 }
 
-// fetcher asks Milo. An error says that Milo did not answer; that there is no such thing is an answer, found being false.
+// fetcher sends a request to Milo. An error says that Milo did not answer. That nothing was found is an answer.
 type fetcher[V any] func(ctx context.Context) (value V, found bool, err error)
 
-// entry is what is known about a key. It is never changed, only replaced, so that it may be read without a lock.
+// entry is the state of a key. It is replaced and never changed, so that it can be read without a lock.
 type entry[V any] struct {
 	value V
 	found bool
-	// answered is when Milo gave value and found; zero when it never did.
+	// answered is the time of Milo's last answer, which gave value and found. Zero: none.
 	answered time.Time
-	// failure is why the newest attempt gave no answer, at failed; nil when it gave one.
+	// failure is the error of the last request, at the time failed. Nil: it succeeded.
 	failure error
 	failed  time.Time
-	// asking is when the request began that is under way; zero when none is.
+	// asking is when the request in flight began. Zero: there is none.
 	asking time.Time
 }
 
-// answers remembers what Milo answered. Concurrent questions about a key share one request, and no lock is held while
-// Milo is asked, so that a slow answer about one key delays no other.
+// answers caches Milo's answers. Concurrent lookups of a key share one request, and no lock is held during requests, so that
+// a slow answer for one key delays no other.
 type answers[V any] struct {
 	kind, what string
 	lifetimes  lifetimes
@@ -63,7 +62,7 @@ type answers[V any] struct {
 	flights    singleflight.Group
 }
 
-// newAnswers makes an empty cache. kind labels its metrics; what says in errors what was asked for.
+// newAnswers makes an empty cache. kind is the label of its metrics, what names the subject in errors.
 func newAnswers[V any](l *Lookup, kind, what string, lifetimes lifetimes) *answers[V] {
 	return &answers[V]{
 		kind: kind, what: what, lifetimes: lifetimes, clock: l.clock, metrics: l.metrics,
@@ -71,8 +70,8 @@ func newAnswers[V any](l *Lookup, kind, what string, lifetimes lifetimes) *answe
 	}
 }
 
-// get answers from the cache, or asks Milo. It returns at the latest when ctx ends. fetch is run in the background and
-// goes on when ctx ends: others may wait for it, and its answer is kept for those who come later.
+// get returns the cached answer, or fetches it. It returns when ctx ends at the latest. fetch runs in the background and does
+// not end with ctx: other callers may wait for it, and its answer is cached.
 func (a *answers[V]) get(ctx context.Context, key string, fetch fetcher[V]) (value V, found bool, err error) {
 	known, outcome, err := a.resolve(ctx, key, fetch)
 	a.metrics.count(a.kind, outcome)
@@ -82,22 +81,22 @@ func (a *answers[V]) get(ctx context.Context, key string, fetch fetcher[V]) (val
 	return known.value, known.found, nil
 }
 
-// resolve is get without the counting.
+// resolve is get without metrics.
 func (a *answers[V]) resolve(ctx context.Context, key string, fetch fetcher[V]) (e entry[V], outcome string, err error) {
 	e = a.load(key)
-	stale := a.standsIn(e)
+	stale := a.isUsable(e)
 	switch {
 	case a.isFresh(e):
 		return e, outcomeHit, nil
-	case a.isResting(e) && stale:
+	case a.isBackingOff(e) && stale:
 		return e, outcomeStale, nil
-	case a.isResting(e):
+	case a.isBackingOff(e):
 		return e, outcomeError, e.failure
 	}
 	flight := a.flights.DoChan(key, func() (any, error) { return a.refresh(ctx, key, fetch), nil })
 	var enough <-chan time.Time
 	if stale {
-		left := a.patienceFor(e)
+		left := a.refreshWaitFor(e)
 		if left <= 0 {
 			return e, outcomeStale, nil
 		}
@@ -116,31 +115,30 @@ func (a *answers[V]) resolve(ctx context.Context, key string, fetch fetcher[V]) 
 	if stale {
 		return e, outcomeStale, nil
 	}
-	return e, outcomeError, asked(a.what, fmt.Errorf("it did not answer in time: %w", ctx.Err()))
+	return e, outcomeError, &unansweredError{what: a.what, err: fmt.Errorf("it did not answer in time: %w", ctx.Err())}
 }
 
-// settle is what a finished request means for those who waited for it.
+// settle is the result of a finished request for the callers that waited for it.
 func (a *answers[V]) settle(e entry[V]) (entry[V], string, error) {
 	switch {
 	case e.failure == nil:
 		return e, outcomeMiss, nil
-	case a.standsIn(e):
+	case a.isUsable(e):
 		return e, outcomeStale, nil
 	default:
 		return e, outcomeError, e.failure
 	}
 }
 
-// refresh asks Milo and remembers what came of it. Only one runs for a key at a time. It outlives ctx, of which it
-// takes the values alone.
+// refresh fetches and caches an answer. Only one runs for a key at a time. It takes the values of ctx and not its end.
 func (a *answers[V]) refresh(ctx context.Context, key string, fetch fetcher[V]) entry[V] {
 	e := a.load(key)
-	if a.isFresh(e) || a.isResting(e) {
-		// Another request ended after the caller had looked and before this one began.
+	if a.isFresh(e) || a.isBackingOff(e) {
+		// Another request ended after the caller read the cache and before this one began.
 		return e
 	}
-	if a.standsIn(e) {
-		// Those who come from now on know how long Milo has been thinking already.
+	if a.isUsable(e) {
+		// So that callers from now on know how long this request has taken already.
 		e.asking = a.clock.Now()
 		a.store(key, e)
 	}
@@ -160,12 +158,12 @@ func (a *answers[V]) refresh(ctx context.Context, key string, fetch fetcher[V]) 
 	return e
 }
 
-// isFresh says whether an entry needs no asking.
+// isFresh says whether an entry needs no refresh.
 func (a *answers[V]) isFresh(e entry[V]) bool {
 	return !e.answered.IsZero() && a.clock.Since(e.answered) < a.lifetime(e)
 }
 
-// lifetime is for how long an entry is fresh.
+// lifetime is how long an entry is fresh.
 func (a *answers[V]) lifetime(e entry[V]) time.Duration {
 	if e.found {
 		return a.lifetimes.found
@@ -173,22 +171,22 @@ func (a *answers[V]) lifetime(e entry[V]) time.Duration {
 	return a.lifetimes.notFound
 }
 
-// standsIn says whether an entry may be served while Milo gives no answer. That something was not found may not: it
-// could have been made since.
-func (a *answers[V]) standsIn(e entry[V]) bool {
+// isUsable says whether an entry may be served while Milo gives no answer. "Not found" may not: the object may have been
+// created since.
+func (a *answers[V]) isUsable(e entry[V]) bool {
 	return e.found && a.clock.Since(e.answered) <= a.lifetimes.stale
 }
 
-// isResting says whether the newest attempt failed so recently that Milo is not asked again yet.
-func (a *answers[V]) isResting(e entry[V]) bool {
-	return e.failure != nil && a.clock.Since(e.failed) < pause
+// isBackingOff says whether the last request failed too recently for a retry.
+func (a *answers[V]) isBackingOff(e entry[V]) bool {
+	return e.failure != nil && a.clock.Since(e.failed) < backoff
 }
 
-// patienceFor is how long whoever has a stale entry waits for a fresh one from now on.
-func (a *answers[V]) patienceFor(e entry[V]) time.Duration {
-	left := patience
+// refreshWaitFor is how much longer a caller with a stale entry waits for a fresh one.
+func (a *answers[V]) refreshWaitFor(e entry[V]) time.Duration {
+	left := refreshWait
 	if e.failure != nil {
-		left = shortPatience
+		left = shortRefreshWait
 	}
 	if !e.asking.IsZero() {
 		left -= a.clock.Since(e.asking)
@@ -196,14 +194,14 @@ func (a *answers[V]) patienceFor(e entry[V]) time.Duration {
 	return left
 }
 
-// expire has the next question about a key asked of Milo, unless the newest attempt failed.
+// expire makes the next lookup of a key send a request, unless the last request failed.
 func (a *answers[V]) expire(key string) {
 	if e := a.load(key); e.failure == nil {
 		a.entries.Remove(key)
 	}
 }
 
-// load is the entry of a key, empty when nothing is known.
+// load is the entry of a key, empty if there is none.
 func (a *answers[V]) load(key string) entry[V] {
 	if value, ok := a.entries.Get(key); ok {
 		if e, ok := value.(entry[V]); ok {
@@ -213,16 +211,16 @@ func (a *answers[V]) load(key string) entry[V] {
 	return entry[V]{}
 }
 
-// store keeps an entry for as long as it is of any use.
+// store caches an entry for as long as it may be used.
 func (a *answers[V]) store(key string, e entry[V]) {
 	keep := a.lifetime(e)
 	if e.found {
 		keep = max(keep, a.lifetimes.stale)
 	}
-	// What was never answered is older than any lifetime, and is kept for its failure alone.
+	// An entry without an answer is older than any lifetime, and is kept only for its failure.
 	keep -= a.clock.Since(e.answered)
 	if e.failure != nil {
-		keep = max(keep, pause)
+		keep = max(keep, backoff)
 	}
 	a.entries.Add(key, e, keep)
 }

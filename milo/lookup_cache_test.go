@@ -19,7 +19,7 @@ import (
 
 var errDown = errors.New("down")
 
-// testAnswers is a cache with the lifetimes of Projects, of numbers instead.
+// testAnswers is a cache of numbers with the lifetimes of Projects.
 func testAnswers(t *testing.T) (*answers[int], TimerClock) {
 	t.Helper()
 	fake := NewTimerClock()
@@ -34,7 +34,7 @@ func say(value int, err error) fetcher[int] {
 	return func(context.Context) (int, bool, error) { return value, err == nil, err }
 }
 
-// hang is a fetcher that says when it was called and answers when it is told to.
+// hang is a fetcher that reports its calls and answers when a value is sent.
 func hang() (ask fetcher[int], called <-chan context.Context, release chan<- int) {
 	calls, values := make(chan context.Context, 100), make(chan int)
 	return func(ctx context.Context) (int, bool, error) {
@@ -105,8 +105,7 @@ func TestCallerThatLeavesStopsNobody(t *testing.T) {
 	}
 }
 
-// TestStaleWhileMiloHangs: the first waits a second, whoever comes later no longer than that second, and later still
-// nobody waits at all.
+// TestStaleWhileMiloHangs: the first caller waits a second, later ones for the rest of that second, and after it none waits.
 func TestStaleWhileMiloHangs(t *testing.T) {
 	a, fake := testAnswers(t)
 	want(t, a, say(1, nil), 1, outcomeMiss)
@@ -115,21 +114,21 @@ func TestStaleWhileMiloHangs(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() { want(t, a, ask, 1, outcomeStale) })
 	<-called
-	if d := <-fake.Timers; d != patience {
+	if d := <-fake.Timers; d != refreshWait {
 		t.Errorf("the first waits %v", d)
 	}
-	fake.Step(patience * 3 / 4)
+	fake.Step(refreshWait * 3 / 4)
 	group.Go(func() { want(t, a, ask, 1, outcomeStale) })
-	if d := <-fake.Timers; d != patience/4 {
+	if d := <-fake.Timers; d != refreshWait/4 {
 		t.Errorf("the second waits %v", d)
 	}
-	fake.Step(patience / 4)
+	fake.Step(refreshWait / 4)
 	group.Wait()
 	want(t, a, ask, 1, outcomeStale)
 	if len(fake.Timers) != 0 || len(called) != 0 {
 		t.Errorf("waited %d times and asked %d times more", len(fake.Timers), len(called))
 	}
-	// What Milo says at last is kept, though nobody waits for it.
+	// Milo's late answer is cached, although no caller waits for it.
 	over := a.flights.DoChan("key", nil)
 	release <- 2
 	<-over
@@ -160,18 +159,18 @@ func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 		if _, _, err := a.get(t.Context(), "key", say(1, nil)); !errors.Is(err, errDown) {
 			t.Fatalf("within a second error is %v", err)
 		}
-		fake.Step(pause)
+		fake.Step(backoff)
 	}
 	want(t, a, say(1, nil), 1, outcomeMiss)
 	fake.Step(projectLifetimes.found)
 	want(t, a, say(0, errDown), 1, outcomeStale)
 	want(t, a, say(2, nil), 1, outcomeStale)
-	fake.Step(pause)
+	fake.Step(backoff)
 	for len(fake.Timers) > 0 {
 		<-fake.Timers
 	}
 	want(t, a, say(2, nil), 2, outcomeMiss)
-	if d := <-fake.Timers; d != shortPatience {
+	if d := <-fake.Timers; d != shortRefreshWait {
 		t.Errorf("after a failure one waits %v", d)
 	}
 }
@@ -183,7 +182,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		if _, _, err := a.get(t.Context(), fmt.Sprint(i), say(i, nil)); err != nil {
 			t.Fatal(err)
 		}
-		// What is asked for stays.
+		// An entry that is used stays.
 		if _, outcome, _ := a.resolve(t.Context(), "0", say(-1, nil)); outcome != outcomeHit {
 			t.Fatalf("after %d more the first is a %s", i, outcome)
 		}
@@ -193,7 +192,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzAnswers lets time pass and Milo come and go, and checks what is promised of every answer.
+// FuzzAnswers lets time pass and Milo fail and recover, and checks every answer.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte{0, 120, 3, 2, 1, 4, 255, 8, 2, 5, 90, 3})
 	f.Add([]byte{2, 2, 2, 255, 255, 255, 1, 1, 7, 7})
@@ -205,7 +204,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		m := moody{answers: newAnswers[time.Time](l, kindProject, "the time", projectLifetimes), clock: fake}
 		for _, step := range steps {
-			// Two bits say what Milo does, the others how long nobody asks.
+			// Two bits decide what Milo answers, the others how much time passes.
 			fake.Step(time.Duration(step>>2) * time.Duration(step>>2) * 300 * time.Millisecond)
 			m.ask(t, step&3 != 3, step&3 != 2)
 			for len(fake.Timers) > 0 {
@@ -215,17 +214,17 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// moody is a cache of a Milo that answers what time it is, that there is no such thing, or nothing.
+// moody is a cache of a Milo that answers with the time, with "not found", or not at all.
 type moody struct {
 	answers *answers[time.Time]
 	clock   TimerClock
 	failed  time.Time
 }
 
-// ask asks once, and checks the answer against what Milo would say now.
+// ask does one lookup and compares it with Milo's current answer.
 func (m *moody) ask(t *testing.T, up, exists bool) {
 	t.Helper()
-	asked, resting := false, m.clock.Since(m.failed) < pause
+	asked, backingOff := false, m.clock.Since(m.failed) < backoff
 	value, found, err := m.answers.get(t.Context(), "key", func(context.Context) (time.Time, bool, error) {
 		asked = true
 		if !up {
@@ -234,13 +233,13 @@ func (m *moody) ask(t *testing.T, up, exists bool) {
 		}
 		return m.clock.Now(), exists, nil
 	})
-	if asked && resting {
+	if asked && backingOff {
 		t.Fatal("asked again within a second of a failure")
 	}
 	if asked && up && (err != nil || found != exists) {
 		t.Fatalf("Milo's answer was not passed on: %t, %v", found, err)
 	}
-	excused := resting || asked && !up
+	excused := backingOff || asked && !up
 	if err != nil && !excused {
 		t.Fatalf("failed though Milo did not: %v", err)
 	}

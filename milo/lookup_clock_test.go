@@ -10,18 +10,18 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// TimerClock is a fake clock that says for how long somebody begins to wait.
+// TimerClock is a fake clock that reports the durations of its timers.
 type TimerClock struct {
 	*clocktesting.FakeClock
 	Timers chan time.Duration
 }
 
-// NewTimerClock makes a TimerClock for up to 100 who wait.
+// NewTimerClock makes a TimerClock for up to 100 timers.
 func NewTimerClock() TimerClock {
 	return TimerClock{FakeClock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), Timers: make(chan time.Duration, 100)}
 }
 
-// NewTimer begins to wait.
+// NewTimer makes a timer.
 func (c TimerClock) NewTimer(d time.Duration) clock.Timer {
 	timer := c.FakeClock.NewTimer(d)
 	c.Timers <- d

@@ -11,45 +11,45 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// What is asked of Milo, the label "kind" of the metrics.
+// Values of the label "kind": what is looked up.
 const (
 	kindProject   = "project"
 	kindLocations = "locations"
 	kindReview    = "review"
 	kindAllowance = "allowance"
-	// kindProbe is seen in the durations only: a probe is not a lookup.
+	// kindProbe and kindSelf are in the durations only: they are not cached.
 	kindProbe = "probe"
+	kindSelf  = "self"
 )
 
-// How a lookup ended, the label "outcome".
+// Values of the label "outcome": how a lookup ended.
 const (
-	// outcomeHit: the cache knew the answer and it was new enough.
+	// outcomeHit: the cached answer was fresh.
 	outcomeHit = "hit"
-	// outcomeMiss: Milo was asked and answered, found or not found. Everybody who waited for that answer counts.
+	// outcomeMiss: Milo answered, found or not found. Every caller that waited for the answer counts.
 	outcomeMiss = "miss"
-	// outcomeStale: Milo gave no answer in time, so an older one was served.
+	// outcomeStale: Milo did not answer in time, and a stale answer was returned.
 	outcomeStale = "stale"
 	// outcomeError: there was no answer.
 	outcomeError = "error"
 )
 
-// lookupMetrics count what is looked up and how long Milo takes for it.
+// lookupMetrics are the metrics of lookups and of requests to Milo.
 type lookupMetrics struct {
 	lookups   *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 }
 
-// newLookupMetrics registers the metrics, unless registerer is nil. A second Lookup in the process counts into the
-// metrics of the first.
+// newLookupMetrics registers the metrics, unless registerer is nil. A second Lookup uses the metrics of the first.
 func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) {
 	m := &lookupMetrics{
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_milo_lookups_total",
-			Help: "Lookups of Milo's projects, by kind and by whether the cache (hit), Milo (miss), the cache for want of an answer (stale) or nobody (error) answered.",
+			Help: "Lookups of Milo's projects, by kind and by where the answer came from: the cache (hit), Milo (miss), the cache because Milo did not answer (stale), or nowhere (error).",
 		}, []string{"kind", "outcome"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_milo_request_duration_seconds",
-			Help:    "How long requests to Milo took until they were answered or given up, by kind.",
+			Help:    "How long requests to Milo took until they were answered or timed out, by kind.",
 			Buckets: prometheus.DefBuckets,
 		}, []string{"kind"}),
 	}
@@ -62,7 +62,7 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 			return nil, err
 		}
 	}
-	// A series that begins at 0 shows its first error in a rate; one that appears with it does not.
+	// Series start at 0, so that a rate shows the first error.
 	for _, kind := range []string{kindProject, kindLocations, kindReview, kindAllowance} {
 		for _, outcome := range []string{outcomeHit, outcomeMiss, outcomeStale, outcomeError} {
 			m.lookups.WithLabelValues(kind, outcome)
@@ -71,7 +71,7 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 	return m, nil
 }
 
-// registered is the collector itself, or the one of the same kind that was registered before it.
+// registered returns the collector, or the one that was registered before under the same name.
 func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
 	err := registerer.Register(collector)
 	if before := (prometheus.AlreadyRegisteredError{}); errors.As(err, &before) {
@@ -80,7 +80,7 @@ func registered[C prometheus.Collector](registerer prometheus.Registerer, collec
 		}
 	}
 	if err != nil {
-		return collector, fmt.Errorf("register the metrics of Milo's lookups: %w", err)
+		return collector, fmt.Errorf("register the metrics of lookups: %w", err)
 	}
 	return collector, nil
 }

@@ -26,7 +26,7 @@ func TestLookupMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A second one counts into the same metrics.
+	// A second Lookup uses the same metrics.
 	if _, err := milo.NewLookup(options); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestLookupMetrics(t *testing.T) {
 	checkMetrics(t, registry)
 }
 
-// checkMetrics checks what TestLookupMetrics has looked up.
+// checkMetrics checks the metrics after the lookups of TestLookupMetrics.
 func checkMetrics(t *testing.T, registry *prometheus.Registry) {
 	t.Helper()
 	lookups, requests := gathered(t, registry)

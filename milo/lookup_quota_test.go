@@ -13,8 +13,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/karmada-compute/karmada-compute/milo"
 )
 
 const grantsPath = "/control-plane/apis/quota.miloapis.com/v1alpha1/resourcegrants"
@@ -26,7 +24,7 @@ func grants(items ...string) http.HandlerFunc {
 	}
 }
 
-// grant is a ResourceGrant of amounts of a resource type, each in a bucket of its own.
+// grant is a ResourceGrant of amounts of a resource type, each in its own bucket.
 func grant(consumer, active, resourceType string, amounts ...int64) string {
 	buckets := make([]string, len(amounts))
 	for i, amount := range amounts {
@@ -90,38 +88,27 @@ func TestInstanceAllowanceIsRemembered(t *testing.T) {
 }
 
 func TestProjectState(t *testing.T) {
-	is := func(conditionType string, status metav1.ConditionStatus) metav1.Condition {
-		return metav1.Condition{Type: conditionType, Status: status}
+	is := func(conditionType, status string) metav1.Condition {
+		return metav1.Condition{Type: conditionType, Status: metav1.ConditionStatus(status)}
 	}
-	ready, unready := is("Ready", "True"), is("Ready", "False")
-	suspended, resumed := is("Suspended", "True"), is("Suspended", "False")
-	cases := []struct {
-		deleting   bool
-		conditions []metav1.Condition
-		want       milo.ProjectState
+	for _, c := range []struct {
+		conditions       []metav1.Condition
+		ready, suspended bool
 	}{
-		{false, nil, milo.ProjectNotReady},
-		{false, []metav1.Condition{unready}, milo.ProjectNotReady},
-		{false, []metav1.Condition{is("Ready", "Unknown")}, milo.ProjectNotReady},
-		{false, []metav1.Condition{unready, resumed}, milo.ProjectNotReady},
-		{false, []metav1.Condition{ready}, milo.ProjectActive},
-		{false, []metav1.Condition{ready, resumed}, milo.ProjectActive},
-		{false, []metav1.Condition{ready, suspended}, milo.ProjectSuspended},
-		{false, []metav1.Condition{unready, suspended}, milo.ProjectSuspended},
-		{false, []metav1.Condition{suspended}, milo.ProjectSuspended},
-		{true, nil, milo.ProjectDeleting},
-		{true, []metav1.Condition{ready}, milo.ProjectDeleting},
-		{true, []metav1.Condition{ready, suspended}, milo.ProjectDeleting},
-		{true, []metav1.Condition{unready, suspended}, milo.ProjectDeleting},
-	}
-	for _, c := range cases {
+		{},
+		{conditions: []metav1.Condition{is("Ready", "False"), is("Suspended", "False")}},
+		{conditions: []metav1.Condition{is("Ready", "Unknown")}},
+		{conditions: []metav1.Condition{is("Ready", "True")}, ready: true},
+		{conditions: []metav1.Condition{is("Ready", "True"), is("Suspended", "True")}, ready: true, suspended: true},
+	} {
 		p := named("north", "1")
 		p.Status.Conditions = c.conditions
-		if c.deleting {
-			p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)}
+		if p.IsReady() != c.ready || p.IsSuspended() != c.suspended || p.IsDeleting() {
+			t.Errorf("%v: ready %t, suspended %t, deleting %t", c.conditions, p.IsReady(), p.IsSuspended(), p.IsDeleting())
 		}
-		if got := p.State(); got != c.want {
-			t.Errorf("deleting %t, %v: %s, want %s", c.deleting, c.conditions, got, c.want)
+		p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)}
+		if !p.IsDeleting() {
+			t.Error("a Project with a deletionTimestamp is not being deleted")
 		}
 	}
 }

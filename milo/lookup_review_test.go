@@ -17,7 +17,7 @@ import (
 
 const reviewsPath = "/control-plane/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// authorizer answers reviews with a status, and keeps what it was asked.
+// authorizer answers reviews with a status, and records them.
 type authorizer struct {
 	status   string
 	requests []map[string]any
@@ -61,7 +61,7 @@ func TestReview(t *testing.T) {
 		{`{"allowed":true}`, true, ""},
 		{`{"allowed":true,"reason":"an administrator"}`, true, "an administrator"},
 	}
-	// That the user may is remembered for 5 s, that they may not is asked anew every time.
+	// Allowed reviews are cached for 5 s, denied ones are not cached.
 	for _, c := range cases {
 		a.status = c.status
 		allowed, reason, err := lookup.Review(t.Context(), named("north", "1"), spec)

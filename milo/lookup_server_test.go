@@ -24,8 +24,8 @@ const (
 	bindingsPath = "/control-plane/apis/networking.datumapis.com/v1alpha/locationbindings"
 )
 
-// server speaks the part of Milo's wire API that a lookup uses, below a base path, and remembers what was asked. A path
-// that it was told nothing about answers as for a project that is ready and has two cities.
+// server implements the part of Milo's API that a lookup uses, below a base path, and records requests. A path without a
+// handler answers as for a project that is ready and has two cities.
 type server struct {
 	*httptest.Server
 	connections atomic.Int32
@@ -45,21 +45,21 @@ func newServer(t *testing.T) *server {
 	}
 	s.Start()
 	t.Cleanup(func() {
-		// Requests outlive those who asked, and Close would wait for them.
+		// Requests outlive their callers, and Close would wait for them.
 		s.CloseClientConnections()
 		s.Close()
 	})
 	return s
 }
 
-// on says how a path is answered from now on; path is what follows projectPath.
+// on sets the handler of a path below projectPath.
 func (s *server) on(path string, handler http.HandlerFunc) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.handlers[path] = handler
 }
 
-// requests are the paths that were asked for since the last call.
+// requests are the paths that were requested since the last call.
 func (s *server) requests() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -97,7 +97,7 @@ func project(uid string) http.HandlerFunc {
 	}
 }
 
-// failure answers as an apiserver says no.
+// failure answers with a Status.
 func failure(code int, reason string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)

@@ -48,7 +48,7 @@ func TestStaleProjectWhileMiloErrs(t *testing.T) {
 	}
 }
 
-// TestStaleProjectWhileMiloHangs: whoever asks first waits for a second, and nobody for as long as Milo does.
+// TestStaleProjectWhileMiloHangs: the first caller waits for a second, and none for as long as Milo hangs.
 func TestStaleProjectWhileMiloHangs(t *testing.T) {
 	s := newServer(t)
 	lookup, fake := s.lookup(t)

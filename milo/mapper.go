@@ -4,39 +4,90 @@
 package milo
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// clusterScoped are the kinds that have no namespace.
-var clusterScoped = map[string]bool{
-	"Project": true, "LocationBinding": true, "Namespace": true, "SubjectAccessReview": true,
+// scopes lists every kind that is read or written at Milo's root or in a project. There is no default: requests for a
+// cluster-scoped kind that is mapped as namespaced go to a wrong path.
+var scopes = map[schema.GroupKind]meta.RESTScope{
+	{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}:     meta.RESTScopeRoot,
+	{Group: NetworkingGroupVersion.Group, Kind: "LocationBinding"}:  meta.RESTScopeRoot,
+	{Group: QuotaGroupVersion.Group, Kind: "ResourceGrant"}:         meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "Workload"}:           meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "WorkloadDeployment"}: meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "Instance"}:           meta.RESTScopeNamespace,
+	{Group: authenticationv1.GroupName, Kind: "SelfSubjectReview"}:  meta.RESTScopeRoot,
+	{Group: authorizationv1.GroupName, Kind: "SubjectAccessReview"}: meta.RESTScopeRoot,
+	{Group: corev1.GroupName, Kind: "Namespace"}:                    meta.RESTScopeRoot,
+	{Group: corev1.GroupName, Kind: "ConfigMap"}:                    meta.RESTScopeNamespace,
+	{Group: corev1.GroupName, Kind: "Secret"}:                       meta.RESTScopeNamespace,
 }
 
-// staticMapper maps the scheme's kinds to resources without asking a server: discovery for each of thousands of
-// projects would cost Milo more than the work itself.
-func staticMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
-	mapper := meta.NewDefaultRESTMapper(scheme.PreferredVersionAllGroups())
-	for kind := range scheme.AllKnownTypes() {
-		if kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") {
-			continue
+// mapper maps kinds to resources without discovery, which in each of thousands of projects would cost Milo more than the
+// requests themselves. A kind that is not in scopes is an error.
+type mapper struct{ meta.RESTMapper }
+
+// NewRESTMapper maps the kinds that the add-on uses at Milo, of those that the scheme has, without discovery. It returns an
+// error if the scheme lacks the types of this package. The mapper returns an error for any other kind.
+func NewRESTMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
+	listed := meta.NewDefaultRESTMapper(scheme.PreferredVersionAllGroups())
+	for kind, scope := range scopes {
+		for _, version := range scheme.VersionsForGroupKind(kind) {
+			listed.Add(version.WithKind(kind.Kind), scope)
 		}
-		var scope meta.RESTScope = meta.RESTScopeNamespace
-		if clusterScoped[kind.Kind] {
-			scope = meta.RESTScopeRoot
+	}
+	if !scheme.Recognizes(ResourceManagerGroupVersion.WithKind("Project")) {
+		return nil, errors.New("the scheme lacks Milo's types, add them with milo.AddToScheme")
+	}
+	return mapper{listed}, nil
+}
+
+// RESTMapping is the mapping of a kind. The error for an unlisted kind names it.
+func (m mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
+	return mapping, unlisted(kind, err)
+}
+
+// RESTMappings are the mappings of a kind. The error for an unlisted kind names it.
+func (m mapper) RESTMappings(kind schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
+	mappings, err := m.RESTMapper.RESTMappings(kind, versions...)
+	return mappings, unlisted(kind, err)
+}
+
+// unlisted replaces the error for an unlisted kind. It does not wrap it, because it reads as if the server lacked the kind.
+func unlisted(kind schema.GroupKind, err error) error {
+	if !meta.IsNoMatchError(err) {
+		return err
+	}
+	return fmt.Errorf("the scope of kind %s is not known: list it in milo/mapper.go, and add its types to the scheme", kind)
+}
+
+// checkKinds returns an error if a kind cannot be mapped.
+func checkKinds(mapper meta.RESTMapper, scheme *runtime.Scheme, kinds []client.Object) error {
+	for _, object := range kinds {
+		kind, err := apiutil.GVKForObject(object, scheme)
+		if err != nil {
+			return fmt.Errorf("find the kind of %T: %w", object, err)
 		}
-		mapper.Add(kind, scope)
+		if _, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+			return err
+		}
 	}
-	if _, err := mapper.RESTMapping(schema.GroupKind{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}); err != nil {
-		return nil, fmt.Errorf("the scheme lacks Milo's types, add them with milo.AddToScheme: %w", err)
-	}
-	return mapper, nil
+	return nil
 }
 
 func mapperProvider(mapper meta.RESTMapper) func(*rest.Config, *http.Client) (meta.RESTMapper, error) {

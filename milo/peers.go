@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/sharded/peers"
 )
 
-// leaveTimeout bounds how long a replica that stops tries to say so.
+// leaveTimeout bounds the deregistration of a replica that stops.
 const leaveTimeout = 5 * time.Second
 
-// forgetAfter is how long the Lease of a replica that was killed is kept.
+// forgetAfter is how long the Lease of a killed replica is kept.
 const forgetAfter = 10 * time.Minute
 
-// membership is multicluster-runtime's registry of replicas, which also leaves when it stops, so that the other
-// replicas take over at once, and removes the Leases of replicas that were killed long ago.
+// membership is multicluster-runtime's registry of replicas. In addition it deregisters a replica that stops, so that others
+// take over at once, and removes the Leases of replicas that were killed long ago.
 type membership struct {
 	peers.Registry
 	client    client.Client
@@ -42,7 +42,7 @@ func newPeers(options CoordinatorOptions) peers.Registry {
 // Run keeps this replica registered until ctx ends.
 func (m *membership) Run(ctx context.Context) error {
 	if err := m.removeStale(ctx); err != nil {
-		m.log.Error(err, "Leases of replicas that ended stay until the next start")
+		m.log.Error(err, "Leases of killed replicas are not removed; retrying at the next start")
 	}
 	err := m.Registry.Run(ctx)
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
@@ -51,7 +51,7 @@ func (m *membership) Run(ctx context.Context) error {
 		Namespace: m.namespace, Name: fmt.Sprintf("%s-%s", peerLeasePrefix, m.Self().ID),
 	}}
 	if deleteErr := client.IgnoreNotFound(m.client.Delete(leaving, lease)); deleteErr != nil {
-		m.log.Error(deleteErr, "Other replicas take over only when the Lease of this one has expired")
+		m.log.Error(deleteErr, "The Lease of this replica is not deleted; other replicas take over when it expires")
 	}
 	return err
 }

@@ -27,25 +27,25 @@ import (
 type ProviderOptions struct {
 	// Root is the configuration for Milo's root.
 	Root *rest.Config
-	// Scheme holds every type that controllers read or write in a project, and this package's.
+	// Scheme has every type that controllers read or write in a project, and those of this package.
 	Scheme *runtime.Scheme
-	// Kinds are what controllers watch in a project. Their informers are synced before a controller hears of the
+	// Kinds are watched by controllers in every project. Their informers are synced before controllers are engaged with the
 	// project, so that no controller waits for a project while it holds a lock.
 	Kinds []client.Object
-	// Shards is the number of parts that projects are divided into. Every replica must be given the same number.
+	// Shards is the number of shards. It must be the same on every replica.
 	Shards int
-	// Log says which projects come and go.
+	// Log gets the projects that are engaged and disengaged.
 	Log logr.Logger
 }
 
-// Provider knows the projects at Milo's root and keeps a cluster with a cache for each project whose shard this
-// replica owns. It implements multicluster.Provider and multicluster.ProviderRunnable; NewCoordinator makes the
-// coordinator that belongs to it. All methods are safe for concurrent use.
+// Provider watches the Projects at Milo's root and runs a cluster with a cache for each project whose shard this replica
+// owns. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator of NewCoordinator.
+// All methods are safe for concurrent use.
 type Provider struct {
 	options ProviderOptions
 	mapper  meta.RESTMapper
 
-	// mu guards the fields below. It is never held while anything outside of this process is waited for.
+	// mu guards the fields below. It is never held during a request to a server.
 	mu       sync.RWMutex
 	awares   []multicluster.Aware
 	indexes  []clusters.Index
@@ -54,7 +54,7 @@ type Provider struct {
 	projects map[string]*engagement
 }
 
-// engagement is the life of one project on this replica.
+// engagement is a project that runs on this replica.
 type engagement struct {
 	uid    types.UID
 	cancel context.CancelFunc
@@ -62,13 +62,16 @@ type engagement struct {
 	cluster cluster.Cluster
 }
 
-// NewProvider makes a Provider. It contacts nobody until it is started.
+// NewProvider makes a Provider. It sends no request before it is started.
 func NewProvider(options ProviderOptions) (*Provider, error) {
 	if options.Shards < 1 {
 		return nil, fmt.Errorf("the number of shards is %d: it must be at least 1", options.Shards)
 	}
-	mapper, err := staticMapper(options.Scheme)
+	mapper, err := NewRESTMapper(options.Scheme)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkKinds(mapper, options.Scheme, options.Kinds); err != nil {
 		return nil, err
 	}
 	return &Provider{
@@ -80,8 +83,8 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 	}, nil
 }
 
-// Get returns the cluster of a project. It answers multicluster.ErrClusterNotFound for a project that another
-// replica owns, or whose cache has not synced yet.
+// Get returns the cluster of a project. It returns multicluster.ErrClusterNotFound for a project that another replica owns,
+// or whose cache has not synced yet.
 func (p *Provider) Get(_ context.Context, name multicluster.ClusterName) (cluster.Cluster, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -114,12 +117,12 @@ func (p *Provider) IndexField(_ context.Context, obj client.Object, field string
 	return nil
 }
 
-// Start gives the shards to the coordinator and follows the Projects at Milo's root until ctx ends. Milo being
-// unreachable is not an error: it is tried until it answers.
+// Start engages the coordinator with the shards and watches the Projects at Milo's root until ctx ends. That Milo cannot be
+// reached is not an error: requests are retried.
 func (p *Provider) Start(ctx context.Context, coordinator multicluster.Aware) error {
 	for _, shard := range shardNames(p.options.Shards) {
 		if err := coordinator.Engage(ctx, shard, nil); err != nil {
-			return fmt.Errorf("hand shard %s to the coordinator: %w", shard, err)
+			return fmt.Errorf("engage the coordinator with shard %s: %w", shard, err)
 		}
 	}
 	root, err := cache.New(p.options.Root, cache.Options{
@@ -128,7 +131,7 @@ func (p *Provider) Start(ctx context.Context, coordinator multicluster.Aware) er
 	if err != nil {
 		return fmt.Errorf("make a cache for Milo's Projects: %w", err)
 	}
-	// Not blocking: the handler is called as Projects arrive, whenever Milo answers.
+	// Does not block: the handler is called when Milo answers.
 	informer, err := root.GetInformer(ctx, &Project{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watch Milo's Projects: %w", err)
@@ -148,10 +151,9 @@ func (p *Provider) observe(obj any) {
 	if !ok {
 		return
 	}
-	// A project that is being deleted stays engaged: its objects' finalizers are ours to work off. One that is not
-	// Ready yet has no control plane to talk to.
-	deleting := !project.DeletionTimestamp.IsZero()
-	if !deleting && !meta.IsStatusConditionTrue(project.Status.Conditions, ConditionReady) {
+	// A project that is being deleted stays engaged, since controllers must remove finalizers. One that is not Ready yet has
+	// no control plane.
+	if !project.IsDeleting() && !project.IsReady() {
 		return
 	}
 	p.mu.Lock()
@@ -174,7 +176,7 @@ func (p *Provider) forget(obj any) {
 	p.decide(project.Name)
 }
 
-// decide starts or stops what runs for a project. p.mu is held.
+// decide starts or stops the engagement of a project. p.mu is held.
 func (p *Provider) decide(project string) {
 	uid, exists := p.known[project]
 	shardCtx, owned := p.owned[shardOf(project, p.options.Shards)]
@@ -194,11 +196,11 @@ func (p *Provider) decide(project string) {
 	go p.run(ctx, project, engaged)
 }
 
-// engageRetry is how long a project that could not be engaged is left alone.
+// engageRetry is the time between attempts to engage a project.
 const engageRetry = 5 * time.Second
 
-// run keeps a project engaged until ctx ends. Each project has a goroutine of its own: one that is slow or dead
-// delays no other.
+// run keeps a project engaged until ctx ends. Each project has its own goroutine: one that is slow or does not answer delays
+// no other.
 func (p *Provider) run(ctx context.Context, project string, engaged *engagement) {
 	log := p.options.Log.WithValues("project", project)
 	for ctx.Err() == nil {
@@ -206,7 +208,7 @@ func (p *Provider) run(ctx context.Context, project string, engaged *engagement)
 		if ctx.Err() != nil {
 			return
 		}
-		log.Error(err, "Project cannot be engaged; trying again", "after", engageRetry)
+		log.Error(err, "Project cannot be engaged; retrying", "after", engageRetry)
 		select {
 		case <-ctx.Done():
 		case <-time.After(engageRetry):
@@ -214,8 +216,8 @@ func (p *Provider) run(ctx context.Context, project string, engaged *engagement)
 	}
 }
 
-// engage builds the cluster of a project, waits for its informers and hands it to the controllers. It returns when
-// the cluster has stopped.
+// engage makes the cluster of a project, waits for its informers and engages the controllers. It returns when the cluster has
+// stopped.
 func (p *Provider) engage(parent context.Context, project string, engaged *engagement) error {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
@@ -230,9 +232,9 @@ func (p *Provider) engage(parent context.Context, project string, engaged *engag
 			return fmt.Errorf("watch the project's %T: %w", kind, err)
 		}
 	}
-	// Not left to GetInformer: it does not wait as long as the cache has not started.
+	// GetInformer does not wait for the sync before the cache has started.
 	if !cl.GetCache().WaitForCacheSync(ctx) {
-		return fmt.Errorf("the project's objects cannot be read: %w", context.Cause(ctx))
+		return fmt.Errorf("sync the project's informers: %w", context.Cause(ctx))
 	}
 	p.mu.Lock()
 	engaged.cluster = cl

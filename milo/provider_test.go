@@ -41,7 +41,7 @@ func newTestProvider(t *testing.T) *Provider {
 	return provider
 }
 
-// serveLocationBindings is a control plane without LocationBindings; that of the project "hanging" never answers.
+// serveLocationBindings is a control plane without LocationBindings. That of project "hanging" never answers.
 func serveLocationBindings(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "/projects/hanging/") {
 		<-r.Context().Done()
@@ -149,8 +149,7 @@ func TestProjectThatIsNotReadyIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestHangingProjectDelaysNoOther: one project's informers never sync; all others are engaged all the same, and
-// nobody waits for a lock meanwhile.
+// TestHangingProjectDelaysNoOther: the informers of one project never sync, and all others are engaged.
 func TestHangingProjectDelaysNoOther(t *testing.T) {
 	p := newTestProvider(t)
 	for _, shard := range shardNames(4) {

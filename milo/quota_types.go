@@ -11,10 +11,10 @@ import (
 // QuotaGroupVersion is the group and version of ResourceGrant.
 var QuotaGroupVersion = schema.GroupVersion{Group: "quota.miloapis.com", Version: "v1alpha1"}
 
-// ResourceTypeInstances is the quota's name for Instances. Its base unit is one Instance.
+// ResourceTypeInstances is the resource type of Instances. Its base unit is one Instance.
 const ResourceTypeInstances = "compute.datumapis.com/instances"
 
-// ConditionActive of a ResourceGrant: only an active one counts in Milo.
+// ConditionActive of a ResourceGrant: Milo ignores inactive grants.
 const ConditionActive = "Active"
 
 // +kubebuilder:object:generate=true
@@ -41,15 +41,15 @@ type ResourceGrantList struct {
 
 // +kubebuilder:object:generate=true
 
-// ResourceGrantSpec is what is read of a ResourceGrant's spec.
+// ResourceGrantSpec has the fields of a ResourceGrant's spec that are read.
 type ResourceGrantSpec struct {
-	// ConsumerRef says who may use the allowances.
+	// ConsumerRef is the consumer of the allowances.
 	ConsumerRef ConsumerRef `json:"consumerRef"`
-	// Allowances are what is granted.
+	// Allowances are the granted amounts.
 	Allowances []Allowance `json:"allowances,omitempty"`
 }
 
-// ConsumerRef names who uses quota: here, a Project.
+// ConsumerRef is a consumer of quota: here, a Project.
 type ConsumerRef struct {
 	APIGroup string `json:"apiGroup,omitempty"`
 	Kind     string `json:"kind,omitempty"`
@@ -58,11 +58,11 @@ type ConsumerRef struct {
 
 // +kubebuilder:object:generate=true
 
-// Allowance is what is granted of one resource type.
+// Allowance is the granted amount of one resource type.
 type Allowance struct {
 	// ResourceType is for example ResourceTypeInstances.
 	ResourceType string `json:"resourceType"`
-	// Buckets are summed.
+	// Buckets are the parts of the amount.
 	Buckets []Bucket `json:"buckets,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type Bucket struct {
 
 // +kubebuilder:object:generate=true
 
-// ResourceGrantStatus is what is read of a ResourceGrant's status.
+// ResourceGrantStatus has the fields of a ResourceGrant's status that are read.
 type ResourceGrantStatus struct {
 	// Conditions hold Active.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`

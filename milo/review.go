@@ -12,13 +12,13 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-// Review says whether somebody may do something in a project, and why in the words of the project's authorizer. That
-// somebody may can be 5 s old, as it can be with a kube-apiserver that asks an authorizer; that they may not is asked
-// every time, so that a grant works at once.
+// Review sends a SubjectAccessReview to a project and returns whether it was allowed, and the authorizer's reason. Allowed
+// reviews are cached for 5 s, as in a kube-apiserver with an authorization webhook. Denied ones are not, so that a new role
+// works at once.
 //
 // The spec is sent as it is. For a user of the project, its Extra must hold the extras of the AdmissionReview's userInfo
-// (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer says no. Ask it only of what Project
-// returned. allowed is false whenever err is not nil.
+// (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer denies everything. Call it only with a
+// Project that Project returned. allowed is false whenever err is not nil.
 func (l *Lookup) Review(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, reason string, err error) {
 	key, err := reviewKey(project, spec)
 	if err != nil {
@@ -30,7 +30,7 @@ func (l *Lookup) Review(ctx context.Context, project *Project, spec authorizatio
 	return allowed && err == nil, reason, err
 }
 
-// reviewKey tells questions apart: everything in the spec may matter to an authorizer.
+// reviewKey is the key of a review in the cache. It depends on the whole spec, since any field may matter to an authorizer.
 func reviewKey(project *Project, spec authorizationv1.SubjectAccessReviewSpec) (string, error) {
 	encoded, err := json.Marshal(spec)
 	if err != nil {
@@ -40,7 +40,7 @@ func reviewKey(project *Project, spec authorizationv1.SubjectAccessReviewSpec) (
 	return identity(project) + "/" + string(digest[:]), nil
 }
 
-// askReview asks the project's authorizer.
+// askReview sends a review to a project.
 func (l *Lookup) askReview(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (reason string, allowed bool, err error) {
 	creator, err := l.within(project)
 	if err != nil {
@@ -48,11 +48,11 @@ func (l *Lookup) askReview(ctx context.Context, project *Project, spec authoriza
 	}
 	review := &authorizationv1.SubjectAccessReview{Spec: spec}
 	if err := creator.Create(ctx, review); err != nil {
-		return "", false, asked("a review of the user's access", err)
+		return "", false, l.unanswered("a review of the user's access", err)
 	}
 	status := review.Status
 	if status.Reason == "" && !status.Allowed {
-		// An authorizer that failed to decide gives no reason, but says what went wrong.
+		// An authorizer that failed to decide gives an error instead of a reason.
 		status.Reason = status.EvaluationError
 	}
 	return status.Reason, status.Allowed && !status.Denied, nil

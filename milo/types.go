@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,7 +24,7 @@ var NetworkingGroupVersion = schema.GroupVersion{Group: "networking.datumapis.co
 // LabelCity is the key of a LocationBinding's topology that holds its city code.
 const LabelCity = "topology.datum.net/city-code"
 
-// Condition types that are read.
+// The types of conditions that are read.
 const (
 	// ConditionReady of a Project. It stays True while the Project is being deleted.
 	ConditionReady = "Ready"
@@ -35,7 +36,7 @@ const (
 
 // +kubebuilder:object:generate=true
 
-// ProjectStatus is what is read of a Project's status.
+// ProjectStatus has the fields of a Project's status that are read.
 type ProjectStatus struct {
 	// Conditions hold Ready and, on a newer Milo, Suspended.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
@@ -52,6 +53,19 @@ type Project struct {
 	Status ProjectStatus `json:"status,omitempty"`
 }
 
+// IsDeleting says whether the Project is being deleted. Ready stays True meanwhile.
+func (p *Project) IsDeleting() bool { return !p.DeletionTimestamp.IsZero() }
+
+// IsSuspended says whether an administrator has suspended the Project.
+func (p *Project) IsSuspended() bool {
+	return meta.IsStatusConditionTrue(p.Status.Conditions, ConditionSuspended)
+}
+
+// IsReady says whether the Project has a control plane.
+func (p *Project) IsReady() bool {
+	return meta.IsStatusConditionTrue(p.Status.Conditions, ConditionReady)
+}
+
 // +kubebuilder:object:generate=true
 // +kubebuilder:object:root=true
 
@@ -64,7 +78,7 @@ type ProjectList struct {
 
 // +kubebuilder:object:generate=true
 
-// LocationBindingSpec is what is read of a LocationBinding's spec.
+// LocationBindingSpec has the fields of a LocationBinding's spec that are read.
 type LocationBindingSpec struct {
 	// Topology holds LabelCity.
 	Topology map[string]string `json:"topology,omitempty"`
@@ -72,7 +86,7 @@ type LocationBindingSpec struct {
 
 // +kubebuilder:object:generate=true
 
-// LocationBindingStatus is what is read of a LocationBinding's status.
+// LocationBindingStatus has the fields of a LocationBinding's status that are read.
 type LocationBindingStatus struct {
 	// Conditions hold Available.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
@@ -114,12 +128,12 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// ProjectConfig is the configuration for a project's control plane. The root's address may carry a path of its own;
-// the project's path is appended to it.
+// ProjectConfig is the configuration for a project's control plane. The project's path is appended to the path of the root's
+// address.
 func ProjectConfig(root *rest.Config, project string) (*rest.Config, error) {
 	address, err := url.Parse(root.Host)
 	if err != nil || address.Scheme == "" || address.Host == "" {
-		return nil, fmt.Errorf("address of Milo's root %q: must be a URL such as https://milo.example.com", root.Host)
+		return nil, fmt.Errorf("the address of Milo's root is %q: it must be a URL such as https://milo.example.com", root.Host)
 	}
 	config := rest.CopyConfig(root)
 	config.Host = address.JoinPath("apis", ResourceManagerGroupVersion.Group, ResourceManagerGroupVersion.Version,

@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// TestFiles: what is embedded is what Karmada's API knows, without an unknown field.
+// TestFiles: the embedded files have no field that Karmada's API does not know.
 func TestFiles(t *testing.T) {
 	content, err := policies.Files.ReadFile("interpreter.yaml")
 	if err != nil {

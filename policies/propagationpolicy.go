@@ -18,19 +18,19 @@ func CityPolicyName(cityCode string) string {
 	return v1alpha.ShortenName("city-" + v1alpha.CityLabel(cityCode))
 }
 
-// City is what a policy has to know of a city.
+// City is what the policy of a city depends on.
 type City struct {
 	// Code of the city, in either case.
 	Code string
 	// Cells is how many cells the city has.
 	Cells int
-	// Lost are cells that are given up: what runs there moves to the others.
+	// Lost are the cells that are given up: their Instances move to the other cells.
 	Lost []string
 }
 
-// CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to the city's
-// cell, or divides them among its cells by what these have room for. Operators may label their Clusters with the city in
-// either case.
+// CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to the city's cell, or
+// divides their replicas among several cells by available resources. It selects Clusters whose city label is in lower or
+// upper case.
 func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
 	label := v1alpha.CityLabel(city.Code)
 	return &policyv1alpha1.PropagationPolicy{
@@ -42,13 +42,13 @@ func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
 		Spec: policyv1alpha1.PropagationSpec{
 			ResourceSelectors: []policyv1alpha1.ResourceSelector{{
 				APIVersion: v1alpha.GroupVersion.String(),
-				Kind:       "WorkloadDeployment",
+				Kind:       v1alpha.KindWorkloadDeployment,
 				Namespace:  namespace,
 				LabelSelector: &metav1.LabelSelector{
 					MatchLabels: map[string]string{v1alpha.LabelTopologyCity: label},
 				},
 			}},
-			// ConfigMaps and Secrets that a template names follow the deployment.
+			// ConfigMaps and Secrets that a template names are propagated with the deployment.
 			PropagateDeps: true,
 			Placement:     placement(city),
 		},
@@ -77,7 +77,8 @@ func placement(city City) policyv1alpha1.Placement {
 		}
 		return result
 	}
-	// The one cell gets all, whether it has room now or not. A second one that Karmada hears of before us gets nothing.
+	// The only cell gets all replicas, whether it has room now or not. A second one that Karmada knows of earlier than the
+	// add-on gets nothing.
 	result.SpreadConstraints = []policyv1alpha1.SpreadConstraint{{
 		SpreadByField: policyv1alpha1.SpreadByFieldCluster,
 		MinGroups:     1,

@@ -19,11 +19,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// reviewsAtOnce bounds what one request costs the project's authorizer at a time.
+// reviewsAtOnce bounds how many SubjectAccessReviews of one request are in flight.
 const reviewsAtOnce = 8
 
-// validateAccess asks for everything that the Workload names whether its user may use it, several at once. An error
-// says that the project could not be asked.
+// validateAccess reviews, several at once, whether the user of a request may use what the Workload references. An error
+// says that the project's authorizer gave no answer.
 func (v *Workloads) validateAccess(ctx context.Context, project Project, request admission.Request, workload, before *v1alpha.Workload) (field.ErrorList, error) {
 	references := v.toReview(workload, before)
 	problems := make(field.ErrorList, len(references))
@@ -65,9 +65,9 @@ func (v *Workloads) review(ctx context.Context, project Project, user authentica
 	return field.Forbidden(reference.Path, detail), nil
 }
 
-// toReview are the references to ask about. A permission that was withdrawn keeps nobody from scaling, or from moving
-// to other cities. Whoever changes the template decides what is done with the data that it names, so that is asked of
-// every user anew; a network that was there before is not.
+// toReview are the references to review. A change that leaves the template alone needs none, so that a withdrawn
+// permission does not block scaling or a change of cities. A change of the template decides what is done with the
+// referenced data, so data is reviewed for every user again; a network that was referenced before is not.
 func (v *Workloads) toReview(workload, before *v1alpha.Workload) []validation.Reference {
 	if before != nil && reflect.DeepEqual(before.Spec.Template, workload.Spec.Template) {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-// withSecret names a Secret, as a volume that the container mounts.
+// withSecret adds a Secret as a volume that the container mounts.
 func withSecret(name string) func(*v1alpha.Workload) {
 	return func(w *v1alpha.Workload) {
 		spec := &w.Spec.Template.Spec
@@ -62,7 +62,7 @@ func TestAccess(t *testing.T) {
 			wantAsked:   []string{"use networks a", "use networks b", "use networks c"},
 			wantRefused: []string{"networkInterfaces[0].network", "networkInterfaces[2].network", "not yours"},
 		},
-		"a Secret of somebody else": {
+		"a Secret that the user may not get": {
 			now: both(withSecret("password")), refuse: []string{"password"},
 			wantAsked:   []string{"get secrets password", "use networks default"},
 			wantRefused: []string{"volumes[0].secret", `"consumer" may not get secrets "password"`},
@@ -126,7 +126,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// checkUser: Milo's authorizer says no to a user who comes without the extras.
+// checkUser: Milo's authorizer denies everything to a user without the extras.
 func checkUser(t *testing.T, review authorizationv1.SubjectAccessReviewSpec) {
 	t.Helper()
 	if review.User != "consumer" || review.UID != "7" || !slices.Equal(review.Groups, []string{"team"}) {

@@ -5,7 +5,7 @@ package webhook
 
 import _ "embed"
 
-// Paths that the webhooks are served at; configuration.yaml names them too.
+// Paths of the webhooks, as in configuration.yaml.
 const (
 	// ValidatePath is where Workloads are validated.
 	ValidatePath = "/validate-workload"
@@ -13,10 +13,10 @@ const (
 	OwnedPath = "/validate-owned"
 )
 
-// ConditionNotAddOn is the name of the match condition that lists the users of the add-on.
+// ConditionNotAddOn is the name of the match condition that exempts the users of the add-on.
 const ConditionNotAddOn = "not-by-the-add-on"
 
-// Configuration is the YAML of the webhook configuration for Milo's root.
+// Configuration is the ValidatingWebhookConfiguration for Milo's root, in YAML.
 //
 //go:embed configuration.yaml
 var Configuration []byte

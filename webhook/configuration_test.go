@@ -18,7 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-// TestConfiguration: what is registered is what is served, for our kinds alone, and nothing that must pass waits for us.
+// TestConfiguration: the registered paths are served, for the add-on's kinds only, and writes that must always pass are not
+// reviewed.
 func TestConfiguration(t *testing.T) {
 	var validating admissionregistrationv1.ValidatingWebhookConfiguration
 	if err := yaml.UnmarshalStrict(webhook.Configuration, &validating); err != nil {
@@ -36,7 +37,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// checkWebhook returns the resources that a webhook is asked about.
+// checkWebhook returns the resources of a webhook.
 func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.ValidatingWebhook) []string {
 	t.Helper()
 	if *hook.FailurePolicy != admissionregistrationv1.Fail || *hook.SideEffects != admissionregistrationv1.SideEffectClassNone || *hook.TimeoutSeconds > 5 {
@@ -67,7 +68,7 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	return resources
 }
 
-// FuzzAdmission: whatever bytes come in are answered, and a creation is allowed only to who says in which project.
+// FuzzAdmission: any bytes are answered, and a create is allowed only in a project.
 func FuzzAdmission(f *testing.F) {
 	const kind = `"kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"Workload"}`
 	const extra = `"userInfo":{"extra":{"iam.miloapis.com/parent-api-group":["resourcemanager.miloapis.com"],"iam.miloapis.com/parent-type":["Project"],"iam.miloapis.com/parent-name":["north"]}}`
@@ -97,7 +98,7 @@ func FuzzAdmission(f *testing.F) {
 	})
 }
 
-// checkAllowed: what was allowed can be read, names one project or changes no spec, and can run.
+// checkAllowed: an allowed request can be decoded, names one project or changes no spec, and its Workload is valid.
 func checkAllowed(t *testing.T, body []byte) {
 	t.Helper()
 	var asked admissionReview
@@ -118,7 +119,7 @@ func checkAllowed(t *testing.T, body []byte) {
 	}
 }
 
-// admissionReview is as much of one as checkAllowed needs.
+// admissionReview has the fields that checkAllowed needs.
 type admissionReview struct {
 	metav1.TypeMeta
 	Request struct {

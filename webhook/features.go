@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// NetworkAccessReview asks whether the user may use the networks of a Workload. Turn it off where the project's
+	// NetworkAccessReview reviews whether the user may use the networks of a Workload. Turn it off where the project's
 	// authorizer does not know networks.
 	NetworkAccessReview featuregate.Feature = "NetworkAccessReview"
-	// ReferencedDataAccessReview asks whether the user may get the ConfigMaps and Secrets of a Workload. Without it a
-	// Workload is a way to read other people's Secrets.
+	// ReferencedDataAccessReview reviews whether the user may get the ConfigMaps and Secrets of a Workload. Without it a
+	// Workload is a way to read Secrets that its user may not get.
 	ReferencedDataAccessReview featuregate.Feature = "ReferencedDataAccessReview"
 )
 
-// NewFeatureGate has every feature of admission, with its default.
+// NewFeatureGate returns a gate with every feature of admission at its default.
 func NewFeatureGate() featuregate.MutableVersionedFeatureGate {
 	gate := featuregate.NewFeatureGate()
 	runtime.Must(gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{

@@ -16,6 +16,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -24,49 +25,63 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-// projects answers as Milo would for the projects that it is made of.
+// projects implements webhook.Projects for the given projects.
 type projects struct {
-	states map[string]webhook.ProjectState
-	// refuse are the names that nobody may use.
+	known map[string]webhook.Project
+	// refuse are the names of objects that no user may use.
 	refuse map[string]bool
-	// asked gets every review; nil for none.
+	// asked receives every review, unless it is nil.
 	asked chan authorizationv1.SubjectAccessReviewSpec
 	// allowance of Instances, if not zero.
 	allowance int64
 }
 
 func newProjects() *projects {
-	return &projects{refuse: map[string]bool{}, states: map[string]webhook.ProjectState{
-		"north": webhook.ProjectActive, "dark": webhook.ProjectActive, "mute": webhook.ProjectActive,
-		"going": webhook.ProjectDeleting, "asleep": webhook.ProjectSuspended, "new": webhook.ProjectNotReady,
+	p := &projects{refuse: map[string]bool{}, known: map[string]webhook.Project{
+		"north": {Ready: true}, "dark": {Ready: true}, "mute": {Ready: true}, "stale": {Ready: true},
+		"going": {Ready: true, Deleting: true, Suspended: true}, "asleep": {Suspended: true}, "new": {},
 	}}
+	for name, project := range p.known {
+		project.Name, project.UID = name, "uid"
+		p.known[name] = project
+	}
+	return p
 }
 
-var errUnreachable = errors.New("Milo cannot be reached")
+var (
+	errUnreachable = errors.New("Milo cannot be reached")
+	// errOwnFault is a fault of this replica alone.
+	errOwnFault = apierrors.NewInternalError(errors.New("Milo does not accept the credentials of this replica"))
+)
 
 func (p *projects) Project(ctx context.Context, name string) (webhook.Project, error) {
 	switch name {
 	case "unreachable":
 		return webhook.Project{}, errUnreachable
+	case "refused":
+		return webhook.Project{}, errOwnFault
 	case "slow":
 		<-ctx.Done()
 		return webhook.Project{}, fmt.Errorf("%w: %w", errUnreachable, ctx.Err())
 	}
-	state, ok := p.states[name]
+	project, ok := p.known[name]
 	if !ok {
 		return webhook.Project{}, webhook.ErrProjectNotFound
 	}
-	return webhook.Project{Name: name, UID: "uid", State: state}, nil
+	return project, nil
 }
 
 func (p *projects) CityCodes(_ context.Context, project webhook.Project) ([]string, error) {
-	if project.Name == "dark" {
+	switch project.Name {
+	case "dark":
 		return nil, errUnreachable
+	case "stale":
+		return nil, errOwnFault
 	}
 	return []string{"DFW", "ORD"}, nil
 }
 
-// FreshCityCodes has one city more than what was remembered.
+// FreshCityCodes has one city more than CityCodes.
 func (p *projects) FreshCityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
 	cities, err := p.CityCodes(ctx, project)
 	return append(cities, "NEW"), err
@@ -109,7 +124,7 @@ func with(extra map[string]authenticationv1.ExtraValue, key string, values ...st
 	return extra
 }
 
-// workload is one that has nothing wrong but, if so, its cities.
+// workload is valid if its cities are.
 func workload(cities ...string) *v1alpha.Workload {
 	return &v1alpha.Workload{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"},
@@ -140,7 +155,7 @@ func deleting(w *v1alpha.Workload) {
 	w.DeletionTimestamp = &now
 }
 
-// creation asks for a Workload to be created in project north.
+// creation is a request to create a Workload in project north.
 func creation(t *testing.T, workload *v1alpha.Workload) admission.Request {
 	t.Helper()
 	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
@@ -150,7 +165,7 @@ func creation(t *testing.T, workload *v1alpha.Workload) admission.Request {
 	}}
 }
 
-// update asks for a Workload to be changed in project north.
+// update is a request to update a Workload in project north.
 func update(t *testing.T, before, now *v1alpha.Workload) admission.Request {
 	t.Helper()
 	request := creation(t, now)

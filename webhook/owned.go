@@ -13,10 +13,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Owned refuses writes to WorkloadDeployments and Instances in a project by anybody but the add-on: they show what the
-// add-on does, and a change there changes nothing. It is safe for concurrent use.
+// Owned denies writes to WorkloadDeployments and Instances in a project to all users but the add-on: these objects mirror
+// what the add-on does, so changing one has no effect. It is safe for concurrent use.
 type Owned struct {
-	// Users are who the add-on's controllers are at Milo. An error says that Milo could not be asked.
+	// Users returns the users that the add-on's controllers are at Milo. Its errors have the classes of those of Projects.
 	Users func(context.Context) ([]string, error)
 }
 

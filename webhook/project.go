@@ -15,55 +15,57 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The user extras by which Milo says in which project a request was made.
+// The user extras in which Milo names the project of a request.
 const (
 	extraParentGroup = "iam.miloapis.com/parent-api-group"
 	extraParentType  = "iam.miloapis.com/parent-type"
 	extraParentName  = "iam.miloapis.com/parent-name"
 )
 
-// ErrProjectNotFound says that Milo does not know a project.
+// ErrProjectNotFound says that Milo has no project of that name.
 var ErrProjectNotFound = errors.New("project not found")
-
-// ProjectState says whether a project can take Workloads.
-type ProjectState string
-
-const (
-	// ProjectActive takes Workloads.
-	ProjectActive ProjectState = "Active"
-	// ProjectDeleting is being deleted.
-	ProjectDeleting ProjectState = "Deleting"
-	// ProjectSuspended takes none until it is resumed.
-	ProjectSuspended ProjectState = "Suspended"
-	// ProjectNotReady has no control plane yet.
-	ProjectNotReady ProjectState = "NotReady"
-)
 
 // Project is what admission knows of a project.
 type Project struct {
-	// Name and UID say which one: a project that is recreated is another.
+	// Name and UID identify it: a recreated project is another one.
 	Name string
 	UID  types.UID
-	// State says whether it can take Workloads.
-	State ProjectState
+	// Deleting, Suspended and Ready are the state of the Project at Milo. One that is deleted may still be Ready.
+	Deleting, Suspended, Ready bool
 }
 
-// Projects answers for any project, on every replica.
+// refusal is why no Workload can be written in a project, empty if one can. Deleting comes first, because it is final, and
+// suspended before not ready, because it does not end by itself.
+func (p *Project) refusal() string {
+	switch {
+	case p.Deleting:
+		return fmt.Sprintf("project %q is being deleted", p.Name)
+	case p.Suspended:
+		return fmt.Sprintf("project %q is suspended; resume it first", p.Name)
+	case !p.Ready:
+		return fmt.Sprintf("project %q is not ready yet; try again when its condition Ready is True", p.Name)
+	default:
+		return ""
+	}
+}
+
+// Projects reads any project, on every replica. An error says that Milo gave no answer; it is an InternalError
+// (apierrors) when that is a fault of this replica alone.
 type Projects interface {
-	// Project returns a project, or ErrProjectNotFound. Any other error says that Milo could not be asked.
+	// Project returns a project, or ErrProjectNotFound.
 	Project(ctx context.Context, name string) (Project, error)
 	// CityCodes are the cities that the project may use now: upper case, sorted, each once.
 	CityCodes(ctx context.Context, project Project) ([]string, error)
-	// FreshCityCodes are the same, past any cache.
+	// FreshCityCodes are the same, read past every cache.
 	FreshCityCodes(ctx context.Context, project Project) ([]string, error)
-	// Review asks the project's authorizer, and returns its reason.
+	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
 	InstanceAllowance(ctx context.Context, project Project) (limit int64, known bool, err error)
 }
 
-// projectOf is the project that a request says it was made in. Milo sets the extras in every project and overrides
-// what came in; at its root somebody may have forged them, which is why the Project is looked up as well.
+// projectOf is the project that the extras of a request name. In every project Milo sets the extras and overrides those
+// of the request. At its root they may be forged, which is why the Project is looked up as well.
 func projectOf(user authenticationv1.UserInfo) (string, error) {
 	values := map[string]string{}
 	for _, key := range []string{extraParentGroup, extraParentType, extraParentName} {
@@ -84,8 +86,8 @@ func projectOf(user authenticationv1.UserInfo) (string, error) {
 	return values[extraParentName], nil
 }
 
-// reviewBy is a review for the user of a request, with everything that an authorizer may want to know: Milo's says no
-// to a user without the extras.
+// reviewBy is a review for the user of a request, with all attributes of the user: Milo's authorizer denies everything to
+// a user without the extras.
 func reviewBy(user authenticationv1.UserInfo, attributes authorizationv1.ResourceAttributes) authorizationv1.SubjectAccessReviewSpec {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {

@@ -15,25 +15,34 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// refused tells the user everything that is wrong.
+// refused lists every problem of a Workload.
 func refused(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
 	status := apierrors.NewInvalid(v1alpha.GroupVersion.WithKind("Workload").GroupKind(), workload.Name, problems).Status()
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: false, Result: &status}}
 }
 
-// malformed is about a request that no API server sends.
+// malformed answers a request that no API server sends.
 func malformed(err error) admission.Response {
 	return failed(http.StatusBadRequest, metav1.StatusReasonBadRequest, err)
 }
 
-// unavailable is no denial: Milo does not answer, the user did nothing wrong and may try again.
+// unavailable answers while Milo does not. It is no denial: the user may try again.
 func unavailable(err error) admission.Response {
-	return failed(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err)
+	return unanswered(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err)
 }
 
-// projectUnavailable is unavailable for a reason that lies in one project, which says nothing about this replica.
+// projectUnavailable is unavailable for a reason that lies in one project.
 func projectUnavailable(err error) admission.Response {
-	return failed(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, err)
+	return unanswered(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, err)
+}
+
+// unanswered answers with the given code or, where the error is a fault of this replica alone, with 500: only that makes
+// a replica unready.
+func unanswered(code int32, reason metav1.StatusReason, err error) admission.Response {
+	if apierrors.IsInternalError(err) {
+		code, reason = http.StatusInternalServerError, metav1.StatusReasonInternalError
+	}
+	return failed(code, reason, err)
 }
 
 func failed(code int32, reason metav1.StatusReason, err error) admission.Response {

@@ -22,9 +22,9 @@ import (
 
 // Workloads validates Workloads. It is safe for concurrent use.
 type Workloads struct {
-	// Projects are looked up.
+	// Projects reads the project of a request.
 	Projects Projects
-	// Features say what is asked.
+	// Features enable the reviews of access.
 	Features featuregate.FeatureGate
 }
 
@@ -34,8 +34,8 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	if err != nil {
 		return malformed(err)
 	}
-	// What does not change the spec needs no permission of anybody: finalizers come and go whatever Milo says, and so
-	// does what is being deleted.
+	// A change that leaves the spec alone, or of an object that is being deleted, needs no review: finalizers must come
+	// and go whether Milo answers or not.
 	if before != nil && (!workload.DeletionTimestamp.IsZero() || reflect.DeepEqual(before.Spec, workload.Spec)) {
 		return admission.Allowed("")
 	}
@@ -59,7 +59,7 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	return admission.Allowed("").WithWarnings(v.warnings(ctx, project, workload)...)
 }
 
-// projectOf is the project of a request, or why there is none.
+// projectOf is the project of a request, or the response when there is none that accepts Workloads.
 func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (Project, *admission.Response) {
 	name, err := projectOf(request.UserInfo)
 	if err != nil {
@@ -72,19 +72,13 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 	case err != nil:
 		return project, new(unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err)))
 	}
-	switch project.State {
-	case ProjectDeleting:
-		return project, new(admission.Denied(fmt.Sprintf("project %q is being deleted", name)))
-	case ProjectSuspended:
-		return project, new(admission.Denied(fmt.Sprintf("project %q is suspended; resume it first", name)))
-	case ProjectNotReady:
-		return project, new(admission.Denied(fmt.Sprintf("project %q is not ready yet; try again when its condition Ready is True", name)))
-	default:
-		return project, nil
+	if refusal := project.refusal(); refusal != "" {
+		return project, new(admission.Denied(refusal))
 	}
+	return project, nil
 }
 
-// warnings say what is accepted and will work badly. What cannot be looked up is not warned of.
+// warnings name what is accepted but will not work well. A quota that cannot be read gives no warning.
 func (v *Workloads) warnings(ctx context.Context, project Project, workload *v1alpha.Workload) []string {
 	warnings := validation.Warnings(workload)
 	limit, known, err := v.Projects.InstanceAllowance(ctx, project)
@@ -102,7 +96,7 @@ func (v *Workloads) warnings(ctx context.Context, project Project, workload *v1a
 	return warnings
 }
 
-// decode reads the Workload that is to be written and, on an update, what it is to replace.
+// decode reads the Workload of a request and, on an update, the one that it replaces.
 func decode(request admission.Request) (workload, before *v1alpha.Workload, err error) {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "Workload" {
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
@@ -131,8 +125,8 @@ type addedCity struct {
 	code string
 }
 
-// addedCities are the only ones to look at: a location that was withdrawn must not keep anybody from changing
-// something else.
+// addedCities are the cities to validate. Those that were there before are not: a withdrawn location must not block other
+// changes.
 func addedCities(workload, before *v1alpha.Workload) []addedCity {
 	var added []addedCity
 	for i := range workload.Spec.Placements {
@@ -147,8 +141,8 @@ func addedCities(workload, before *v1alpha.Workload) []addedCity {
 	return added
 }
 
-// validateLocations refuses cities that the project may not use. A city is refused only on a fresh answer: the user may
-// have been given it a moment ago.
+// validateLocations returns a problem for every city that the project may not use. A city is refused only by a fresh
+// answer: the project may have got it a moment ago.
 func (v *Workloads) validateLocations(ctx context.Context, project Project, added []addedCity) (field.ErrorList, error) {
 	if len(added) == 0 {
 		return nil, nil
@@ -166,7 +160,7 @@ func (v *Workloads) validateLocations(ctx context.Context, project Project, adde
 	return validateCities(added, cities), nil
 }
 
-// validateCities refuses cities that the project may not use.
+// validateCities returns a problem for every added city that is not among cities.
 func validateCities(added []addedCity, cities []string) field.ErrorList {
 	var problems field.ErrorList
 	for _, city := range added {

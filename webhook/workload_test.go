@@ -46,6 +46,8 @@ func TestWorkloads(t *testing.T) {
 		"Milo out of reach is an error": {extra: inProject("unreachable"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
 		"a project out of reach too":    {extra: inProject("dark"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"locations", "cannot be reached"}},
 		"and one that says no rights":   {extra: inProject("mute"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"permissions", "cannot be reached"}},
+		"a replica that Milo refuses":   {extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"}},
+		"and knows the project":         {extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"}},
 		"old cities need no locations":  {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
 		"all errors at once": {
 			extra: inProject("north"), now: changed(workload("XYZ"), badName), wantCode: 422,
@@ -131,6 +133,7 @@ func TestWarnings(t *testing.T) {
 func TestOwned(t *testing.T) {
 	owned := &webhook.Owned{Users: func(context.Context) ([]string, error) { return []string{"add-on"}, nil }}
 	lost := &webhook.Owned{Users: func(context.Context) ([]string, error) { return nil, errUnreachable }}
+	refused := &webhook.Owned{Users: func(context.Context) ([]string, error) { return nil, errOwnFault }}
 	cases := map[string]struct {
 		handler     *webhook.Owned
 		kind, user  string
@@ -143,6 +146,7 @@ func TestOwned(t *testing.T) {
 		"a consumer's deployment": {handler: owned, kind: "WorkloadDeployment", user: "consumer", wantCode: 403, wantMessage: "WorkloadDeployment"},
 		"another kind":            {handler: owned, kind: "Pod", user: "add-on", wantCode: 400, wantMessage: "Pod"},
 		"Milo out of reach":       {handler: lost, kind: "Instance", user: "add-on", wantCode: 503, wantMessage: "cannot be reached"},
+		"credentials refused":     {handler: refused, kind: "Instance", user: "add-on", wantCode: 500, wantMessage: "credentials"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// InstanceIndices are the indices of the Instances that should exist in the cell that has this deployment, ascending.
+// InstanceIndices are the indices of the desired Instances in the cell that has this deployment, ascending.
 func (d *WorkloadDeployment) InstanceIndices() []int {
 	desired := int(d.Spec.DesiredReplicas())
 	if d.Spec.Assignment == nil {
@@ -22,8 +22,8 @@ func (d *WorkloadDeployment) InstanceIndices() []int {
 	return indices[:min(desired, len(indices))]
 }
 
-// Cell is the cell that has this deployment, as Karmada says on what it puts there, or "" for one that Karmada did not
-// put there.
+// Cell is the name of the cell that has this deployment, from Karmada's annotation. It is "" for a deployment that Karmada did
+// not create.
 func (d *WorkloadDeployment) Cell() string {
 	cell, found := strings.CutPrefix(d.Annotations[AnnotationWorkNamespace], executionSpacePrefix)
 	if !found {
@@ -42,7 +42,7 @@ func (a *WorkloadDeploymentAssignment) Indices(cell string) []int {
 	return nil
 }
 
-// Releasing are the indices that a cell may no longer use and has not given up yet, ascending.
+// Releasing are the indices that a cell may no longer use but has not released yet, ascending.
 func (a *WorkloadDeploymentAssignment) Releasing(cell string) []int {
 	for i := range a.Cells {
 		if a.Cells[i].Name == cell {
@@ -52,7 +52,7 @@ func (a *WorkloadDeploymentAssignment) Releasing(cell string) []int {
 	return nil
 }
 
-// Owner is the cell that an index is assigned to, or "" when it is none's.
+// Owner is the cell that an index is assigned to, or "" when there is none.
 func (a *WorkloadDeploymentAssignment) Owner(index int) string {
 	for i := range a.Cells {
 		for _, r := range a.Cells[i].Indices {
@@ -64,7 +64,7 @@ func (a *WorkloadDeploymentAssignment) Owner(index int) string {
 	return ""
 }
 
-// Names says whether a cell is among those that run Instances.
+// Names says whether the assignment has an entry for a cell.
 func (a *WorkloadDeploymentAssignment) Names(cell string) bool {
 	return slices.ContainsFunc(a.Cells, func(c CellAssignment) bool { return c.Name == cell })
 }

@@ -3,44 +3,44 @@
 
 package v1alpha
 
-// Condition types. Which kind carries which is said at the kinds' statuses.
+// Condition types. The status types list which kind has which.
 const (
-	// ConditionAvailable is True while at least one Instance serves.
+	// ConditionAvailable is True while at least one Instance is Ready.
 	ConditionAvailable = "Available"
-	// ConditionProgressing is True while what runs is being changed to what is asked for.
+	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec.
 	ConditionProgressing = "Progressing"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
-	// ConditionReady is True while an Instance serves.
+	// ConditionReady is True while the Pod of an Instance is ready.
 	ConditionReady = "Ready"
-	// ConditionProgrammed is True when the runtime of the cell has taken an Instance over.
+	// ConditionProgrammed is True when the Pod of an Instance has a node.
 	ConditionProgrammed = "Programmed"
-	// ConditionQuotaGranted is True when an Instance may start as far as quota goes.
+	// ConditionQuotaGranted is True when the quota of an Instance is granted, or no quota is configured.
 	ConditionQuotaGranted = "QuotaGranted"
-	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template names is where the Instances
-	// run. WorkloadDeployments and Instances whose template names none do not carry it.
+	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template needs is in the cell. WorkloadDeployments
+	// and Instances whose template names none do not have it.
 	ConditionReferencedDataReady = "ReferencedDataReady"
 )
 
 // Reasons of Ready on an Instance.
 const (
-	// ReasonSchedulingGatesPresent says that a gate holds the Instance.
+	// ReasonSchedulingGatesPresent says that the Instance waits for its scheduling gates to be lifted.
 	ReasonSchedulingGatesPresent = "SchedulingGatesPresent"
-	// ReasonProvisioning says that the runtime is starting the Instance.
+	// ReasonProvisioning says that the Instance is starting.
 	ReasonProvisioning = "Provisioning"
 	// ReasonImageUnavailable says that an image cannot be pulled.
 	ReasonImageUnavailable = "ImageUnavailable"
-	// ReasonInstanceCrashing says that a container ends again and again.
+	// ReasonInstanceCrashing says that a container exits repeatedly.
 	ReasonInstanceCrashing = "InstanceCrashing"
-	// ReasonConfigurationError says that the template cannot run as it is.
+	// ReasonConfigurationError says that the Instance cannot run until its template is corrected.
 	ReasonConfigurationError = "ConfigurationError"
-	// ReasonAvailable says that the Instance serves. Available on an Instance uses it too.
+	// ReasonAvailable says that the Instance is ready. It is a reason of Available on an Instance as well.
 	ReasonAvailable = "Available"
 )
 
 // Reasons of Available on an Instance.
 const (
-	// ReasonStarting says that the Instance is not up yet.
+	// ReasonStarting says that the Instance is not ready yet.
 	ReasonStarting = "Starting"
 	// ReasonStopping says that the Instance is being deleted.
 	ReasonStopping = "Stopping"
@@ -50,21 +50,21 @@ const (
 
 // Reasons of Programmed on an Instance.
 const (
-	// ReasonPendingQuota says that the Quota gate holds the Instance.
+	// ReasonPendingQuota says that the Instance waits for the gate Quota to be lifted.
 	ReasonPendingQuota = "PendingQuota"
-	// ReasonPendingProgramming says that another gate holds the Instance.
+	// ReasonPendingProgramming says that the Instance waits for another gate to be lifted.
 	ReasonPendingProgramming = "PendingProgramming"
-	// ReasonProgrammingInProgress says that the runtime has not placed the Instance yet.
+	// ReasonProgrammingInProgress says that the Pod has no node yet.
 	ReasonProgrammingInProgress = "ProgrammingInProgress"
-	// ReasonProgrammed says that the runtime has placed the Instance.
+	// ReasonProgrammed says that the Pod has a node.
 	ReasonProgrammed = "Programmed"
 )
 
 // Reasons of QuotaGranted on an Instance.
 const (
-	// ReasonPendingEvaluation says that the grant has not arrived.
+	// ReasonPendingEvaluation says that the quota is not granted yet.
 	ReasonPendingEvaluation = "PendingEvaluation"
-	// ReasonQuotaAvailable says that the grant has arrived.
+	// ReasonQuotaAvailable says that the quota is granted.
 	ReasonQuotaAvailable = "QuotaAvailable"
 	// ReasonQuotaDisabled says that no quota is configured.
 	ReasonQuotaDisabled = "QuotaDisabled"
@@ -72,19 +72,19 @@ const (
 
 // Reasons of ReferencedDataReady.
 const (
-	// ReasonResolving says that the data has not been looked up yet.
+	// ReasonResolving says that the data has not been read yet.
 	ReasonResolving = "Resolving"
-	// ReasonAwaitingPropagation says that the data is on its way to the cell.
+	// ReasonAwaitingPropagation says that the data has not reached the cell yet.
 	ReasonAwaitingPropagation = "AwaitingPropagation"
-	// ReasonSourceNotFound says that the project has no object of a name that the template needs.
+	// ReasonSourceNotFound says that the project does not have an object that the template needs.
 	ReasonSourceNotFound = "SourceNotFound"
 	// ReasonSourceUnauthorized says that the add-on may not read an object in the project.
 	ReasonSourceUnauthorized = "SourceUnauthorized"
-	// ReasonSourceTooLarge says that an object, or all together, are too large to be carried to cells.
+	// ReasonSourceTooLarge says that an object, or all objects together, exceed the size that is propagated to cells.
 	ReasonSourceTooLarge = "SourceTooLarge"
-	// ReasonSourceRefused says that an object is of a type, or has a name, that is not carried to cells.
+	// ReasonSourceRefused says that an object has a type or name that is not propagated to cells.
 	ReasonSourceRefused = "SourceRefused"
-	// ReasonReferencedDataPresent says that the data is there.
+	// ReasonReferencedDataPresent says that the data is in the cell.
 	ReasonReferencedDataPresent = "Ready"
 )
 
@@ -94,9 +94,9 @@ const (
 	ReasonStableInstanceFound = "StableInstanceFound"
 	// ReasonInstancesProvisioning says that no Instance is Ready yet.
 	ReasonInstancesProvisioning = "InstancesProvisioning"
-	// ReasonQuotaNotGranted says that no Instance is Ready and quota holds one.
+	// ReasonQuotaNotGranted says that no Instance is Ready and one waits for quota.
 	ReasonQuotaNotGranted = "QuotaNotGranted"
-	// ReasonReferencedDataNotReady says that no Instance is Ready and missing data holds one.
+	// ReasonReferencedDataNotReady says that no Instance is Ready and one waits for data.
 	ReasonReferencedDataNotReady = "ReferencedDataNotReady"
 	// ReasonNoMatchingLocation says that no location, or no cell, serves the city.
 	ReasonNoMatchingLocation = "NoMatchingLocation"
@@ -116,24 +116,22 @@ const (
 
 // Reasons of Progressing and ReplicasReady.
 const (
-	// ReasonRollingOut says that Instances are being made, replaced or removed.
+	// ReasonRollingOut says that Instances are being created, replaced or deleted.
 	ReasonRollingOut = "RollingOut"
-	// ReasonSettled says that what runs is what is asked for.
+	// ReasonSettled says that the Instances match the spec.
 	ReasonSettled = "Settled"
 	// ReasonAllReplicasReady says that every desired Instance is Ready.
 	ReasonAllReplicasReady = "AllReplicasReady"
 	// ReasonReplicasNotReady says that a desired Instance is missing or not Ready.
 	ReasonReplicasNotReady = "ReplicasNotReady"
-	// ReasonFederationBlocked says that the hub refuses the deployment; the message says what to change.
-	ReasonFederationBlocked = "FederationBlocked"
 )
 
 // Names of scheduling gates.
 const (
-	// GateQuota holds an Instance until its quota is granted.
+	// GateQuota is lifted when the quota of the Instance is granted.
 	GateQuota = "Quota"
-	// GateNetwork holds an Instance until its network is there.
+	// GateNetwork is lifted when the network of the Instance exists.
 	GateNetwork = "Network"
-	// GateReferencedData holds an Instance until what its template names has arrived.
+	// GateReferencedData is lifted when the data that the template needs is in the cell.
 	GateReferencedData = "ReferencedData"
 )

@@ -12,9 +12,9 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// DecodeWorkload reads a Workload that comes from outside, field names matched case and all, as API servers do. Its
-// quantities are looked at before they are read: to read 1e-1000000000, a few bytes to write, is to calculate with a
-// number of a billion digits, and nothing could stop that. The schema lets such quantities through.
+// DecodeWorkload decodes a Workload from an untrusted source, with case-sensitive field names as API servers do. It fails on
+// quantities that are too long or have too large an exponent, before they are parsed: parsing 1e-1000000000 calculates with a
+// number of a billion digits and cannot be cancelled. The schema allows such quantities.
 func DecodeWorkload(raw []byte) (*Workload, error) {
 	object := &Workload{}
 	return object, decodeBounded(raw, &workloadQuantities{}, object)
@@ -33,21 +33,21 @@ func decodeBounded(raw []byte, quantities, object any) error {
 	return utiljson.Unmarshal(raw, object)
 }
 
-// What a quantity may be to be read: more than anybody can mean.
+// Limits of quantities. Both are beyond any sensible value.
 const (
-	// MaxQuantityLength is the longest, in bytes.
+	// MaxQuantityLength is the longest quantity, in bytes.
 	MaxQuantityLength = 64
-	// MaxQuantityExponent is the largest exponent, with either sign.
+	// MaxQuantityExponent is the largest absolute value of an exponent.
 	MaxQuantityExponent = 40
 )
 
 var errQuantity = fmt.Errorf("a quantity is out of any range: use at most %d characters and exponents between -%d and %d",
 	MaxQuantityLength, MaxQuantityExponent, MaxQuantityExponent)
 
-// boundedQuantity is a quantity that is looked at and not read.
+// boundedQuantity checks a quantity without parsing it.
 type boundedQuantity struct{}
 
-// UnmarshalJSON refuses a quantity that takes long to read.
+// UnmarshalJSON fails on a quantity that exceeds the limits.
 func (*boundedQuantity) UnmarshalJSON(raw []byte) error {
 	text := strings.Trim(string(raw), `" `)
 	if len(text) > MaxQuantityLength {
@@ -58,7 +58,7 @@ func (*boundedQuantity) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	exponent, err := strconv.ParseInt(text[at+1:], 10, 32)
-	// Other errors are those of other suffixes, such as E and Ei, or of no quantity at all.
+	// Other errors are those of suffixes with an E, such as E and Ei, or of invalid quantities.
 	if errors.Is(err, strconv.ErrRange) || err == nil && (exponent > MaxQuantityExponent || exponent < -MaxQuantityExponent) {
 		return errQuantity
 	}

@@ -82,7 +82,7 @@ func TestTextThatLooksLikeAQuantity(t *testing.T) {
 	}
 }
 
-// TestAllQuantitiesAreBounded: a field that the API gets later must be looked at too.
+// TestAllQuantitiesAreBounded: a quantity that is added to the API must be checked as well.
 func TestAllQuantitiesAreBounded(t *testing.T) {
 	for kind, d := range decoders {
 		if got := quantitiesIn(d.of, map[reflect.Type]bool{}); got != len(d.paths) {

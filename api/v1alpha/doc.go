@@ -1,11 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha holds the types of compute.datumapis.com/v1alpha: what a consumer writes (Workload), what the
-// add-on keeps per placement and city (WorkloadDeployment) and what runs (Instance).
+// Package v1alpha has the types of compute.datumapis.com/v1alpha: Workload, which a consumer writes, WorkloadDeployment, of which
+// the add-on keeps one per placement and city, and Instance, and what follows from these types alone: names, labels, sizes.
 //
-// The field names and strings are a wire contract with manifests, clients and dashboards that exist already; they
-// are not renamed.
+// Field names and strings are used by existing manifests, clients and dashboards and are not renamed.
 //
 // +kubebuilder:object:generate=true
 // +groupName=compute.datumapis.com

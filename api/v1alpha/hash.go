@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// TemplateHash is a hash over what a template makes: Instances with the same hash need no replacement. Two templates
-// that differ only in what the add-on itself sets (spec.location, spec.controller) hash alike.
+// TemplateHash is a hash of a template. Instances that have it need no replacement. Fields that the add-on itself sets
+// (spec.location, spec.controller) are not part of it.
 func TemplateHash(template *InstanceTemplateSpec) (string, error) {
 	canonical := struct {
 		Labels      map[string]string `json:"labels,omitempty"`

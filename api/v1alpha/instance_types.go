@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// InstanceTemplateSpec is what Instances are made from.
+// InstanceTemplateSpec is the template that Instances are created from.
 type InstanceTemplateSpec struct {
 	// metadata holds labels and annotations for the Instances.
 	// +optional
@@ -20,9 +20,9 @@ type InstanceTemplateSpec struct {
 	Spec InstanceSpec `json:"spec"`
 }
 
-// InstanceSpec is one running thing: a sandbox of containers or a virtual machine.
+// InstanceSpec is a sandbox of containers or a virtual machine.
 type InstanceSpec struct {
-	// runtime is what runs and how large it is.
+	// runtime is what runs and its size.
 	// +required
 	Runtime InstanceRuntimeSpec `json:"runtime"`
 
@@ -59,20 +59,20 @@ type LocationReference struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// InstanceController is what the add-on keeps on an Instance.
+// InstanceController is set by the add-on.
 type InstanceController struct {
-	// templateHash is the hash of the template that the Instance was made from.
+	// templateHash is the hash of the template that the Instance was created from.
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
-	// schedulingGates hold the Instance until each is lifted.
+	// schedulingGates must all be lifted before the Instance starts.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
 }
 
-// SchedulingGate holds an Instance while it is there.
+// SchedulingGate keeps an Instance from starting.
 type SchedulingGate struct {
 	// name of the gate.
 	// +required
@@ -104,7 +104,7 @@ type InstanceRuntimeResources struct {
 	// +kubebuilder:validation:MaxLength=128
 	InstanceType string `json:"instanceType"`
 
-	// requests override the size that instanceType names.
+	// requests override the size of instanceType.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
@@ -185,11 +185,11 @@ type SandboxContainer struct {
 
 // ContainerResourceRequirements are the resources of one container.
 type ContainerResourceRequirements struct {
-	// limits that the container may not pass.
+	// limits that the container may not exceed.
 	// +optional
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests that the container is sure to get.
+	// requests that are reserved for the container. A resource with a limit is reserved up to its limit.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
@@ -229,7 +229,7 @@ type NamedPort struct {
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
 }
 
-// VirtualMachineRuntime boots the first attached volume.
+// VirtualMachineRuntime boots from the first attached volume.
 type VirtualMachineRuntime struct {
 	// volumeAttachments are the disks, the first one bootable.
 	// +required
@@ -266,7 +266,7 @@ type NetworkReference struct {
 	Name string `json:"name"`
 }
 
-// InterfaceNetworkPolicy says what may reach an interface.
+// InterfaceNetworkPolicy is the network policy of an interface.
 type InterfaceNetworkPolicy struct {
 	// ingress rules.
 	// +optional
@@ -274,7 +274,7 @@ type InterfaceNetworkPolicy struct {
 	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
 }
 
-// InstanceStatus is what an Instance does.
+// InstanceStatus is the observed state of an Instance.
 type InstanceStatus struct {
 	// conditions are Ready, Available, Programmed and QuotaGranted, and ReferencedDataReady where the template names a
 	// ConfigMap or Secret.
@@ -288,7 +288,7 @@ type InstanceStatus struct {
 	// +listType=atomic
 	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
 
-	// controller is kept by the add-on.
+	// controller is set by the add-on.
 	// +optional
 	Controller *InstanceControllerStatus `json:"controller,omitempty"`
 }
@@ -306,19 +306,19 @@ type InstanceNetworkAssignments struct {
 	// +optional
 	NetworkIP *string `json:"networkIP,omitempty"`
 
-	// externalIP is the address from outside.
+	// externalIP is the address from outside of the network.
 	// +optional
 	ExternalIP *string `json:"externalIP,omitempty"`
 }
 
-// InstanceControllerStatus is what the add-on reports of its own work.
+// InstanceControllerStatus is the state that the add-on reports.
 type InstanceControllerStatus struct {
 	// observedTemplateHash is the hash of the template that runs.
 	// +optional
 	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
 }
 
-// Instance is one running thing. In a project it is a read-only projection of the Instance in a cell.
+// Instance is one sandbox or virtual machine. In a project it is a read-only projection of the Instance in a cell.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -3,6 +3,12 @@
 
 package v1alpha
 
+import (
+	"cmp"
+	"maps"
+	"strconv"
+)
+
 // Labels of the add-on's objects.
 const (
 	// LabelInstanceIndex is the index of an Instance in its deployment.
@@ -19,39 +25,39 @@ const (
 	LabelCityCode = "compute.datumapis.com/city-code"
 	// LabelPlacementName is the placement of the Workload.
 	LabelPlacementName = "compute.datumapis.com/placement-name"
-	// LabelProjectUID is the UID of the Milo Project: a project recreated under the same name is another one.
+	// LabelProjectUID is the UID of the Milo Project. A project that is recreated with the same name has another one.
 	LabelProjectUID = "compute.datumapis.com/project-uid"
-	// LabelHubNamespace is on what belongs to a hub namespace and lies outside of it.
+	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
 	LabelHubNamespace = "compute.datumapis.com/hub-namespace"
 
-	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case there. The
-	// per-city PropagationPolicies select by it.
+	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case. PropagationPolicies
+	// select by it.
 	LabelTopologyCity = "topology.datum.net/city-code"
 
-	// LabelProject names the project that a hub object comes from, as "cluster-<project>" with "/" as "_".
+	// LabelProject is the project of a hub object, as "cluster-<project>" with "_" for "/".
 	LabelProject = "meta.datumapis.com/upstream-cluster-name"
-	// LabelProjectNamespace names the namespace in the project that a hub object comes from.
+	// LabelProjectNamespace is the namespace, in its project, of the original of a hub object.
 	LabelProjectNamespace = "meta.datumapis.com/upstream-namespace"
 )
 
 // Annotations of the add-on's objects.
 const (
-	// AnnotationFederationNamespace, on a project WorkloadDeployment, names its hub namespace. It is there before
-	// anything is written to the hub, so that a deletion never has to look the namespace up.
-	AnnotationFederationNamespace = "compute.datumapis.com/federation-namespace"
-	// AnnotationProjectGeneration, on a hub WorkloadDeployment, is the generation of the project original that its
-	// spec was copied from.
+	// AnnotationHubNamespace, on a project WorkloadDeployment, is its hub namespace. It is set before anything is written to the
+	// hub, so that a deletion never has to find the namespace.
+	AnnotationHubNamespace = "compute.datumapis.com/federation-namespace"
+	// AnnotationProjectGeneration, on a hub WorkloadDeployment, is the generation of the project WorkloadDeployment that its spec
+	// was copied from.
 	AnnotationProjectGeneration = "compute.datumapis.com/project-generation"
-	// AnnotationProjectName, on a hub WorkloadDeployment, is the project's name in full.
+	// AnnotationProjectName, on a hub object, is the full name of the project.
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
 )
 
-// What Karmada says on what it puts into a cell.
+// Karmada's own metadata on objects that it creates in a cell.
 const (
-	// AnnotationWorkNamespace names the namespace on the hub of the Work that carries the object: the executionSpacePrefix
-	// and the name of the cell.
+	// AnnotationWorkNamespace is the namespace, on the hub, of the Work that has the object: executionSpacePrefix and the name of
+	// the cell.
 	AnnotationWorkNamespace = "work.karmada.io/namespace"
 
 	executionSpacePrefix = "karmada-es-"
@@ -61,6 +67,26 @@ const (
 const (
 	// FinalizerWorkload holds a Workload until its deployments are gone.
 	FinalizerWorkload = "compute.datumapis.com/workload-controller"
-	// FinalizerFederator holds a project WorkloadDeployment until its hub copy is gone.
-	FinalizerFederator = "compute.datumapis.com/federator"
+	// FinalizerPropagation holds a project WorkloadDeployment until its hub copy is gone.
+	FinalizerPropagation = "compute.datumapis.com/federator"
 )
+
+// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: those of the template, overridden
+// by those of the add-on.
+func (d *WorkloadDeployment) InstanceLabels(index int) map[string]string {
+	labels := maps.Clone(d.Spec.Template.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, map[string]string{
+		LabelInstanceIndex: strconv.Itoa(index),
+		LabelWorkloadUID:   string(d.Spec.WorkloadRef.UID),
+		LabelWorkloadName:  d.Spec.WorkloadRef.Name,
+		// A copy on the hub or in a cell has the UID of the project WorkloadDeployment as a label.
+		LabelDeploymentUID:  cmp.Or(d.Labels[LabelDeploymentUID], string(d.UID)),
+		LabelDeploymentName: d.Name,
+		LabelCityCode:       d.Spec.CityCode,
+		LabelPlacementName:  d.Spec.PlacementName,
+	})
+	return labels
+}

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxLabelLength is the longest a DNS label and a label value may be, in bytes.
+// maxLabelLength is the longest DNS label and label value, in bytes.
 const maxLabelLength = 63
 
-// ShortenName returns name, or a cut of it with a hash of the whole at its end when it is longer than a DNS label
-// may be. Different names stay different.
+// ShortenName returns name, truncated and with a hash of all of it at its end when it is longer than a DNS label may be.
+// Different names stay different.
 func ShortenName(name string) string {
 	if len(name) <= maxLabelLength {
 		return name
@@ -24,6 +24,19 @@ func ShortenName(name string) string {
 	_, _ = hasher.Write([]byte(name))
 	hash := strconv.FormatUint(hasher.Sum64(), 36)
 	return strings.TrimRight(name[:maxLabelLength-len(hash)-1], "-") + "-" + hash
+}
+
+// MaxMessage is the longest message of a condition on an Instance, in bytes. Each report of a deployment has all of them, and
+// Karmada writes it several times.
+const MaxMessage = 512
+
+// ShortenMessage truncates a message that is longer than limit, in bytes, between two characters.
+func ShortenMessage(message string, limit int) string {
+	const ellipsis = "…"
+	if len(message) <= limit {
+		return message
+	}
+	return strings.ToValidUTF8(message[:limit-len(ellipsis)], "") + ellipsis
 }
 
 // DeploymentName is the name of the WorkloadDeployment of a Workload's placement in a city.

@@ -6,6 +6,7 @@ package v1alpha_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
@@ -135,5 +136,16 @@ func TestTemplateHash(t *testing.T) {
 		if hash(change) == same {
 			t.Errorf("a changed %s does not change the hash", name)
 		}
+	}
+}
+
+func TestShortenMessage(t *testing.T) {
+	for name, message := range map[string]string{"short": "fits", "long": strings.Repeat("x", 600), "long, of wide runes": strings.Repeat("€", 600)} {
+		t.Run(name, func(t *testing.T) {
+			got := v1alpha.ShortenMessage(message, 512)
+			if len(got) > 512 || !utf8.ValidString(got) || (len(message) <= 512 && got != message) {
+				t.Errorf("got %d bytes: %q", len(got), got)
+			}
+		})
 	}
 }

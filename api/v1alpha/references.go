@@ -4,6 +4,10 @@
 package v1alpha
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -15,21 +19,21 @@ const (
 	KindSecret    = "Secret"
 )
 
-// DataReference is a place in a template that names a ConfigMap or Secret.
+// DataReference is a field of a template that names a ConfigMap or Secret.
 // +kubebuilder:object:generate=false
 type DataReference struct {
-	// Path is where the name stands.
+	// Path of the name.
 	Path *field.Path
 	// Kind is KindConfigMap or KindSecret.
 	Kind string
-	// Name of the object; empty where the template forgot it.
+	// Name of the object; empty where the template has none.
 	Name string
-	// Optional says that an Instance runs without it.
+	// Optional says that Instances start without the object.
 	Optional bool
 }
 
-// DataReferences are all places in spec that name a ConfigMap or Secret, in the order in which they stand there: pull
-// secrets, then environments, then volumes. path is where spec itself stands; it may be nil.
+// DataReferences are all fields of spec that name a ConfigMap or Secret: pull secrets, then environments, then volumes. path is
+// that of spec itself; it may be nil.
 func DataReferences(spec *InstanceSpec, path *field.Path) []DataReference {
 	var found []DataReference
 	if sandbox := spec.Runtime.Sandbox; sandbox != nil {
@@ -71,4 +75,41 @@ func environmentReferences(env []corev1.EnvVar, path *field.Path) []DataReferenc
 		}
 	}
 	return found
+}
+
+// DataObject is a ConfigMap or Secret that a template names.
+// +kubebuilder:object:generate=false
+type DataObject struct {
+	// Kind is KindConfigMap or KindSecret.
+	Kind string
+	// Name of the object, in the namespace of the Workload.
+	Name string
+}
+
+// DataObjects are the ConfigMaps and Secrets that spec names, each once, sorted by kind and name. An object is optional when
+// every field that names it says so: Instances start without it.
+func DataObjects(spec *InstanceSpec) (needed, optional []DataObject) {
+	for _, reference := range DataReferences(spec, nil) {
+		switch object := (DataObject{reference.Kind, reference.Name}); {
+		case reference.Name == "":
+			// Admission refuses it; an older object may still have it.
+		case reference.Optional:
+			optional = append(optional, object)
+		default:
+			needed = append(needed, object)
+		}
+	}
+	needed = sortedObjects(needed)
+	optional = slices.DeleteFunc(sortedObjects(optional), func(object DataObject) bool { return slices.Contains(needed, object) })
+	return needed, optional
+}
+
+func sortedObjects(objects []DataObject) []DataObject {
+	slices.SortFunc(objects, DataObject.Compare)
+	return slices.Compact(objects)
+}
+
+// Compare orders objects by kind and name.
+func (o DataObject) Compare(other DataObject) int {
+	return cmp.Or(strings.Compare(o.Kind, other.Kind), strings.Compare(o.Name, other.Name))
 }

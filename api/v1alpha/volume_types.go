@@ -20,9 +20,9 @@ type InstanceVolume struct {
 	InstanceVolumeSource `json:",inline"`
 }
 
-// InstanceVolumeSource is where a volume comes from: exactly one field is set.
+// InstanceVolumeSource is the source of a volume: exactly one field is set.
 type InstanceVolumeSource struct {
-	// disk is made for the Instance.
+	// disk is created for the Instance.
 	// +optional
 	Disk *DiskVolumeSource `json:"disk,omitempty"`
 
@@ -35,7 +35,7 @@ type InstanceVolumeSource struct {
 	Secret *corev1.SecretVolumeSource `json:"secret,omitempty"`
 }
 
-// DiskVolumeSource is a disk that is made for the Instance.
+// DiskVolumeSource is a disk that is created for the Instance.
 type DiskVolumeSource struct {
 	// deviceName that the guest sees.
 	// +optional
@@ -47,7 +47,7 @@ type DiskVolumeSource struct {
 	Template *DiskTemplate `json:"template,omitempty"`
 }
 
-// DiskTemplate is what a disk is made from.
+// DiskTemplate is the template of a disk.
 type DiskTemplate struct {
 	// metadata holds labels and annotations for the disk.
 	// +optional
@@ -89,7 +89,7 @@ type DiskPopulator struct {
 	// +optional
 	Image *ImageDiskPopulator `json:"image,omitempty"`
 
-	// filesystem to make.
+	// filesystem to create.
 	// +optional
 	Filesystem *FilesystemDiskPopulator `json:"filesystem,omitempty"`
 }
@@ -102,7 +102,7 @@ type ImageDiskPopulator struct {
 	Name string `json:"name"`
 }
 
-// FilesystemDiskPopulator makes a filesystem.
+// FilesystemDiskPopulator creates a filesystem.
 type FilesystemDiskPopulator struct {
 	// type of the filesystem.
 	// +required

@@ -8,13 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WorkloadSpec says what runs and where.
+// WorkloadSpec is what runs and where.
 type WorkloadSpec struct {
-	// template is what each Instance is made from.
+	// template of the Instances.
 	// +required
 	Template InstanceTemplateSpec `json:"template"`
 
-	// placements are the sets of cities that the Workload runs in, each with a scale of its own.
+	// placements are the sets of cities that the Workload runs in, each with its own scale.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -23,7 +23,7 @@ type WorkloadSpec struct {
 	Placements []WorkloadPlacement `json:"placements"`
 }
 
-// WorkloadPlacement is one set of cities and the scale that each of them gets.
+// WorkloadPlacement is a set of cities and the scale in each of them.
 type WorkloadPlacement struct {
 	// name is unique in the Workload.
 	// +required
@@ -48,14 +48,14 @@ type WorkloadPlacement struct {
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 }
 
-// InstanceManagementPolicy says in which order the Instances of a deployment are made and replaced.
+// InstanceManagementPolicy is the order in which the Instances of a deployment are created and replaced.
 // +kubebuilder:validation:Enum=OrderedReady;Parallel
 type InstanceManagementPolicy string
 
 const (
-	// OrderedReady makes Instance i when 0..i-1 are Ready, and replaces from the highest index down, one at a time.
+	// OrderedReady creates Instance i when 0..i-1 are Ready, and replaces from the highest index down, one at a time.
 	OrderedReady InstanceManagementPolicy = "OrderedReady"
-	// Parallel makes and replaces all Instances at once.
+	// Parallel creates and replaces all Instances at once.
 	Parallel InstanceManagementPolicy = "Parallel"
 )
 
@@ -69,12 +69,12 @@ type HorizontalScaleSettings struct {
 	// +kubebuilder:validation:Maximum=1000
 	MinReplicas int32 `json:"minReplicas"`
 
-	// maxReplicas bounds what scaling by metrics may reach.
+	// maxReplicas is the most Instances that scaling by metrics may reach.
 	// +optional
 	// +kubebuilder:validation:Maximum=1000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// metrics are what scaling between minReplicas and maxReplicas goes by.
+	// metrics that scaling between minReplicas and maxReplicas uses.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -86,7 +86,7 @@ type HorizontalScaleSettings struct {
 	InstanceManagementPolicy InstanceManagementPolicy `json:"instanceManagementPolicy,omitempty"`
 }
 
-// MetricSpec is one metric to scale by.
+// MetricSpec is a metric to scale by.
 type MetricSpec struct {
 	// resource is a resource that the Instances use.
 	// +required
@@ -105,8 +105,8 @@ type ResourceMetricSource struct {
 	Target MetricTarget `json:"target"`
 }
 
-// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission says so of the
-// quantities: comparing them in the schema goes over the API server's cost budget.
+// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission checks the quantities:
+// comparing them in the schema exceeds the cost budget of the API server.
 // +kubebuilder:validation:ExactlyOneOf=value;averageValue;averageUtilization
 type MetricTarget struct {
 	// value is the use of all Instances together.
@@ -123,18 +123,18 @@ type MetricTarget struct {
 	AverageUtilization *int32 `json:"averageUtilization,omitempty"`
 }
 
-// ReplicaCounts are the counts that Workload, placement and deployment report alike.
+// ReplicaCounts are the counts in the statuses of Workloads, placements and deployments.
 type ReplicaCounts struct {
-	// replicas exist.
+	// replicas is how many Instances exist.
 	// +optional
 	Replicas int32 `json:"replicas"`
-	// currentReplicas are made from the current template.
+	// currentReplicas is how many of them have the current template.
 	// +optional
 	CurrentReplicas int32 `json:"currentReplicas"`
-	// desiredReplicas should exist.
+	// desiredReplicas is how many Instances should exist.
 	// +optional
 	DesiredReplicas int32 `json:"desiredReplicas"`
-	// readyReplicas are Ready.
+	// readyReplicas is how many Instances are Ready.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 }
@@ -149,9 +149,9 @@ func (c ReplicaCounts) Add(other ReplicaCounts) ReplicaCounts {
 	}
 }
 
-// WorkloadStatus is what the cities report, summed.
+// WorkloadStatus is the sum of what the cities report.
 type WorkloadStatus struct {
-	// observedGeneration is the generation that this status was made from.
+	// observedGeneration is the generation that this status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -167,14 +167,14 @@ type WorkloadStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// placements report each placement.
+	// placements have the status of each placement.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Placements []WorkloadPlacementStatus `json:"placements,omitempty"`
 }
 
-// WorkloadPlacementStatus is what the cities of one placement report, summed.
+// WorkloadPlacementStatus is the sum of what the cities of one placement report.
 type WorkloadPlacementStatus struct {
 	// name of the placement.
 	// +required

@@ -34,7 +34,7 @@ type WorkloadDeploymentSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable; a deployment in another city is another object"
 	CityCode string `json:"cityCode"`
 
-	// template is what each Instance is made from.
+	// template of the Instances.
 	// +required
 	Template InstanceTemplateSpec `json:"template"`
 
@@ -42,19 +42,19 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// replicas is what an autoscaler in the cell asked for. Unset, minReplicas run.
+	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// quota is what the hub was granted for this deployment. Unset, no quota is configured and Instances start
-	// without a Quota gate; set, an Instance starts when it is named here.
+	// quota is what is granted to this deployment. An Instance starts when it is named here. Without it no quota is configured,
+	// and Instances have no gate Quota.
 	// +optional
 	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
 
-	// assignment says which of the cells of the city runs which Instances. The hub sets it on its copy: where a city has
-	// several cells, no two may make an Instance of the same name. Unset, the cell that has the deployment runs all.
+	// assignment divides the Instances among the cells of the city. The hub sets it on its copy: where a city has several cells,
+	// no two may create an Instance of the same name. Without it the cell that has the deployment runs all Instances.
 	// +optional
 	Assignment *WorkloadDeploymentAssignment `json:"assignment,omitempty"`
 }
@@ -77,15 +77,14 @@ type CellAssignment struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// indices that the cell may use, ascending. It makes as many Instances as replicas says and never one of another
-	// index.
+	// indices that the cell may use, ascending. It creates as many Instances as replicas says and none with another index.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Indices []IndexRange `json:"indices,omitempty"`
 
-	// releasing are indices that the cell may no longer use and that no other cell gets before this one has reported that
-	// their Instances are gone.
+	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that their
+	// Instances are gone.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
@@ -107,7 +106,7 @@ type IndexRange struct {
 	Last int32 `json:"last"`
 }
 
-// WorkloadDeploymentQuota is what the project's ledger granted.
+// WorkloadDeploymentQuota is what is granted from the quota of the project.
 type WorkloadDeploymentQuota struct {
 	// grantedInstances are the names of the Instances that hold a granted claim.
 	// +optional
@@ -116,7 +115,7 @@ type WorkloadDeploymentQuota struct {
 	GrantedInstances []string `json:"grantedInstances,omitempty"`
 }
 
-// DesiredReplicas is how many Instances should exist: what an autoscaler asked for, held between minReplicas and
+// DesiredReplicas is how many Instances should exist: the replicas that an autoscaler has set, clamped to minReplicas and
 // maxReplicas, else minReplicas.
 func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
 	least := s.ScaleSettings.MinReplicas
@@ -130,13 +129,13 @@ func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
 	return max(least, min(most, *s.Replicas))
 }
 
-// ReportedInstance is the compact entry by which a cell reports one Instance.
+// ReportedInstance is the entry of one Instance in the report of a cell.
 type ReportedInstance struct {
 	// name of the Instance.
 	// +required
 	Name string `json:"name"`
 
-	// templateHash is the hash of the template that the Instance was made from.
+	// templateHash is the hash of the template that the Instance was created from.
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
@@ -144,7 +143,7 @@ type ReportedInstance struct {
 	// +optional
 	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
 
-	// schedulingGates still hold the Instance.
+	// schedulingGates that are not lifted yet.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -162,9 +161,9 @@ type ReportedInstance struct {
 	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
 }
 
-// WorkloadDeploymentStatus is what the cell of the city reports.
+// WorkloadDeploymentStatus is what the cells of the city report.
 type WorkloadDeploymentStatus struct {
-	// observedGeneration is the generation that this status was made from.
+	// observedGeneration is the generation that this status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -177,14 +176,14 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// instances are the Instances in the cell, by index. One writer writes them all: as a map, the field ownership that API
-	// servers keep beside them would be as large as they are.
+	// instances are the Instances in the cell, by index. They have one writer: as a map they would double in size, since API
+	// servers record the field manager of every entry.
 	// +optional
 	// +listType=atomic
 	Instances []ReportedInstance `json:"instances,omitempty"`
 }
 
-// WorkloadDeployment is one placement of a Workload in one city. The add-on makes it; nobody else writes it.
+// WorkloadDeployment is one placement of a Workload in one city. Only the add-on writes it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -1,6 +1,6 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deployments reads WorkloadDeployments and their Instances in the cell, and makes and removes Instances so
-// that what is asked for runs.
+// Package deployments reads WorkloadDeployments, their Instances and the metadata of the ConfigMaps and Secrets that their
+// templates need in the cell, and creates and deletes Instances.
 package deployments

@@ -11,35 +11,35 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// target is what a deployment asks for.
+// target is the desired state of the Instances of a deployment.
 type target struct {
 	// name of the deployment.
 	name string
-	// indices are those of the Instances that should run, ascending.
+	// indices of the desired Instances, ascending.
 	indices []int
-	// hash of the template that they should be made from.
+	// hash of their template.
 	hash string
-	// parallel is false when Instances follow each other.
+	// parallel is false when Instances are created and replaced one after the other.
 	parallel bool
-	// startable says whether an Instance of a name, made now, may start as far as quota and data go.
+	// startable says whether a new Instance of a name would start: its quota is granted and its data is in the cell.
 	startable func(name string) bool
 }
 
-// plan is what to do now. What depends on its outcome is planned when that is seen.
+// plan is what to do now. What depends on the outcome is planned once that is observed.
 type plan struct {
-	// create are the indices of Instances to make.
+	// create are the indices of Instances to create.
 	create []int
 	// remove are Instances to delete.
 	remove []*v1alpha.Instance
 }
 
-// slots are the Instances of a deployment by their place.
+// slots are the Instances of a deployment by their indices.
 type slots struct {
-	// wanted are the Instances at the indices that are asked for, in their order; nil where there is none.
+	// wanted are the Instances at the desired indices, in their order; nil where there is none.
 	wanted []*v1alpha.Instance
 	// surplus are the Instances at other indices, the highest first.
 	surplus []*v1alpha.Instance
-	// foreign have names that the deployment does not make.
+	// foreign have names that the deployment does not create.
 	foreign []*v1alpha.Instance
 }
 
@@ -64,8 +64,8 @@ func arrange(t *target, instances []v1alpha.Instance) slots {
 	return s
 }
 
-// makePlan decides what to make and what to remove, from what the cache shows. It may be out of date: everything
-// planned is either still right later, or refused by the API server (a name that is taken, another UID).
+// makePlan decides which Instances to create and delete, from the cache. The cache may be out of date: whatever is planned is
+// still right then, or the API server refuses it (a name that is taken, another UID).
 func makePlan(t *target, instances []v1alpha.Instance) plan {
 	s := arrange(t, instances)
 	if t.parallel {
@@ -89,8 +89,8 @@ func parallelPlan(t *target, s *slots) plan {
 
 func orderedPlan(t *target, s *slots) plan {
 	p := plan{remove: present(s.foreign)}
-	// What neither serves nor can become right is replaced wherever it stands: no order may keep a broken template
-	// from being corrected.
+	// An Instance of an old template that is not Ready is replaced at any index: the order must not keep a broken template from
+	// being corrected.
 	for _, instance := range s.wanted {
 		if instance != nil && !deleting(instance) && outdated(t, instance) && !owned.Ready(instance) {
 			p.remove = append(p.remove, instance)
@@ -101,7 +101,7 @@ func orderedPlan(t *target, s *slots) plan {
 	}
 	switch {
 	case slices.ContainsFunc(s.surplus, deleting):
-		// The next goes when this one is gone.
+		// The next one is deleted when this one is gone.
 	case len(s.surplus) > 0:
 		p.remove = append(p.remove, s.surplus[0])
 	case len(p.remove) == 0:
@@ -112,7 +112,7 @@ func orderedPlan(t *target, s *slots) plan {
 	return p
 }
 
-// nextToCreate is the lowest index that is free, when all below it serve.
+// nextToCreate is the lowest index without an Instance, when all Instances below it are Ready.
 func nextToCreate(t *target, s *slots) (int, bool) {
 	for i, instance := range s.wanted {
 		if instance == nil {
@@ -125,9 +125,8 @@ func nextToCreate(t *target, s *slots) (int, bool) {
 	return 0, false
 }
 
-// nextToRoll is the highest Instance that serves and is outdated, when nothing else is on its way. An Instance that
-// quota or missing data holds is on no way and does not hold up the others; and one that serves is not taken down for a
-// successor that would be held.
+// nextToRoll is the Instance with the highest index that is Ready and outdated, when no other is being replaced. An Instance
+// that waits for quota or data does not hold up the others, and none is deleted whose successor would wait.
 func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	var next *v1alpha.Instance
 	for _, instance := range s.wanted {
@@ -144,7 +143,7 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 }
 
 func outdated(t *target, instance *v1alpha.Instance) bool {
-	return owned.TemplateHash(instance) != t.hash
+	return instance.TemplateHash() != t.hash
 }
 
 func deleting(instance *v1alpha.Instance) bool { return !instance.DeletionTimestamp.IsZero() }

@@ -91,7 +91,7 @@ func TestOrderedPlan(t *testing.T) {
 		"an index of another cell is given up":      {indices: []int{2, 5}, instances: "web-0:B+ web-2:B+ web-5:B+", wantRemove: []string{"web-0"}},
 		"a name that is not free yet is waited for": {replicas: 2, instances: "web-0:B+x web-1:B+"},
 		"nothing to do":                             {replicas: 2, instances: "web-0:B+ web-1:B+"},
-		"nothing asked for, nothing there":          {},
+		"nothing desired, nothing there":            {},
 
 		"scale down from the highest, in numbers": {replicas: 9, instances: "web-0:B+ web-9:B+ web-10:B+", wantCreate: []int{1}, wantRemove: []string{"web-10"}},
 		"scale down one at a time":                {replicas: 1, instances: "web-0:B+ web-1:B+ web-2:B+x"},

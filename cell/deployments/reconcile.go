@@ -18,109 +18,114 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/steps"
 )
 
 const (
-	// takenRetry is when a name that is taken is tried again. Most often the cache is just behind and an event comes
-	// first; this is for a name that somebody else has.
-	takenRetry = 5 * time.Second
-	// forbiddenRetry is when an Instance is tried again that the cell forbids: what forbids it may be lifted.
-	forbiddenRetry = time.Minute
-	// batch is how many Instances are made or removed in one look, which has a time limit. The events of these bring
-	// the deployment back here for the rest.
+	// takenRequeue is when an Instance whose name is taken is created again. Most often the cache is just behind and an
+	// event comes first; the requeue is for a name that an object of somebody else has.
+	takenRequeue = 5 * time.Second
+	// forbiddenRequeue is when an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
+	// raised.
+	forbiddenRequeue = time.Minute
+	// batch is how many Instances one reconcile creates or deletes at most, since its time is limited. Their events
+	// requeue the deployment for the rest.
 	batch = 50
-	// maxNote is the longest that the note of an Event may be, in bytes.
-	maxNote = 1000
+	// maxNote is the longest note of an Event, in bytes.
+	maxNote = 1024
 )
 
-// Reconcile looks at one WorkloadDeployment.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	deployment := &v1alpha.WorkloadDeployment{}
-	if err := r.Client.Get(ctx, request.NamespacedName, deployment); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if !deployment.DeletionTimestamp.IsZero() {
-		// Its Instances and their Pods go with it, by their owner references.
-		return reconcile.Result{}, nil
-	}
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	instances, err := owned.Instances(ctx, r.Client, deployment)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	needed, _ := data.Needed(&deployment.Spec.Template.Spec)
-	missing, err := data.Missing(ctx, r.Client, deployment.Namespace, needed)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	todo := makePlan(newTarget(deployment, hash, len(missing) == 0), instances)
-	for _, instance := range todo.remove[:min(len(todo.remove), batch)] {
-		if err := r.remove(ctx, instance, hash); err != nil {
-			return reconcile.Result{}, err
-		}
-	}
-	return r.createAll(ctx, deployment, todo.create[:min(len(todo.create), batch)], hash)
+// scope is the state of one reconcile of a WorkloadDeployment.
+type scope struct {
+	*Reconciler
+	steps.Runner
+	deployment *v1alpha.WorkloadDeployment
+	// hash of the template.
+	hash      string
+	instances []v1alpha.Instance
+	// missing is the data that the template needs and that is not in the cell.
+	missing []v1alpha.DataObject
+	plan    plan
 }
 
-// remove deletes an Instance after its Pod, so that its name is free only when nothing of it runs any more.
-func (r *Reconciler) remove(ctx context.Context, instance *v1alpha.Instance, hash string) error {
-	err := r.Client.Delete(ctx, instance,
-		client.PropagationPolicy(metav1.DeletePropagationForeground),
-		client.Preconditions{UID: &instance.UID})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// It is gone, or another one by now; the cache will show it.
-		return nil
+// Reconcile creates and deletes Instances of one WorkloadDeployment.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}}
+	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if err != nil {
-		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	if !s.deployment.DeletionTimestamp.IsZero() {
+		// Its Instances and their Pods are deleted with it, by their owner references.
+		return reconcile.Result{}, nil
 	}
-	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", owned.TemplateHash(instance), "wanted", hash)
+	return s.Run(ctx, s.hashTemplate, s.listInstances, s.findMissingData, s.makePlan, s.deleteInstances, s.createInstances)
+}
+
+func (s *scope) hashTemplate(context.Context) (err error) {
+	s.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template)
+	return err
+}
+
+func (s *scope) listInstances(ctx context.Context) (err error) {
+	s.instances, err = owned.Instances(ctx, s.Client, s.deployment)
+	return err
+}
+
+func (s *scope) findMissingData(ctx context.Context) (err error) {
+	needed, _ := v1alpha.DataObjects(&s.deployment.Spec.Template.Spec)
+	s.missing, err = data.Missing(ctx, s.Client, s.deployment.Namespace, needed)
+	return err
+}
+
+func (s *scope) makePlan(context.Context) error {
+	s.plan = makePlan(newTarget(s.deployment, s.hash, len(s.missing) == 0), s.instances)
 	return nil
 }
 
-func (r *Reconciler) createAll(ctx context.Context, deployment *v1alpha.WorkloadDeployment, indices []int, hash string) (reconcile.Result, error) {
-	var result reconcile.Result
-	for _, index := range indices {
-		retry, err := r.create(ctx, deployment, desiredInstance(deployment, index, hash))
-		if err != nil {
-			return reconcile.Result{}, err
+func (s *scope) deleteInstances(ctx context.Context) error {
+	for _, instance := range s.plan.remove[:min(len(s.plan.remove), batch)] {
+		// In foreground the Pod goes first, so that the name is free only when nothing of the Instance runs any more.
+		if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground),
+			client.Preconditions{UID: &instance.UID}); err != nil {
+			return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
 		}
-		if retry > 0 && (result.RequeueAfter == 0 || retry < result.RequeueAfter) {
-			result.RequeueAfter = retry
-		}
+		log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "wanted", s.hash)
 	}
-	return result, nil
+	return nil
 }
 
-// create makes an Instance. It returns when to try again what did not work and is no error, or 0.
-func (r *Reconciler) create(ctx context.Context, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) (time.Duration, error) {
-	err := r.Client.Create(ctx, instance, client.FieldOwner(Owner))
+func (s *scope) createInstances(ctx context.Context) error {
+	for _, index := range s.plan.create[:min(len(s.plan.create), batch)] {
+		if err := s.createInstance(ctx, desiredInstance(s.deployment, index, s.hash)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scope) createInstance(ctx context.Context, instance *v1alpha.Instance) error {
+	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
 	switch {
 	case err == nil:
-		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", owned.TemplateHash(instance))
-		return 0, nil
+		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", s.hash)
 	case apierrors.IsAlreadyExists(err):
-		return takenRetry, nil
-	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The namespace goes away, and the deployment with it.
-		return 0, nil
+		s.RequeueAfter.AtMost(takenRequeue)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The deployment is deleted with its namespace.
 	case apierrors.IsInvalid(err):
-		// Only another template can clear this; its coming brings the deployment back here.
-		r.tellOfRefusal(ctx, deployment, instance, err)
-		return 0, nil
+		// Only another template helps, and its event requeues the deployment.
+		s.recordRefusal(ctx, instance, err)
 	case apierrors.IsForbidden(err):
-		r.tellOfRefusal(ctx, deployment, instance, err)
-		return forbiddenRetry, nil
+		s.recordRefusal(ctx, instance, err)
+		s.RequeueAfter.AtMost(forbiddenRequeue)
+	default:
+		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
 	}
-	return 0, fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	return nil
 }
 
-func (r *Reconciler) tellOfRefusal(ctx context.Context, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, refusal error) {
-	log.FromContext(ctx).Info("The cell refuses an Instance", "instance", instance.Name, "refusal", refusal.Error())
-	note := refusal.Error()
-	r.Recorder.Eventf(deployment, nil, corev1.EventTypeWarning, "InstanceRefused", "Create",
-		"Instance %s: %s", instance.Name, note[:min(len(note), maxNote-len(instance.Name))])
+func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {
+	log.FromContext(ctx).Info("The cell refused to create an Instance", "instance", instance.Name, "error", refusal.Error())
+	note := v1alpha.ShortenMessage(fmt.Sprintf("Instance %s: %v", instance.Name, refusal), maxNote)
+	s.Recorder.Eventf(s.deployment, nil, corev1.EventTypeWarning, "InstanceRefused", "Create", "%s", note)
 }

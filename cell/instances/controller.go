@@ -5,9 +5,9 @@ package instances
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -24,32 +24,28 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// Owner is the field manager of this controller.
-const Owner apply.Owner = "karmada-compute-instances"
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-cell-instances"
 
-// Reconciler lifts the gates of Instances. It is safe for concurrent use.
+// Reconciler lifts the scheduling gates of Instances. It is safe for concurrent use.
 type Reconciler struct {
 	// Client reads from the cache and writes to the cell.
 	Client client.Client
-	// Clock stamps conditions.
+	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		Named("instances").
 		For(&v1alpha.Instance{}).
-		// A grant comes in the spec of the deployment.
+		// Quota is granted in the spec of the deployment.
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		// What a template names comes beside the deployment. What it holds is of no interest here.
-		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.instancesNaming(v1alpha.KindConfigMap)),
-			builder.WithPredicates(data.CameOrWent())).
-		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.instancesNaming(v1alpha.KindSecret)),
-			builder.WithPredicates(data.CameOrWent())).
-		WithOptions(options).
-		Complete(r)
+		WithOptions(options)
+	// The data that a template names arrives apart from the deployment.
+	return data.Watch(b, r.specs).Complete(r)
 }
 
 func (r *Reconciler) instancesOf(ctx context.Context, obj client.Object) []reconcile.Request {
@@ -59,8 +55,8 @@ func (r *Reconciler) instancesOf(ctx context.Context, obj client.Object) []recon
 	}
 	instances, err := owned.Instances(ctx, r.Client, deployment)
 	if err != nil {
-		// The list is read from memory; it fails only when the index is missing.
-		log.FromContext(ctx).Error(err, "Cannot find the Instances that a deployment's change concerns")
+		// They are listed from the cache; only a missing index makes that fail.
+		log.FromContext(ctx).Error(err, "Cannot find the Instances of a WorkloadDeployment that has changed")
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(instances))
@@ -70,21 +66,14 @@ func (r *Reconciler) instancesOf(ctx context.Context, obj client.Object) []recon
 	return requests
 }
 
-// instancesNaming asks for the Instances that need an object of a kind.
-func (r *Reconciler) instancesNaming(kind string) handler.MapFunc {
-	return func(ctx context.Context, obj client.Object) []reconcile.Request {
-		var instances v1alpha.InstanceList
-		if err := r.Client.List(ctx, &instances, client.InNamespace(obj.GetNamespace())); err != nil {
-			// The list is read from memory, which has every Instance.
-			log.FromContext(ctx).Error(err, "Cannot find the Instances that data's coming or going concerns")
-			return nil
-		}
-		var requests []reconcile.Request
-		for i := range instances.Items {
-			if needed, _ := data.Needed(&instances.Items[i].Spec); slices.Contains(needed, data.Key{Kind: kind, Name: obj.GetName()}) {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&instances.Items[i])})
-			}
-		}
-		return requests
+func (r *Reconciler) specs(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {
+	var list v1alpha.InstanceList
+	if err := r.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list the Instances of namespace %s: %w", namespace, err)
 	}
+	specs := make(map[types.NamespacedName]*v1alpha.InstanceSpec, len(list.Items))
+	for i := range list.Items {
+		specs[client.ObjectKeyFromObject(&list.Items[i])] = &list.Items[i].Spec
+	}
+	return specs, nil
 }

@@ -11,13 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
 )
 
-// maxNamed is how many missing objects a message names: it travels with every report of the deployment.
+// maxNamed is how many missing objects a message names. The message is part of every report of the deployment.
 const maxNamed = 5
 
-// quotaGranted is the condition of an Instance under the quota of its deployment; nil: no quota is configured.
+// quotaGranted is the condition QuotaGranted of an Instance. quota is that of its deployment; without one no quota is
+// configured.
 func quotaGranted(quota *v1alpha.WorkloadDeploymentQuota, instance string) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}
 	switch {
@@ -35,14 +35,14 @@ func quotaGranted(quota *v1alpha.WorkloadDeploymentQuota, instance string) metav
 	return condition
 }
 
-// withoutGate are gates less the one of a name. It is false when that was not among them.
+// withoutGate are gates without the one of a name. It is false when that is not among them.
 func withoutGate(gates []v1alpha.SchedulingGate, name string) ([]v1alpha.SchedulingGate, bool) {
 	rest := slices.DeleteFunc(slices.Clone(gates), func(gate v1alpha.SchedulingGate) bool { return gate.Name == name })
 	return rest, len(rest) != len(gates)
 }
 
-// dataReady is the condition of an Instance that lacks these objects.
-func dataReady(missing []data.Key) metav1.Condition {
+// dataReady is the condition ReferencedDataReady of an Instance that misses these objects.
+func dataReady(missing []v1alpha.DataObject) metav1.Condition {
 	if len(missing) == 0 {
 		return metav1.Condition{
 			Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionTrue,
@@ -50,8 +50,8 @@ func dataReady(missing []data.Key) metav1.Condition {
 		}
 	}
 	var names []string
-	for _, one := range missing[:min(len(missing), maxNamed)] {
-		names = append(names, one.Kind+" "+one.Name)
+	for _, object := range missing[:min(len(missing), maxNamed)] {
+		names = append(names, object.Kind+" "+object.Name)
 	}
 	if more := len(missing) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
 )
 
 func TestQuotaGranted(t *testing.T) {
@@ -65,9 +64,9 @@ func TestDataReady(t *testing.T) {
 	if got := dataReady(nil); got.Status != metav1.ConditionTrue || got.Reason != "Ready" {
 		t.Errorf("got %+v", got)
 	}
-	var missing []data.Key
+	var missing []v1alpha.DataObject
 	for i := range 7 {
-		missing = append(missing, data.Key{Kind: "Secret", Name: fmt.Sprint(i)})
+		missing = append(missing, v1alpha.DataObject{Kind: "Secret", Name: fmt.Sprint(i)})
 	}
 	want := "not in the cell: Secret 0, Secret 1, Secret 2, Secret 3, Secret 4, 2 more"
 	if got := dataReady(missing); got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonAwaitingPropagation || got.Message != want {

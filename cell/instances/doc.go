@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package instances reads Instances, their WorkloadDeployments and the metadata of the ConfigMaps and Secrets that they
-// name in the cell, and lifts the scheduling gates of the Instances and writes their conditions QuotaGranted and
+// name in the cell, lifts the scheduling gates of the Instances and writes their conditions QuotaGranted and
 // ReferencedDataReady.
 package instances

@@ -7,86 +7,98 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-// Reconcile looks at one Instance.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	instance := &v1alpha.Instance{}
-	if err := r.Client.Get(ctx, request.NamespacedName, instance); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if !instance.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil
-	}
-	deployment, err := owned.Deployment(ctx, r.Client, instance)
-	if err != nil || deployment == nil {
-		return reconcile.Result{}, err
-	}
-	granted := quotaGranted(deployment.Spec.Quota, instance.Name)
-	wanted := []metav1.Condition{granted}
-	if granted.Status == metav1.ConditionTrue {
-		if err := r.lift(ctx, instance, v1alpha.GateQuota); err != nil {
-			return reconcile.Result{}, ignoreOutOfDate(err)
-		}
-	}
-	if needed, named := data.Needed(&instance.Spec); named {
-		missing, err := data.Missing(ctx, r.Client, instance.Namespace, needed)
-		if err != nil {
-			return reconcile.Result{}, err
-		}
-		if len(missing) == 0 {
-			if err := r.lift(ctx, instance, v1alpha.GateReferencedData); err != nil {
-				return reconcile.Result{}, ignoreOutOfDate(err)
-			}
-		}
-		wanted = append(wanted, dataReady(missing))
-	}
-	return reconcile.Result{}, ignoreOutOfDate(r.report(ctx, instance, wanted))
+// scope is the state of one reconcile of an Instance.
+type scope struct {
+	*Reconciler
+	steps.Runner
+	instance   *v1alpha.Instance
+	deployment *v1alpha.WorkloadDeployment
+	// found are the conditions that the steps have found.
+	found []metav1.Condition
 }
 
-// lift removes a gate. A grant that is taken back, or data that goes, does not put it on again: what runs, runs.
-func (r *Reconciler) lift(ctx context.Context, instance *v1alpha.Instance, gate string) error {
-	rest, held := withoutGate(owned.Gates(instance), gate)
-	if !held {
+// Reconcile lifts the gates of one Instance.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	s := &scope{Reconciler: r, instance: &v1alpha.Instance{}}
+	if err := r.Client.Get(ctx, request.NamespacedName, s.instance); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !s.instance.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	var err error
+	if s.deployment, err = owned.Deployment(ctx, r.Client, s.instance); err != nil || s.deployment == nil {
+		return reconcile.Result{}, err
+	}
+	return s.Run(ctx, s.findQuota, s.findData, s.liftGates, s.writeStatus)
+}
+
+func (s *scope) findQuota(context.Context) error {
+	s.found = append(s.found, quotaGranted(s.deployment.Spec.Quota, s.instance.Name))
+	return nil
+}
+
+func (s *scope) findData(ctx context.Context) error {
+	needed, optional := v1alpha.DataObjects(&s.instance.Spec)
+	if len(needed) == 0 && len(optional) == 0 {
 		return nil
 	}
-	before := instance.DeepCopy()
-	instance.Spec.Controller.SchedulingGates = rest
-	// The patch replaces the whole list: the lock keeps it from bringing back a gate that was lifted meanwhile.
+	missing, err := data.Missing(ctx, s.Client, s.instance.Namespace, needed)
+	if err != nil {
+		return err
+	}
+	s.found = append(s.found, dataReady(missing))
+	return nil
+}
+
+// liftGates removes the gates whose conditions are True. A grant that is taken back, or data that is deleted, does not set
+// a gate again: an Instance that runs keeps running.
+func (s *scope) liftGates(ctx context.Context) error {
+	before := s.instance.DeepCopy()
+	gates, changed := s.instance.SchedulingGates(), false
+	for gate, condition := range map[string]string{
+		v1alpha.GateQuota:          v1alpha.ConditionQuotaGranted,
+		v1alpha.GateReferencedData: v1alpha.ConditionReferencedDataReady,
+	} {
+		if meta.IsStatusConditionTrue(s.found, condition) {
+			var held bool
+			gates, held = withoutGate(gates, gate)
+			changed = changed || held
+		}
+	}
+	if !changed {
+		return nil
+	}
+	s.instance.Spec.Controller.SchedulingGates = gates
+	// The patch replaces the whole list: the lock keeps it from setting a gate again that was lifted meanwhile.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Patch(ctx, instance, patch, client.FieldOwner(Owner)); err != nil {
-		return fmt.Errorf("lift gate %s of Instance %s: %w", gate, client.ObjectKeyFromObject(instance), err)
+	if err := s.Client.Patch(ctx, s.instance, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("lift scheduling gates of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
 	}
 	return nil
 }
 
-func (r *Reconciler) report(ctx context.Context, instance *v1alpha.Instance, found []metav1.Condition) error {
-	wanted := conditions.Put(instance.Status.Conditions,
-		conditions.Stamp{Generation: instance.Generation, Now: r.Clock.Now()}, found...)
-	if conditions.Contain(instance.Status.Conditions, wanted) {
+func (s *scope) writeStatus(ctx context.Context) error {
+	existing := s.instance.Status.Conditions
+	wanted := conditions.Stamped(existing, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
+	if conditions.Include(existing, wanted) {
 		return nil
 	}
-	return apply.Status(ctx, r.Client, Owner, &v1alpha.Instance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: instance.Namespace, Name: instance.Name, UID: instance.UID},
+	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
 		Status:     v1alpha.InstanceStatus{Conditions: wanted},
 	})
-}
-
-// ignoreOutOfDate drops errors that say the cache was behind: what it lacks comes as an event and brings the Instance
-// back here.
-func ignoreOutOfDate(err error) error {
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
 }

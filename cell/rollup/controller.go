@@ -13,22 +13,24 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 )
 
-// Owner is the field manager of this controller.
-const Owner apply.Owner = "karmada-compute-rollup"
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-cell-rollup"
 
-// Reconciler reports what the Instances of WorkloadDeployments do. It is safe for concurrent use.
+// Reconciler writes the status of WorkloadDeployments. Make it with New. It is safe for concurrent use.
 type Reconciler struct {
-	// Client reads from the cache and writes to the cell.
-	Client client.Client
-	// Clock stamps conditions and paces writes.
-	Clock clock.PassiveClock
+	client client.Client
+	clock  clock.PassiveClock
+	pace   *pace
+}
 
-	pace *pace
+// New returns a reconciler. c reads from the cache and writes to the cell; clock gives conditions their transition times
+// and paces writes.
+func New(c client.Client, clock clock.PassiveClock) *Reconciler {
+	return &Reconciler{client: c, clock: clock, pace: newPace(clock)}
 }
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
-	r.pace = newPace(r.Clock)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("rollup").
 		For(&v1alpha.WorkloadDeployment{}).

@@ -12,15 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
-	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-// maxReport bounds the entries of the Instances of one deployment, in bytes of JSON. On the hub the reports of all of its
-// cells are in one ResourceBinding, which must stay below the 1.5 MiB that etcd takes for one object.
+// maxReport is the largest size of status.instances of one deployment, in bytes of JSON. On the hub one ResourceBinding holds
+// the reports of all its cells, and etcd takes at most 1.5 MiB for one object.
 const maxReport = 896 << 10
 
-// room is what of maxReport the cell that has a deployment may fill: as much as it has of the Instances.
+// room is the share of maxReport that the cell of a deployment may use: the share of the Instances that it runs.
 func room(deployment *v1alpha.WorkloadDeployment) int {
 	assignment := deployment.Spec.Assignment
 	if assignment == nil {
@@ -36,7 +35,7 @@ func room(deployment *v1alpha.WorkloadDeployment) int {
 	return maxReport * own / all
 }
 
-// Report is the status of a deployment that has these Instances.
+// Report is the status of a deployment with these Instances. now becomes the transition time of conditions that change.
 func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, now time.Time) (v1alpha.WorkloadDeploymentStatus, error) {
 	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
 	if err != nil {
@@ -46,7 +45,7 @@ func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance
 	return desiredStatus(deployment, newSummary(deployment, hash, instances), stamp), nil
 }
 
-// desiredStatus is the status of a deployment whose Instances do what s says.
+// desiredStatus is the status of a deployment whose Instances are summarized in s.
 func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp conditions.Stamp) v1alpha.WorkloadDeploymentStatus {
 	reported := make([]v1alpha.ReportedInstance, 0, len(s.ordered))
 	for _, instance := range s.ordered {
@@ -56,17 +55,17 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 	s.unlisted = len(s.ordered) - len(reported)
 	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,
-		Conditions: conditions.Put(deployment.Status.Conditions, stamp,
+		Conditions: conditions.Stamped(deployment.Status.Conditions, stamp,
 			s.available(), s.progressing(), s.replicasReady()),
 		ReplicaCounts: s.counts,
 		Instances:     reported,
 	}
 }
 
-// fitting are the first of reported that together take at most so many bytes of JSON.
+// fitting are the first entries of reported, as many as fit into so many bytes of JSON.
 func fitting(reported []v1alpha.ReportedInstance, bytes int) []v1alpha.ReportedInstance {
 	for i := range reported {
-		// These types always encode; if one did not, the API server would refuse it and say so.
+		// These types always encode. If one did not, the API server would refuse the status with the reason.
 		encoded, _ := json.Marshal(&reported[i])
 		if bytes -= len(encoded) + 1; bytes < 0 {
 			return reported[:i]
@@ -75,11 +74,11 @@ func fitting(reported []v1alpha.ReportedInstance, bytes int) []v1alpha.ReportedI
 	return reported
 }
 
-// sameStatus says whether a deployment's status is the wanted one already. The stored order of Instances does not
-// count: the API server decides it.
+// sameStatus says whether a deployment already has the wanted status. The order of the Instances does not count: the API
+// server decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 	if existing.ObservedGeneration != wanted.ObservedGeneration || existing.ReplicaCounts != wanted.ReplicaCounts ||
-		len(existing.Instances) != len(wanted.Instances) || !conditions.Contain(existing.Conditions, wanted.Conditions) {
+		len(existing.Instances) != len(wanted.Instances) || !conditions.Include(existing.Conditions, wanted.Conditions) {
 		return false
 	}
 	stored := make(map[string]*v1alpha.ReportedInstance, len(existing.Instances))
@@ -98,8 +97,8 @@ func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
 	reported := v1alpha.ReportedInstance{
 		Name:              instance.Name,
-		TemplateHash:      owned.TemplateHash(instance),
-		SchedulingGates:   owned.Gates(instance),
+		TemplateHash:      instance.TemplateHash(),
+		SchedulingGates:   instance.SchedulingGates(),
 		Conditions:        instance.Status.Conditions,
 		NetworkInterfaces: instance.Status.NetworkInterfaces,
 	}
@@ -112,7 +111,7 @@ func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {
-		condition.Message += fmt.Sprintf("; %d Instances run or start that are not listed, since the report would be too large; use more placements with fewer replicas each", s.unlisted)
+		condition.Message += fmt.Sprintf("; %d Instances are not listed, since the report would be too large; use more placements with fewer replicas each", s.unlisted)
 	}
 	switch {
 	case s.counts.ReadyReplicas > 0:
@@ -146,7 +145,7 @@ func (s *summary) replicasReady() metav1.Condition {
 	return condition
 }
 
-// describe says how many Instances are Ready, and what holds the one that needs a user most.
+// describe says how many Instances are Ready, and why the one that needs a user most is not.
 func (s *summary) describe() string {
 	message := fmt.Sprintf("%d of %d Instances are Ready", s.readyWanted, s.counts.DesiredReplicas)
 	if s.worst != "" {

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -69,7 +69,7 @@ func TestDesiredStatus(t *testing.T) {
 		wantMessage   string
 	}{
 		"nothing yet": {
-			2, nil, [4]int32{0, 0, 2, 0}, "InstancesProvisioning", false, false, "0 of 2 Instances are Ready; 2 Instances are still to be made",
+			2, nil, [4]int32{0, 0, 2, 0}, "InstancesProvisioning", false, false, "0 of 2 Instances are Ready; 2 Instances are still to be created",
 		},
 		"all there": {
 			2,
@@ -77,8 +77,8 @@ func TestDesiredStatus(t *testing.T) {
 			[4]int32{2, 2, 2, 2},
 			"StableInstanceFound", true, true, "2 of 2 Instances are Ready",
 		},
-		"one not looked at": {
-			1, []v1alpha.Instance{instance("web-0", "h", "")}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "web-0 has not been looked at",
+		"one without conditions": {
+			1, []v1alpha.Instance{instance("web-0", "h", "")}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "web-0 has not been reconciled",
 		},
 		"the worst is named, not the first": {
 			3,
@@ -107,7 +107,7 @@ func TestDesiredStatus(t *testing.T) {
 		"held by quota": {
 			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)}, [4]int32{1, 1, 1, 0}, "QuotaNotGranted", false, false, "SchedulingGatesPresent",
 		},
-		"a gate that nobody looked at is no refusal": {
+		"a gate without its condition is no refusal": {
 			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", justMade)}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "",
 		},
 		"available with one held by quota": {

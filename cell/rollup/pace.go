@@ -11,10 +11,10 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// interval is the least time between two writes of one deployment's status: each of them costs the hub several.
+// interval is the shortest time between two writes of the status of one deployment. Each of them causes several on the hub.
 const interval = time.Second
 
-// pace remembers when each deployment was written. It is safe for concurrent use.
+// pace has the time of the last write of each deployment. It is safe for concurrent use.
 type pace struct {
 	clock clock.PassiveClock
 
@@ -26,7 +26,7 @@ func newPace(c clock.PassiveClock) *pace {
 	return &pace{clock: c, last: map[types.NamespacedName]time.Time{}}
 }
 
-// rest is how long a deployment must wait with its next write; 0 or less: not at all.
+// rest is how long the next write of a deployment must wait; 0 or less: not at all.
 func (p *pace) rest(deployment types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,14 +37,14 @@ func (p *pace) rest(deployment types.NamespacedName) time.Duration {
 	return interval - p.clock.Since(last)
 }
 
-// wrote notes that a deployment is being written now.
+// wrote records a write of a deployment, now.
 func (p *pace) wrote(deployment types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last[deployment] = p.clock.Now()
 }
 
-// forget drops what is known of a deployment that is gone.
+// forget removes a deployment that is gone.
 func (p *pace) forget(deployment types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

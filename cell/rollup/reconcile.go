@@ -8,45 +8,60 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/steps"
 )
 
-// Reconcile looks at one WorkloadDeployment.
+// scope is the state of one reconcile of a WorkloadDeployment.
+type scope struct {
+	*Reconciler
+	steps.Runner
+	deployment *v1alpha.WorkloadDeployment
+	instances  []v1alpha.Instance
+	status     v1alpha.WorkloadDeploymentStatus
+}
+
+// Reconcile writes the status of one WorkloadDeployment.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	deployment := &v1alpha.WorkloadDeployment{}
-	if err := r.Client.Get(ctx, request.NamespacedName, deployment); err != nil {
+	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}}
+	if err := r.client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.pace.forget(request.NamespacedName)
-			return reconcile.Result{}, nil
 		}
-		return reconcile.Result{}, err
+		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	instances, err := owned.Instances(ctx, r.Client, deployment)
-	if err != nil {
-		return reconcile.Result{}, err
+	return s.Run(ctx, s.listInstances, s.makeStatus, s.writeStatus)
+}
+
+func (s *scope) listInstances(ctx context.Context) (err error) {
+	s.instances, err = owned.Instances(ctx, s.client, s.deployment)
+	return err
+}
+
+func (s *scope) makeStatus(context.Context) (err error) {
+	s.status, err = Report(s.deployment, s.instances, s.clock.Now())
+	return err
+}
+
+// writeStatus writes the status when it differs and the last write is long enough ago.
+func (s *scope) writeStatus(ctx context.Context) error {
+	if sameStatus(&s.deployment.Status, &s.status) {
+		return nil
 	}
-	status, err := Report(deployment, instances, r.Clock.Now())
-	if err != nil {
-		return reconcile.Result{}, err
+	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: s.deployment.Name}
+	if rest := s.pace.rest(key); rest > 0 {
+		s.RequeueAfter.AtMost(rest)
+		return nil
 	}
-	if sameStatus(&deployment.Status, &status) {
-		return reconcile.Result{}, nil
-	}
-	if rest := r.pace.rest(request.NamespacedName); rest > 0 {
-		return reconcile.Result{RequeueAfter: rest}, nil
-	}
-	r.pace.wrote(request.NamespacedName)
-	err = apply.Status(ctx, r.Client, Owner, &v1alpha.WorkloadDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: deployment.Namespace, Name: deployment.Name, UID: deployment.UID},
-		Status:     status,
+	s.pace.wrote(key)
+	return apply.Status(ctx, s.client, FieldManager, &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
+		Status:     s.status,
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// It is gone, or another one by now; the cache will show it.
-		return reconcile.Result{}, nil
-	}
-	return reconcile.Result{}, err
 }

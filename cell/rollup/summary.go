@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// severity orders the reasons why an Instance is not Ready: the higher, the more it needs a user.
+// severity orders the reasons why an Instance is not Ready: a user must act on the highest first.
 var severity = map[string]int{
 	v1alpha.ReasonProvisioning:           1,
 	v1alpha.ReasonSchedulingGatesPresent: 2,
@@ -24,14 +24,14 @@ var severity = map[string]int{
 	v1alpha.ReasonConfigurationError:     5,
 }
 
-// summary is what the Instances of a deployment do, together.
+// summary is the state of all Instances of a deployment.
 type summary struct {
 	counts v1alpha.ReplicaCounts
 	// ordered are the Instances by index.
 	ordered []*v1alpha.Instance
-	// readyWanted is how many of the Instances that are asked for are Ready.
+	// readyWanted is how many of the desired Instances are Ready.
 	readyWanted int32
-	// leaving is how many Instances are being deleted or not asked for.
+	// leaving is how many Instances are being deleted or are not desired.
 	leaving int32
 	// heldByQuota says whether the quota of an Instance is not granted.
 	heldByQuota bool
@@ -39,7 +39,7 @@ type summary struct {
 	heldByData bool
 	// unlisted is how many Instances the report has no room for.
 	unlisted int
-	// worst says what holds the Instance that needs a user most, or nothing when none is held.
+	// worst says why the Instance that needs a user most is not Ready; "" when all are.
 	worst string
 }
 
@@ -57,19 +57,19 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 		}
 	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
-		s.worst = fmt.Sprintf("%d Instances are still to be made", s.counts.DesiredReplicas-s.counts.Replicas)
+		s.worst = fmt.Sprintf("%d Instances are still to be created", s.counts.DesiredReplicas-s.counts.Replicas)
 	}
 	return s
 }
 
-// count adds one Instance; wanted says whether its index is one of those that should run.
+// count adds one Instance. wanted says whether its index is a desired one.
 func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 	deleting := !instance.DeletionTimestamp.IsZero()
 	s.counts.Replicas++
 	if deleting || !wanted {
 		s.leaving++
 	}
-	if !deleting && owned.TemplateHash(instance) == hash {
+	if !deleting && instance.TemplateHash() == hash {
 		s.counts.CurrentReplicas++
 	}
 	if owned.Ready(instance) {
@@ -82,13 +82,13 @@ func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 	s.heldByData = s.heldByData || heldBy(instance, v1alpha.GateReferencedData, v1alpha.ConditionReferencedDataReady)
 }
 
-// settled says whether what runs is what is asked for.
+// settled says whether the Instances are the desired ones.
 func (s *summary) settled() bool {
 	return s.leaving == 0 && s.counts.Replicas == s.counts.DesiredReplicas &&
 		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.readyWanted == s.counts.DesiredReplicas
 }
 
-// byIndex are the Instances that a deployment makes, in the order of their indices. Others are none of its report.
+// byIndex are the Instances with names that the deployment creates, ascending by index. Others are not reported.
 func byIndex(deployment string, instances []v1alpha.Instance) []*v1alpha.Instance {
 	result := make([]*v1alpha.Instance, 0, len(instances))
 	indices := make(map[string]int, len(instances))
@@ -102,20 +102,20 @@ func byIndex(deployment string, instances []v1alpha.Instance) []*v1alpha.Instanc
 	return result
 }
 
-// trouble is what holds an Instance and how much it needs a user, or nothing when the Instance is Ready or leaves.
+// trouble says why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being deleted.
 func trouble(instance *v1alpha.Instance) (int, string) {
 	if owned.Ready(instance) || !instance.DeletionTimestamp.IsZero() {
 		return 0, ""
 	}
 	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
 	if ready == nil {
-		return 0, fmt.Sprintf("Instance %s has not been looked at yet", instance.Name)
+		return 0, fmt.Sprintf("Instance %s has not been reconciled yet", instance.Name)
 	}
 	return severity[ready.Reason], fmt.Sprintf("Instance %s: %s: %s", instance.Name, ready.Reason, ready.Message)
 }
 
-// heldBy says whether a gate holds an Instance and what it waits for was looked for and is not there.
+// heldBy says whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.
 func heldBy(instance *v1alpha.Instance, gate, condition string) bool {
-	return slices.Contains(owned.Gates(instance), v1alpha.SchedulingGate{Name: gate}) &&
+	return slices.Contains(instance.SchedulingGates(), v1alpha.SchedulingGate{Name: gate}) &&
 		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, condition, metav1.ConditionFalse)
 }

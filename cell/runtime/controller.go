@@ -15,18 +15,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 )
 
-// Owner is the field manager of this controller.
-const Owner apply.Owner = "karmada-compute-runtime"
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-cell-runtime"
 
 // Reconciler runs Instances as Pods. It is safe for concurrent use.
 type Reconciler struct {
 	// Client reads from the cache and writes to the cell.
 	Client client.Client
-	// Live reads the cell itself, to see whose a Pod is that is not in the cache.
-	Live client.Reader
-	// Recorder tells of what a user must act on.
+	// APIReader reads Pods that are not in the cache: it holds those of Instances alone.
+	APIReader client.Reader
+	// Recorder records Events that a user must act on.
 	Recorder events.EventRecorder
-	// Clock stamps conditions.
+	// Clock gives conditions their transition times, and Pods their age.
 	Clock clock.PassiveClock
 }
 
@@ -35,7 +35,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("runtime").
 		For(&v1alpha.Instance{}).
-		// What a Pod does is what its Instance does; one that is lost comes back.
+		// The status of an Instance is that of its Pod; a Pod that was deleted is created again.
 		Owns(&corev1.Pod{}).
 		WithOptions(options).
 		Complete(r)

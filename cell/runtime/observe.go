@@ -15,7 +15,7 @@ import (
 // finding is why an Instance is not Ready.
 type finding struct{ reason, message string }
 
-// waitingReasons are what a kubelet says of a container that does not start, and what it means for an Instance.
+// waitingReasons map a kubelet's reasons why a container does not start to the reasons of Ready on an Instance.
 var waitingReasons = map[string]string{
 	"ErrImagePull":               v1alpha.ReasonImageUnavailable,
 	"ImagePullBackOff":           v1alpha.ReasonImageUnavailable,
@@ -30,7 +30,7 @@ var waitingReasons = map[string]string{
 	"CreateContainerError":       v1alpha.ReasonConfigurationError,
 }
 
-// examine says why the Instance of a Pod is not Ready. It is nil when it is.
+// examine says why the Instance of a Pod is not Ready; nil when it is.
 func examine(pod *corev1.Pod) *finding {
 	provisioning := func(message string) *finding { return &finding{v1alpha.ReasonProvisioning, message} }
 	switch {
@@ -45,10 +45,10 @@ func examine(pod *corev1.Pod) *finding {
 		return trouble
 	}
 	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled.Status == corev1.ConditionFalse {
-		return provisioning("the Pod finds no node: " + scheduled.Message)
+		return provisioning("no node for the Pod: " + scheduled.Message)
 	}
 	if pod.Spec.NodeName == "" {
-		return provisioning("the Pod waits for a node")
+		return provisioning("the Pod has no node yet")
 	}
 	return provisioning(withDetail("the Pod is not ready", podCondition(pod, corev1.PodReady).Message))
 }
@@ -75,7 +75,8 @@ func examineContainers(pod *corev1.Pod) *finding {
 	return nil
 }
 
-// crashed leaves out how often and how long: a message that changes with each try would be written with each try.
+// crashed leaves out how often the container was restarted: a message that changes with each restart would be written and
+// reported with each restart.
 func crashed(container string, terminated *corev1.ContainerStateTerminated) *finding {
 	return &finding{
 		v1alpha.ReasonInstanceCrashing,
@@ -83,8 +84,7 @@ func crashed(container string, terminated *corev1.ContainerStateTerminated) *fin
 	}
 }
 
-// pullError is what went wrong with an image. A kubelet goes to and fro between two ways to say so; both give the
-// same here.
+// pullError is why an image cannot be pulled. A kubelet alternates between two messages for it, which are the same here.
 func pullError(waiting *corev1.ContainerStateWaiting) string {
 	if strings.HasPrefix(waiting.Message, "Back-off pulling image") {
 		_, detail, _ := strings.Cut(waiting.Message, "ErrImagePull: ")

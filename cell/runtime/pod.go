@@ -6,9 +6,9 @@ package runtime
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
@@ -16,15 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// instanceTypes are the sizes of the instance types that a cell knows.
-var instanceTypes = map[string]corev1.ResourceList{
-	"datumcloud/d1-standard-2": {
-		corev1.ResourceCPU:    resource.MustParse("1"),
-		corev1.ResourceMemory: resource.MustParse("2Gi"),
-	},
-}
-
-// unsupported says what of an Instance this cell cannot run, or nothing when it can run all of it.
+// unsupported says what in spec this cell cannot run; "" when it can run all of it.
 func unsupported(spec *v1alpha.InstanceSpec) string {
 	if spec.Runtime.Sandbox == nil {
 		return "this cell runs sandboxes only; use spec.runtime.sandbox in the template"
@@ -37,27 +29,26 @@ func unsupported(spec *v1alpha.InstanceSpec) string {
 	return ""
 }
 
-// desiredPod is the Pod of a sandbox Instance. It is made once and never changed.
+// desiredPod is the Pod of a sandbox Instance. Once created it is never changed.
 func desiredPod(instance *v1alpha.Instance) *corev1.Pod {
 	labels := maps.Clone(instance.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	if labels[v1alpha.LabelDeploymentName] == "" {
-		// The cache holds only Pods with this label.
+		// The cache selects Pods by this label.
 		labels[v1alpha.LabelDeploymentName] = instance.Name
 	}
 	sandbox := instance.Spec.Runtime.Sandbox
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      instance.Name,
-			Namespace: instance.Namespace,
-			Labels:    labels,
-			// It blocks the end of its Instance: the name of an Instance is free only when its Pod is gone.
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(instance, v1alpha.GroupVersion.WithKind("Instance"))},
+			Name:            instance.Name,
+			Namespace:       instance.Namespace,
+			Labels:          labels,
+			OwnerReferences: []metav1.OwnerReference{instance.ControllerReference()},
 		},
 		Spec: corev1.PodSpec{
-			Containers:                   desiredContainers(sandbox.Containers),
+			Containers:                   desiredContainers(&instance.Spec),
 			Volumes:                      desiredVolumes(instance.Spec.Volumes),
 			RestartPolicy:                corev1.RestartPolicyAlways,
 			AutomountServiceAccountToken: new(false),
@@ -67,23 +58,21 @@ func desiredPod(instance *v1alpha.Instance) *corev1.Pod {
 	for _, secret := range sandbox.ImagePullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})
 	}
-	requestSize(pod.Spec.Containers, &instance.Spec.Runtime.Resources)
 	return pod
 }
 
-func desiredContainers(containers []v1alpha.SandboxContainer) []corev1.Container {
-	result := make([]corev1.Container, 0, len(containers))
-	for i := range containers {
-		wanted := containers[i].DeepCopy()
+func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
+	sizes := v1alpha.ContainerSizes(spec)
+	result := make([]corev1.Container, 0, len(sizes))
+	for i, size := range sizes {
+		wanted := spec.Runtime.Sandbox.Containers[i].DeepCopy()
 		container := corev1.Container{
-			Name:    wanted.Name,
-			Image:   wanted.Image,
-			Command: wanted.Command,
-			Args:    wanted.Args,
-			Env:     wanted.Env,
-		}
-		if wanted.Resources != nil {
-			container.Resources = corev1.ResourceRequirements{Limits: wanted.Resources.Limits, Requests: wanted.Resources.Requests}
+			Name:      wanted.Name,
+			Image:     wanted.Image,
+			Command:   wanted.Command,
+			Args:      wanted.Args,
+			Env:       wanted.Env,
+			Resources: desiredResources(wanted.Resources, size),
 		}
 		for _, port := range wanted.Ports {
 			container.Ports = append(container.Ports, desiredPort(port))
@@ -100,7 +89,7 @@ func desiredContainers(containers []v1alpha.SandboxContainer) []corev1.Container
 
 func desiredPort(port v1alpha.NamedPort) corev1.ContainerPort {
 	result := corev1.ContainerPort{ContainerPort: port.Port, Protocol: ptr.Deref(port.Protocol, corev1.ProtocolTCP)}
-	// A template may use longer names than a Pod takes. Nothing in the cell looks ports up by name.
+	// A template allows longer names than a Pod does. Nothing in the cell refers to a port by its name.
 	if len(validation.IsValidPortName(port.Name)) == 0 {
 		result.Name = port.Name
 	}
@@ -119,27 +108,28 @@ func desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Volume {
 	return result
 }
 
-// requestSize lets the first container request the size of the Instance: what its requests say, else its type where
-// that is known. A resource that any container already requests or limits is left as it is.
-func requestSize(containers []corev1.Container, size *v1alpha.InstanceRuntimeResources) {
-	wanted := size.Requests
-	if len(wanted) == 0 {
-		wanted = instanceTypes[size.InstanceType]
+// desiredResources are the resources of a container that takes size. wanted may be nil; its requests are part of size.
+func desiredResources(wanted *v1alpha.ContainerResourceRequirements, size corev1.ResourceList) corev1.ResourceRequirements {
+	resources := corev1.ResourceRequirements{Requests: size}
+	if wanted != nil {
+		resources.Limits = wanted.Limits
 	}
-	missing := wanted.DeepCopy()
-	for i := range containers {
-		for _, set := range []corev1.ResourceList{containers[i].Resources.Requests, containers[i].Resources.Limits} {
-			for name := range set {
-				delete(missing, name)
-			}
+	for name, quantity := range size {
+		if overcommittable(name) {
+			continue
 		}
+		// Kubernetes refuses a request for such a resource without an equal limit.
+		if resources.Limits == nil {
+			resources.Limits = corev1.ResourceList{}
+		}
+		resources.Limits[name] = quantity.DeepCopy()
 	}
-	if len(missing) == 0 {
-		return
-	}
-	first := &containers[0].Resources
-	if first.Requests == nil {
-		first.Requests = corev1.ResourceList{}
-	}
-	maps.Copy(first.Requests, missing)
+	return resources
+}
+
+// overcommittable says whether the request of a container for a resource may differ from its limit. Kubernetes allows it for
+// resources of its own except huge pages.
+func overcommittable(name corev1.ResourceName) bool {
+	own := !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
+	return own && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }

@@ -88,48 +88,6 @@ func TestDesiredPod(t *testing.T) {
 	}
 }
 
-func TestRequestSize(t *testing.T) {
-	container := func(limits, requests corev1.ResourceList) v1alpha.SandboxContainer {
-		return v1alpha.SandboxContainer{Name: "c", Image: "i", Resources: &v1alpha.ContainerResourceRequirements{Limits: limits, Requests: requests}}
-	}
-	tests := map[string]struct {
-		containers   []v1alpha.SandboxContainer
-		instanceType string
-		requests     corev1.ResourceList
-		want         []corev1.ResourceList
-	}{
-		"the size of the type":             {[]v1alpha.SandboxContainer{{}, {}}, "datumcloud/d1-standard-2", nil, []corev1.ResourceList{list("1", "2Gi"), nil}},
-		"a type that is not known":         {[]v1alpha.SandboxContainer{{}}, "other/type", nil, []corev1.ResourceList{nil}},
-		"the requests instead of the type": {[]v1alpha.SandboxContainer{{}, {}}, "datumcloud/d1-standard-2", list("3", ""), []corev1.ResourceList{list("3", ""), nil}},
-		"a container with requests": {
-			[]v1alpha.SandboxContainer{{}, container(nil, list("100m", "1Gi"))},
-			"datumcloud/d1-standard-2", nil,
-			[]corev1.ResourceList{nil, list("100m", "1Gi")},
-		},
-		"a container with a limit on one resource": {
-			[]v1alpha.SandboxContainer{container(list("500m", ""), nil)},
-			"datumcloud/d1-standard-2", nil,
-			[]corev1.ResourceList{list("", "2Gi")},
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			instance := sandbox(test.containers...)
-			instance.Spec.Runtime.Resources = v1alpha.InstanceRuntimeResources{InstanceType: test.instanceType, Requests: test.requests}
-			before := instance.DeepCopy()
-			pod := desiredPod(instance)
-			for i, want := range test.want {
-				if got := pod.Spec.Containers[i].Resources.Requests; !equality.Semantic.DeepEqual(got, want) {
-					t.Errorf("container %d requests %v, want %v", i, got, want)
-				}
-			}
-			if !equality.Semantic.DeepEqual(before, instance) {
-				t.Error("the Instance was changed")
-			}
-		})
-	}
-}
-
 func TestUnsupported(t *testing.T) {
 	disk := sandbox(v1alpha.SandboxContainer{})
 	disk.Spec.Volumes = []v1alpha.InstanceVolume{{Name: "data", InstanceVolumeSource: v1alpha.InstanceVolumeSource{Disk: &v1alpha.DiskVolumeSource{}}}}

@@ -18,155 +18,144 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
-	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
 const (
-	// takenRetry is when a name is tried again that a Pod has which is not the Instance's. Its end brings the
-	// Instance back here only when an Instance of this name owned it.
-	takenRetry = 10 * time.Second
-	// forbiddenRetry is when a Pod is tried again that the cell forbids, for example by a ResourceQuota: what forbids
-	// it may be lifted.
-	forbiddenRetry = 30 * time.Second
-	// minimumLife is how old a Pod is at least before one that has ended is replaced: a Pod that ends at once must not
-	// be made anew without pause.
-	minimumLife = 10 * time.Second
+	// takenRequeue is when a Pod is created again whose name another Pod has. The deletion of that Pod is an event for the
+	// Instance only when an Instance of the same name controlled it.
+	takenRequeue = 10 * time.Second
+	// goneRequeue is when a Pod is created again whose name another Pod had until now.
+	goneRequeue = time.Second
+	// forbiddenRequeue is when a Pod that the cell forbids is created again: a ResourceQuota, for example, may be raised.
+	forbiddenRequeue = 30 * time.Second
+	// minimumAge is the least age of a finished Pod that is replaced: a Pod that ends at once must not be created again
+	// without a pause.
+	minimumAge = 10 * time.Second
 )
 
-// pass is one look at one Instance.
-type pass struct {
+// scope is the state of one reconcile of an Instance.
+type scope struct {
 	*Reconciler
+	steps.Runner
 	observed
-	// retry is when to look again without an event; 0: never.
-	retry time.Duration
 }
 
-// Reconcile looks at one Instance.
+// Reconcile keeps the Pod and the status of one Instance.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	p := &pass{Reconciler: r, observed: observed{instance: &v1alpha.Instance{}}}
-	if err := r.Client.Get(ctx, request.NamespacedName, p.instance); err != nil {
+	s := &scope{Reconciler: r, observed: observed{instance: &v1alpha.Instance{}}}
+	if err := r.Client.Get(ctx, request.NamespacedName, s.instance); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	for _, step := range []func(context.Context) error{p.findPod, p.replaceFinished, p.createPod, p.report} {
-		if err := step(ctx); err != nil {
-			return reconcile.Result{}, err
-		}
-	}
-	return reconcile.Result{RequeueAfter: p.retry}, nil
+	return s.Run(ctx, s.findPod, s.deleteFinishedPod, s.createPod, s.writeStatus)
 }
 
-// findPod looks for the Instance's own Pod. One of an Instance that had the same name is not it.
-func (p *pass) findPod(ctx context.Context) error {
+// findPod gets the Pod that the Instance controls. A Pod of an earlier Instance of the same name is not its Pod.
+func (s *scope) findPod(ctx context.Context) error {
 	pod := &corev1.Pod{}
-	if err := p.Client.Get(ctx, client.ObjectKeyFromObject(p.instance), pod); err != nil {
+	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(s.instance), pod); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if metav1.IsControlledBy(pod, p.instance) {
-		p.pod = pod
+	if metav1.IsControlledBy(pod, s.instance) {
+		s.pod = pod
 	}
 	return nil
 }
 
-// replaceFinished removes a Pod that has ended; its end brings the Instance back here, and a new one is made.
-func (p *pass) replaceFinished(ctx context.Context) error {
-	if p.pod == nil || !finished(p.pod) || !p.pod.DeletionTimestamp.IsZero() || !p.instance.DeletionTimestamp.IsZero() {
+// deleteFinishedPod deletes a Pod that has ended. The event of its deletion requeues the Instance, for which a new Pod is
+// created then.
+func (s *scope) deleteFinishedPod(ctx context.Context) error {
+	if s.pod == nil || !finished(s.pod) || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	if rest := minimumLife - p.Clock.Since(p.pod.CreationTimestamp.Time); rest > 0 {
-		p.retry = rest
+	if rest := minimumAge - s.Clock.Since(s.pod.CreationTimestamp.Time); rest > 0 {
+		s.RequeueAfter.AtMost(rest)
 		return nil
 	}
-	err := p.Client.Delete(ctx, p.pod, client.Preconditions{UID: &p.pod.UID})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
+	if err := s.Client.Delete(ctx, s.pod, client.Preconditions{UID: &s.pod.UID}); err != nil {
+		return fmt.Errorf("delete the finished Pod %s: %w", client.ObjectKeyFromObject(s.pod), err)
 	}
-	if err != nil {
-		return fmt.Errorf("delete the ended Pod %s: %w", client.ObjectKeyFromObject(p.pod), err)
-	}
-	log.FromContext(ctx).Info("Deleted a Pod that has ended", "phase", p.pod.Status.Phase)
+	log.FromContext(ctx).Info("Deleted a finished Pod", "phase", s.pod.Status.Phase)
 	return nil
 }
 
-// createPod makes the Pod where there should be one and is none.
-func (p *pass) createPod(ctx context.Context) error {
-	if p.pod != nil || !p.instance.DeletionTimestamp.IsZero() || len(owned.Gates(p.instance)) > 0 {
+// createPod creates the Pod of an Instance without one that is not held by a scheduling gate.
+func (s *scope) createPod(ctx context.Context) error {
+	if s.pod != nil || !s.instance.DeletionTimestamp.IsZero() || len(s.instance.SchedulingGates()) > 0 {
 		return nil
 	}
-	if message := unsupported(&p.instance.Spec); message != "" {
-		p.blocked = &finding{v1alpha.ReasonConfigurationError, message}
+	if message := unsupported(&s.instance.Spec); message != "" {
+		s.blocked = &finding{v1alpha.ReasonConfigurationError, message}
 		return nil
 	}
-	pod := desiredPod(p.instance)
-	err := p.Client.Create(ctx, pod, client.FieldOwner(Owner))
+	pod := desiredPod(s.instance)
+	err := s.Client.Create(ctx, pod, client.FieldOwner(FieldManager))
 	switch {
 	case err == nil:
-		p.pod = pod
+		s.pod = pod
 	case apierrors.IsAlreadyExists(err):
-		return p.findHolder(ctx)
-	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The namespace goes away, and the Instance with it.
-	case apierrors.IsInvalid(err):
-		// Only another template can clear this, and that comes as another Instance.
-		p.blocked = &finding{v1alpha.ReasonConfigurationError, "the cell refuses the Pod: " + err.Error()}
-	case apierrors.IsForbidden(err):
-		p.blocked = &finding{v1alpha.ReasonConfigurationError, "the cell refuses the Pod: " + err.Error()}
-		p.retry = forbiddenRetry
+		return s.findHolder(ctx)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The Instance is deleted with its namespace.
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
+		s.blocked = &finding{v1alpha.ReasonConfigurationError, "the cell refuses the Pod: " + err.Error()}
+		// Only another template helps against an invalid Pod, and that comes as another Instance.
+		if apierrors.IsForbidden(err) {
+			s.RequeueAfter.AtMost(forbiddenRequeue)
+		}
 	default:
 		return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
 	}
 	return nil
 }
 
-// findHolder looks who has the name of the Instance's Pod.
-func (p *pass) findHolder(ctx context.Context) error {
+// findHolder finds out which Pod has the name of the Instance's Pod.
+func (s *scope) findHolder(ctx context.Context) error {
 	pod := &corev1.Pod{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.instance), pod); err != nil {
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(s.instance), pod); err != nil {
 		if apierrors.IsNotFound(err) {
-			p.retry = time.Second
+			s.RequeueAfter.AtMost(goneRequeue)
 			return nil
 		}
-		return fmt.Errorf("get the Pod that has the name of Instance %s: %w", client.ObjectKeyFromObject(p.instance), err)
+		return fmt.Errorf("get the Pod that has the name of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
 	}
 	controller := metav1.GetControllerOfNoCopy(pod)
 	switch {
-	case metav1.IsControlledBy(pod, p.instance):
-		p.pod = pod
+	case metav1.IsControlledBy(pod, s.instance):
+		// The cache was out of date.
+		s.pod = pod
 		return nil
-	case !pod.DeletionTimestamp.IsZero() || (controller != nil && controller.Kind == "Instance" && controller.Name == p.instance.Name):
-		p.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the Pod of an earlier Instance to end"}
+	case !pod.DeletionTimestamp.IsZero() || (controller != nil && controller.Kind == v1alpha.KindInstance && controller.Name == s.instance.Name):
+		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the Pod of an earlier Instance to end"}
 	default:
-		p.blocked = &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf("a Pod %s exists that is not of this Instance; delete it", pod.Name)}
+		s.blocked = &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf("a Pod %s exists that is not of this Instance; delete it", pod.Name)}
 	}
-	p.retry = takenRetry
+	s.RequeueAfter.AtMost(takenRequeue)
 	return nil
 }
 
-// report writes the status when it differs, and tells of what a user must act on when it begins.
-func (p *pass) report(ctx context.Context) error {
-	status := desiredStatus(&p.observed, conditions.Stamp{Generation: p.instance.Generation, Now: p.Clock.Now()})
-	if sameStatus(&p.instance.Status, &status) {
+// writeStatus writes the status when it differs, with an Event when a user must act on it.
+func (s *scope) writeStatus(ctx context.Context) error {
+	status := desiredStatus(&s.observed, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
+	if sameStatus(&s.instance.Status, &status) {
 		return nil
 	}
-	p.tell(&status)
-	err := apply.Status(ctx, p.Client, Owner, &v1alpha.Instance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.instance.Namespace, Name: p.instance.Name, UID: p.instance.UID},
+	s.recordTrouble(&status)
+	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
 		Status:     status,
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// The Instance is gone, or is another one by now; the cache will show it.
-		return nil
-	}
-	return err
 }
 
-func (p *pass) tell(status *v1alpha.InstanceStatus) {
-	before := meta.FindStatusCondition(p.instance.Status.Conditions, v1alpha.ConditionReady)
+// recordTrouble records an Event when the reason of Ready becomes one that a user must act on.
+func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
+	before := meta.FindStatusCondition(s.instance.Status.Conditions, v1alpha.ConditionReady)
 	now := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionReady)
 	if before != nil && before.Reason == now.Reason {
 		return
 	}
 	if now.Reason == v1alpha.ReasonConfigurationError || now.Reason == v1alpha.ReasonImageUnavailable {
-		p.Recorder.Eventf(p.instance, nil, corev1.EventTypeWarning, now.Reason, "Run", "%s", now.Message)
+		s.Recorder.Eventf(s.instance, nil, corev1.EventTypeWarning, now.Reason, "Run", "%s", now.Message)
 	}
 }

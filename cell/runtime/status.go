@@ -13,38 +13,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
-	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-// maxMessage bounds the messages of conditions, in bytes: they travel with every report of their deployment.
-const maxMessage = 512
-
-// observed is what is seen of an Instance.
+// observed is the observed state of an Instance.
 type observed struct {
 	instance *v1alpha.Instance
-	// pod of the Instance; nil: there is none.
+	// pod of the Instance; nil when there is none.
 	pod *corev1.Pod
-	// blocked says why there can be no Pod, when there is none.
+	// blocked says why no Pod can be created.
 	blocked *finding
 }
 
-// desiredStatus is the part of an Instance's status that this controller writes.
+// desiredStatus is the part of the status of an Instance that this controller writes.
 func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatus {
 	ready, programmed, available := seen.ready(), seen.programmed(), seen.available()
 	for _, condition := range []*metav1.Condition{&ready, &programmed, &available} {
-		condition.Message = shorten(condition.Message)
+		condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
 	}
 	status := v1alpha.InstanceStatus{
-		Conditions: conditions.Put(seen.instance.Status.Conditions, stamp, ready, available, programmed),
+		Conditions: conditions.Stamped(seen.instance.Status.Conditions, stamp, ready, available, programmed),
 	}
 	if seen.pod == nil {
 		return status
 	}
-	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: owned.TemplateHash(seen.instance)}
+	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: seen.instance.TemplateHash()}
 	if seen.pod.Status.PodIP != "" {
 		status.NetworkInterfaces = make([]v1alpha.InstanceNetworkInterfaceStatus, len(seen.instance.Spec.NetworkInterfaces))
-		// A Pod has one network: the addresses of further interfaces are not the cell's to give.
+		// A Pod has one network. The cell has no addresses for further interfaces.
 		if len(status.NetworkInterfaces) > 0 {
 			status.NetworkInterfaces[0].Assignments.NetworkIP = new(seen.pod.Status.PodIP)
 		}
@@ -52,9 +48,9 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 	return status
 }
 
-// sameStatus says whether what this controller writes is on an Instance already.
+// sameStatus says whether an Instance already has the wanted part of its status.
 func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus) bool {
-	return conditions.Contain(existing.Conditions, wanted.Conditions) &&
+	return conditions.Include(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.NetworkInterfaces, wanted.NetworkInterfaces) &&
 		equality.Semantic.DeepEqual(existing.Controller, wanted.Controller)
 }
@@ -68,24 +64,24 @@ func (o *observed) ready() metav1.Condition {
 		trouble := examine(o.pod)
 		if trouble == nil {
 			condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailable
-			condition.Message = "the Instance serves"
+			condition.Message = "the Pod is ready"
 			break
 		}
 		condition.Reason, condition.Message = trouble.reason, trouble.message
-	case len(owned.Gates(o.instance)) > 0:
+	case len(o.instance.SchedulingGates()) > 0:
 		condition.Reason = v1alpha.ReasonSchedulingGatesPresent
-		condition.Message = "held by the scheduling gates " + gateNames(o.instance)
+		condition.Message = "waiting for scheduling gates: " + gateNames(o.instance)
 	case o.blocked != nil:
 		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
 	default:
-		condition.Message = "the Pod is being made"
+		condition.Message = "the Pod is being created"
 	}
 	return condition
 }
 
 func (o *observed) programmed() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress}
-	gates := owned.Gates(o.instance)
+	gates := o.instance.SchedulingGates()
 	switch {
 	case o.pod != nil && o.pod.Spec.NodeName != "":
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonProgrammed
@@ -95,7 +91,7 @@ func (o *observed) programmed() metav1.Condition {
 	case slices.Contains(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota}):
 		condition.Reason, condition.Message = v1alpha.ReasonPendingQuota, "waiting for quota"
 	case len(gates) > 0:
-		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, "held by the scheduling gates "+gateNames(o.instance)
+		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, "waiting for scheduling gates: "+gateNames(o.instance)
 	case o.blocked != nil && o.blocked.reason == v1alpha.ReasonConfigurationError:
 		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
 	default:
@@ -119,16 +115,8 @@ func (o *observed) available() metav1.Condition {
 
 func gateNames(instance *v1alpha.Instance) string {
 	var names []string
-	for _, gate := range owned.Gates(instance) {
+	for _, gate := range instance.SchedulingGates() {
 		names = append(names, gate.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-func shorten(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	// Cut at a rune: half a character is not valid in JSON.
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 }

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/conditions"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -70,12 +69,12 @@ func TestDesiredStatus(t *testing.T) {
 			gated("Network", "Quota"), nil, nil, "SchedulingGatesPresent", "Starting", "PendingQuota", "Network, Quota",
 		},
 		"another gate": {gated("Network"), nil, nil, "SchedulingGatesPresent", "Starting", "PendingProgramming", "Network"},
-		"no Pod yet":   {nil, nil, nil, "Provisioning", "Starting", "ProgrammingInProgress", "being made"},
+		"no Pod yet":   {nil, nil, nil, "Provisioning", "Starting", "ProgrammingInProgress", "being created"},
 		"refused": {
 			nil, nil, &finding{"ConfigurationError", "why"}, "ConfigurationError", "Starting", "ConfigurationError", "why",
 		},
 		"an earlier Pod": {nil, nil, &finding{"Provisioning", "waiting"}, "Provisioning", "Starting", "ProgrammingInProgress", "waiting"},
-		"no node":        {nil, pod("Pending"), nil, "Provisioning", "Starting", "ProgrammingInProgress", "waits for a node"},
+		"no node":        {nil, pod("Pending"), nil, "Provisioning", "Starting", "ProgrammingInProgress", "has no node yet"},
 		"unschedulable": {
 			nil, pod("Pending", with(corev1.PodScheduled, corev1.ConditionFalse, "0/2 nodes")), nil,
 			"Provisioning", "Starting", "ProgrammingInProgress", "0/2 nodes",
@@ -181,16 +180,5 @@ func TestSameStatus(t *testing.T) {
 	moved := desiredStatus(seen, conditions.Stamp{Generation: 1, Now: now})
 	if sameStatus(&instance.Status, &moved) {
 		t.Error("another address is a difference")
-	}
-}
-
-func TestShorten(t *testing.T) {
-	for name, message := range map[string]string{"short": "fits", "long": strings.Repeat("x", 600), "long, of wide runes": strings.Repeat("€", 600)} {
-		t.Run(name, func(t *testing.T) {
-			got := shorten(message)
-			if len(got) > maxMessage || !utf8.ValidString(got) || (len(message) <= maxMessage && got != message) {
-				t.Errorf("got %d bytes: %q", len(got), got)
-			}
-		})
 	}
 }

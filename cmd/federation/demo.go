@@ -22,10 +22,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// replicas of the add-on's hub binary in the demo: the smallest number that shows that it needs no leader.
+// replicas is the number of replicas of the hub binary: two show that it needs no leader.
 const replicas = 2
 
-// scaledPlacement is the placement of the sample that the demo scales, and scaledReplicas what to.
+// scaledPlacement is the placement of the sample that the demo scales to scaledReplicas.
 const (
 	scaledPlacement = "illinois"
 	scaledReplicas  = 4
@@ -38,7 +38,7 @@ func demoCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run a Workload in two cities on a federation of its own, from nothing to nothing",
+		Short: "Run a Workload in two cities on a new federation, then delete it and stop the federation",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// A closed terminal or pipe must stop the federation as Ctrl-C does.
@@ -61,9 +61,9 @@ type demo struct {
 	federation *federation.Federation
 	clients    map[[2]string]client.WithWatch
 	log        io.Closer
-	// hubNamespace is where the hub and the cells keep what the project's namespace holds.
+	// hubNamespace is the namespace on the hub and in the cells for the objects of the project's namespace.
 	hubNamespace string
-	// running is what was there while the Workload ran: that nothing is left shows something only beside that.
+	// running are the counts while the Workload ran, which are shown beside those after its deletion.
 	running []leftover
 }
 
@@ -72,7 +72,7 @@ func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error
 	if temporary {
 		var err error
 		if folder, err = os.MkdirTemp("", "federation-demo-"); err != nil {
-			return fmt.Errorf("no folder for the federation, name one with --folder: %w", err)
+			return fmt.Errorf("create a folder for the federation, or name one with --folder: %w", err)
 		}
 	}
 	d := &demo{
@@ -86,26 +86,26 @@ func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error
 	}
 	if stopped && temporary {
 		if err := os.RemoveAll(folder); err != nil {
-			return fmt.Errorf("everything went well and is stopped, but its folder stays: %w", err)
+			return fmt.Errorf("the demo succeeded and is stopped, but its folder was not removed: %w", err)
 		}
 	}
 	d.screen.headline("Done in %s.", time.Since(d.screen.start).Round(100*time.Millisecond))
 	return nil
 }
 
-// run does one step after the other.
+// run runs the steps in order.
 func (d *demo) run(ctx context.Context) error {
 	steps := []struct {
 		headline string
 		do       func(context.Context) error
 	}{
-		{"Boot a Karmada hub, two cells, DFW and ORD, and Milo in " + d.folder, d.boot},
+		{"Start a Karmada hub, two cells, DFW and ORD, and a Milo stand-in in " + d.folder, d.boot},
 		{fmt.Sprintf("Start karmada-compute: %d replicas at the hub, one process in each cell", replicas), d.startAddOn},
-		{"Make project " + projectName + ", which may run things in DFW and ORD", d.makeProject},
+		{"Create project " + projectName + " with locations in DFW and ORD", d.makeProject},
 		{"Create the Workload as " + consumer + " and follow it in the project", d.createWorkload},
 		{fmt.Sprintf("Scale placement %s to %d", scaledPlacement, scaledReplicas), d.scaleWorkload},
 		{"Delete the Workload", d.deleteWorkload},
-		{"Look for what is left", d.findLeftovers},
+		{"Count the objects that are left", d.findLeftovers},
 	}
 	if d.keep {
 		steps = steps[:len(steps)-2]
@@ -121,7 +121,7 @@ func (d *demo) run(ctx context.Context) error {
 
 func (d *demo) boot(ctx context.Context) error {
 	var err error
-	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Out: d.screen})
+	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Detached: d.keep, Out: d.screen})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (d *demo) createWorkload(ctx context.Context) error {
 		return err
 	}
 	if err := c.Create(ctx, workload); err != nil {
-		return fmt.Errorf("creating the Workload: %w", err)
+		return fmt.Errorf("create the Workload: %w", err)
 	}
 	return d.followUntilReady(ctx, wanted(workload))
 }
@@ -166,7 +166,7 @@ func (d *demo) scaleWorkload(ctx context.Context) error {
 		return c.Update(ctx, workload)
 	})
 	if err != nil {
-		return fmt.Errorf("scaling the Workload: %w", err)
+		return fmt.Errorf("scale the Workload: %w", err)
 	}
 	return d.followUntilReady(ctx, wanted(workload))
 }
@@ -189,21 +189,21 @@ func (d *demo) deleteWorkload(ctx context.Context) error {
 		return err
 	}
 	if d.running, err = d.countLeftovers(ctx); err != nil {
-		return fmt.Errorf("counting what the Workload consists of: %w", err)
+		return fmt.Errorf("count the Workload's objects: %w", err)
 	}
 	if err := c.Delete(ctx, workload); err != nil {
-		return fmt.Errorf("deleting the Workload: %w", err)
+		return fmt.Errorf("delete the Workload: %w", err)
 	}
 	return d.follow(ctx, "nothing of the Workload is left in the project", (*tree).gone)
 }
 
-// stop stops the federation, unless it is to be kept; what ended with ctx never is. It says whether nothing runs.
+// stop stops the federation, unless it is to be kept and ctx has not ended. It reports whether everything is stopped.
 func (d *demo) stop(ctx context.Context, failure error) (bool, error) {
 	if d.log != nil {
 		defer func() { _ = d.log.Close() }() // nothing is logged any more
 	}
 	if d.federation == nil {
-		return true, nil // Up has stopped what it had started
+		return true, nil // Up has stopped what it started
 	}
 	if d.keep && ctx.Err() == nil {
 		if failure != nil {
@@ -213,33 +213,33 @@ func (d *demo) stop(ctx context.Context, failure error) (bool, error) {
 	}
 	d.screen.headline("Stop everything")
 	if err := d.federation.Down(context.WithoutCancel(ctx)); err != nil {
-		return false, fmt.Errorf("stopping the federation in %s: %w", d.folder, err)
+		return false, fmt.Errorf("stop the federation in %s: %w", d.folder, err)
 	}
-	d.screen.line("  nothing runs any more")
+	d.screen.line("  all processes are stopped")
 	return true, nil
 }
 
-// explain adds to an error where to look and what still runs.
+// explain adds to an error where the logs are and whether the federation may still be running.
 func (d *demo) explain(ctx context.Context, err error, stopped bool) error {
 	if ctx.Err() != nil {
-		err = fmt.Errorf("ended by %w", context.Cause(ctx))
+		err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
 	}
 	if stopped {
 		return fmt.Errorf("%w\nEverything is stopped. The logs of all processes are in %s", err, filepath.Join(d.folder, "log"))
 	}
-	return fmt.Errorf("%w\nThe federation may still run; stop it with: %s\nThe logs of all processes are in %s",
+	return fmt.Errorf("%w\nThe federation may still be running; stop it with: %s\nThe logs of all processes are in %s",
 		err, d.downCommand(), filepath.Join(d.folder, "log"))
 }
 
-func (d *demo) downCommand() string { return "go run ./cmd/federation down --folder " + d.folder }
+func (d *demo) downCommand() string { return "go run ./hack/federation down --folder " + d.folder }
 
-// explainKept says how to look around in a federation that was left running.
+// explainKept prints the kubeconfigs of a federation that was left running, and commands to try.
 func (d *demo) explainKept() error {
 	planes := []struct{ name, user string }{{project, consumer}, {"hub", federation.Admin}}
 	for _, cell := range d.federation.Cells() {
 		planes = append(planes, struct{ name, user string }{"cell/" + cell.Name, federation.Admin})
 	}
-	d.screen.headline("The federation and the Workload stay. Kubeconfigs:")
+	d.screen.headline("The federation and the Workload are left running. Kubeconfigs:")
 	paths := map[string]string{}
 	for _, plane := range planes {
 		path, err := d.federation.Kubeconfig(plane.name, plane.user)

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// followTimeout is how long the project may take to show what was asked for.
+	// followTimeout is how long the Workload may take to reach a state.
 	followTimeout = 3 * time.Minute
-	// gather is how long changes are gathered into one picture. Conditions, counts and Instances of one event arrive
-	// as several changes within a few milliseconds.
+	// gather is how long changes are collected before the tree is shown again. Conditions, counts and Instances of one
+	// event arrive as several changes within a few milliseconds.
 	gather = 100 * time.Millisecond
-	// tick is how often the clock on a terminal goes on while nothing changes.
+	// tick is how often the clock on a terminal is updated while nothing changes.
 	tick = time.Second
 )
 
-var errTooLate = errors.New("time is up")
+var errTooLate = errors.New("timed out")
 
-// projectWatch sees a project's Workload through watches, as the consumer.
+// projectWatch watches a project's Workload as the consumer.
 type projectWatch struct {
 	cache ctrlcache.Cache
-	// changed holds a token while there is a change that was not looked at.
+	// changed holds a token while there are changes that have not been shown.
 	changed chan struct{}
 }
 
-// watchProject starts watches that end with ctx, and waits until they have seen what there is.
+// watchProject starts watches that end with ctx, and waits until their caches are synced.
 func (d *demo) watchProject(ctx context.Context) (*projectWatch, error) {
 	config, err := d.federation.Config(project, consumer)
 	if err != nil {
@@ -49,18 +49,18 @@ func (d *demo) watchProject(ctx context.Context) (*projectWatch, error) {
 		Scheme: scheme, DefaultNamespaces: map[string]ctrlcache.Config{namespace: {}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("watching the project: %w", err)
+		return nil, fmt.Errorf("watch the project: %w", err)
 	}
 	w := &projectWatch{cache: objects, changed: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() { ended <- objects.Start(ctx) }()
 	for _, object := range []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}} {
 		if err := w.watch(ctx, object); err != nil {
-			return nil, fmt.Errorf("watching %T in the project: %w", object, err)
+			return nil, fmt.Errorf("watch %T in the project: %w", object, err)
 		}
 	}
 	if !objects.WaitForCacheSync(ctx) {
-		return nil, errors.Join(errors.New("the watches of the project did not start"), context.Cause(ctx))
+		return nil, errors.Join(errors.New("the caches of the project did not sync"), context.Cause(ctx))
 	}
 	select {
 	case err := <-ended:
@@ -90,7 +90,7 @@ func (w *projectWatch) wake() {
 	}
 }
 
-// tree is what the watches have seen.
+// tree returns the cached state of the project.
 func (w *projectWatch) tree(ctx context.Context) (*tree, error) {
 	var (
 		workloads   v1alpha.WorkloadList
@@ -99,7 +99,7 @@ func (w *projectWatch) tree(ctx context.Context) (*tree, error) {
 	)
 	for _, list := range []client.ObjectList{&workloads, &deployments, &instances} {
 		if err := w.cache.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("reading what the watches of the project have seen: %w", err)
+			return nil, fmt.Errorf("read the cached state of the project: %w", err)
 		}
 	}
 	result := &tree{deployments: deployments.Items, instances: instances.Items}
@@ -117,11 +117,11 @@ func (d *demo) followUntilReady(ctx context.Context, instances int) error {
 	}); err != nil {
 		return err
 	}
-	d.screen.line("  all %d Instances are Ready in the project, %.1f s after it was asked for", instances, time.Since(start).Seconds())
+	d.screen.line("  all %d Instances are Ready in the project, %.1f s after the request", instances, time.Since(start).Seconds())
 	return nil
 }
 
-// follow shows the project's tree as it changes, until done says so.
+// follow shows the project's tree as it changes, until done returns true.
 func (d *demo) follow(ctx context.Context, goal string, done func(*tree) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, followTimeout, errTooLate)
 	defer cancel()
@@ -145,7 +145,7 @@ func (d *demo) follow(ctx context.Context, goal string, done func(*tree) bool) e
 	}
 }
 
-// wait returns when something has changed or the clock has to go on.
+// wait returns when something has changed or the clock is to be updated.
 func (w *projectWatch) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -162,7 +162,7 @@ func (w *projectWatch) wait(ctx context.Context) error {
 	}
 }
 
-// notReached says what was last seen of a goal that was not reached.
+// notReached returns an error with the last state of a tree that did not reach its goal in time.
 func notReached(goal string, last *tree, cause error) error {
 	if !errors.Is(cause, errTooLate) {
 		return cause
@@ -171,6 +171,6 @@ func notReached(goal string, last *tree, cause error) error {
 	if len(problems) == 0 {
 		problems = last.lines()
 	}
-	return fmt.Errorf("not within %s: %s; %d of %d Instances in the project are Ready, last seen:\n%s",
+	return fmt.Errorf("timed out after %s, waiting until %s; %d of %d Instances in the project are Ready, last state:\n%s",
 		followTimeout, goal, last.ready(), len(last.instances), indent(problems))
 }

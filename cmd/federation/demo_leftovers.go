@@ -26,14 +26,14 @@ import (
 )
 
 const (
-	// leftoverTimeout is how long the hub and the cells may take to be rid of a Workload that is gone.
+	// leftoverTimeout is how long the hub and the cells may take to remove the objects of a deleted Workload.
 	leftoverTimeout  = 2 * time.Minute
 	leftoverInterval = 250 * time.Millisecond
-	// hubNamespacePrefix is what the names of all hub namespaces begin with.
+	// hubNamespacePrefix is the prefix of the names of hub namespaces.
 	hubNamespacePrefix = "ns-"
 )
 
-// leftover is how many objects of a kind are left in a plane.
+// leftover is the number of objects of a kind that are left in a plane.
 type leftover struct {
 	plane, kind string
 	count       int
@@ -43,7 +43,7 @@ type leftover struct {
 type search struct {
 	kind string
 	list client.ObjectList
-	// ours says which objects count; nil: all.
+	// ours reports whether an object counts. Nil: all count.
 	ours func(client.Object) bool
 }
 
@@ -55,8 +55,7 @@ func isHubNamespace(object client.Object) bool {
 	return strings.HasPrefix(object.GetName(), hubNamespacePrefix)
 }
 
-// isOurWork tells the Works of the demo from those that Karmada makes for itself: they carry the hub namespace or
-// something in it.
+// isOurWork reports whether a Work carries the hub namespace or an object in it. Karmada has other Works of its own.
 func (d *demo) isOurWork(object client.Object) bool {
 	work, ok := object.(*workv1alpha1.Work)
 	if !ok {
@@ -70,7 +69,7 @@ func (d *demo) isOurWork(object client.Object) bool {
 	return false
 }
 
-// searches are what a plane is searched for.
+// searches returns the kinds to count in a plane.
 func (d *demo) searches(plane string) []search {
 	deployments := search{kind: "workloaddeployments", list: &v1alpha.WorkloadDeploymentList{}}
 	instances := search{kind: "instances", list: &v1alpha.InstanceList{}}
@@ -93,7 +92,7 @@ func (d *demo) searches(plane string) []search {
 	}
 }
 
-// findLeftovers counts what is left in every plane until that is nothing.
+// findLeftovers counts the objects left in every plane until there are none.
 func (d *demo) findLeftovers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, leftoverTimeout, errTooLate)
 	defer cancel()
@@ -111,12 +110,12 @@ func (d *demo) findLeftovers(ctx context.Context) error {
 	for _, line := range leftoverTable(d.running, found) {
 		d.screen.line("  %s", line)
 	}
-	// Time may also have run out within a request, whose error then says so in its own words.
+	// The timeout may also have ended a request, with another error.
 	if err != nil && errors.Is(context.Cause(ctx), errTooLate) {
-		return fmt.Errorf("not within %s: nothing of the Workload is left anywhere; %s", leftoverTimeout, summary(found))
+		return fmt.Errorf("timed out after %s, waiting until nothing of the Workload is left; %s", leftoverTimeout, summary(found))
 	}
 	if err != nil {
-		return fmt.Errorf("counting what is left: %w", err)
+		return fmt.Errorf("count the objects that are left: %w", err)
 	}
 	return nil
 }
@@ -168,7 +167,7 @@ func total(found []leftover) int {
 	return sum
 }
 
-// summary names what is left in one line.
+// summary lists what is left in one line.
 func summary(found []leftover) string {
 	var parts []string
 	for _, l := range found {
@@ -182,8 +181,8 @@ func summary(found []leftover) string {
 	return "left: " + strings.Join(parts, ", ")
 }
 
-// leftoverTable shows every count beside what it was while the Workload ran; a plane is named in its first row. Both
-// lists hold the same kinds in the same order.
+// leftoverTable shows every count beside the one while the Workload ran. A plane is named in its first row only. Both lists
+// have the same kinds in the same order.
 func leftoverTable(running, found []leftover) []string {
 	rows := []row{{"PLANE", "KIND", "RUNNING", "LEFT"}}
 	last := ""

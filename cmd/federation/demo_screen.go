@@ -20,18 +20,18 @@ const (
 	clearBelow = "\x1b[J"
 )
 
-// screen writes headlines, lines, and a block of lines that changes in place on a terminal. Where the output is no
-// terminal, the block is written again whenever it has changed. A screen is used from one goroutine at a time.
+// screen writes headlines, lines, and a block of lines that changes in place on a terminal. If the output is not a
+// terminal, the block is written again whenever it has changed. A screen is not safe for concurrent use.
 //
-// What cannot be written is dropped: the end of the terminal must not keep the federation from being stopped.
+// Errors of writing are ignored: a closed terminal must not prevent the stop of the federation.
 type screen struct {
 	out io.Writer
-	// size of the terminal in columns and rows; nil when the output is none.
+	// size returns the columns and rows of the terminal; nil if the output is not a terminal.
 	size  func() (columns, rows int)
 	start time.Time
 
 	block []string
-	// drawn are the lines of the terminal that the block covers.
+	// drawn is how many lines of the terminal the block covers.
 	drawn int
 }
 
@@ -51,13 +51,13 @@ func newScreen(out io.Writer, start time.Time) *screen {
 	return s
 }
 
-// Write writes p as it is, so that others can report their progress.
+// Write writes p unchanged: it is for the progress of the federation.
 func (s *screen) Write(p []byte) (int, error) {
 	s.end()
 	return s.out.Write(p)
 }
 
-// headline starts a section and says how long it has been since the start.
+// headline starts a section, with the time since the start.
 func (s *screen) headline(format string, args ...any) {
 	s.line("\n%s %s", s.elapsed(), fmt.Sprintf(format, args...))
 }
@@ -72,7 +72,7 @@ func (s *screen) elapsed() string {
 	return fmt.Sprintf("[%5.1fs]", time.Since(s.start).Seconds())
 }
 
-// show puts lines in the place of the lines shown before, if end was not called since.
+// show replaces the lines that it showed before, unless end was called since.
 func (s *screen) show(lines []string) {
 	if s.size == nil {
 		if slices.Equal(lines, s.block) {
@@ -96,11 +96,10 @@ func (s *screen) show(lines []string) {
 	s.block, s.drawn = slices.Clone(lines), len(shown)
 }
 
-// end leaves the block as it stands; what is written next comes below.
+// end leaves the block on the screen; what is written next comes below it.
 func (s *screen) end() { s.block, s.drawn = nil, 0 }
 
-// fit cuts lines to what a terminal can show at once. A line that wrapped, or one that scrolled out, could not be
-// drawn over.
+// fit cuts lines to the size of a terminal. A line that wraps or scrolls out could not be replaced.
 func fit(lines []string, columns, rows int) []string {
 	result := slices.Clone(lines)
 	if most := max(rows-1, 1); len(result) > most {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// terminalScreen is a screen on a terminal of a fixed size.
+// terminalScreen returns a screen on a terminal of a fixed size.
 func terminalScreen(out *strings.Builder, columns, rows int) *screen {
 	s := newScreen(out, time.Now())
 	s.size = func() (int, int) { return columns, rows }
@@ -24,13 +24,13 @@ func TestScreenRedrawsInPlace(t *testing.T) {
 	out.Reset()
 	s.show([]string{"three"})
 	if got := out.String(); !strings.HasPrefix(got, "\x1b[3A\r\x1b[J") || !strings.HasSuffix(got, "\n  three\n") {
-		t.Errorf("the three lines before are not drawn over: %q", got)
+		t.Errorf("the three lines before are not replaced: %q", got)
 	}
 	s.line("below")
 	out.Reset()
 	s.show([]string{"four"})
 	if got := out.String(); strings.Contains(got, "A\r") {
-		t.Errorf("a line that was to stay is drawn over: %q", got)
+		t.Errorf("a line below the block is replaced: %q", got)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	s.show([]string{"two"})
 	s.end()
 	if got := out.String(); strings.Contains(got, "\x1b") || strings.Count(got, "one") != 1 || strings.Count(got, "two") != 1 {
-		t.Errorf("each picture is to be written once, without control characters: %q", got)
+		t.Errorf("each block must be written once, without control characters: %q", got)
 	}
 }
 

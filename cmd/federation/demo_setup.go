@@ -41,10 +41,10 @@ import (
 const (
 	projectName = "demo"
 	project     = "project/" + projectName
-	// consumer is who writes the Workload: somebody who may do in the project what consumers do, and nothing more.
+	// consumer is the user that creates the Workload, with a consumer's permissions in the project only.
 	consumer  = "consumer"
 	namespace = "default"
-	// setupTimeout is how long a project, or access to it, may take.
+	// setupTimeout is how long the project and the access to it may take.
 	setupTimeout = 2 * time.Minute
 )
 
@@ -59,16 +59,16 @@ var sample []byte
 func sampleWorkload() (*v1alpha.Workload, error) {
 	workload := &v1alpha.Workload{}
 	if err := yaml.UnmarshalStrict(sample, workload); err != nil {
-		return nil, fmt.Errorf("reading the sample Workload: %w", err)
+		return nil, fmt.Errorf("read the sample Workload: %w", err)
 	}
 	return workload, nil
 }
 
-// logTo sends what the Kubernetes client libraries log to a file: on the screen it would tear the tree apart.
+// logTo sends the logs of the Kubernetes client libraries to a file: on the screen they would break up the tree.
 func logTo(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the demo's own log: %w", err)
+		return nil, fmt.Errorf("open the demo's log: %w", err)
 	}
 	log := slog.New(slog.NewTextHandler(file, nil))
 	klog.SetSlogLogger(log)
@@ -82,13 +82,13 @@ func demoScheme() (*runtime.Scheme, error) {
 		clientgoscheme.AddToScheme, v1alpha.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install,
 	} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("building the scheme: %w", err)
+			return nil, fmt.Errorf("build the scheme: %w", err)
 		}
 	}
 	return scheme, nil
 }
 
-// client returns the client of a user for a plane, made on first use.
+// client returns a user's client of a plane. It is created on first use.
 func (d *demo) client(plane, user string) (client.WithWatch, error) {
 	key := [2]string{plane, user}
 	if c, ok := d.clients[key]; ok {
@@ -104,13 +104,13 @@ func (d *demo) client(plane, user string) (client.WithWatch, error) {
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, fmt.Errorf("making a client of %s for %s: %w", user, plane, err)
+		return nil, fmt.Errorf("create a client of %s for %s: %w", user, plane, err)
 	}
 	d.clients[key] = c
 	return c, nil
 }
 
-// makeProject makes what is there before a consumer comes: the project, its locations and the consumer's access.
+// makeProject creates the project, its locations and the consumer's access.
 func (d *demo) makeProject(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
@@ -120,11 +120,11 @@ func (d *demo) makeProject(ctx context.Context) error {
 	}
 	for _, object := range []client.Object{consumerRole(), consumerBinding(), newProject()} {
 		if err := milo.Create(ctx, object); err != nil {
-			return fmt.Errorf("creating %T %s at Milo's root: %w", object, object.GetName(), err)
+			return fmt.Errorf("create %T %s at Milo's root: %w", object, object.GetName(), err)
 		}
 	}
 	if err := waitForProject(ctx, milo); err != nil {
-		return fmt.Errorf("waiting until project %s is Ready: %w", projectName, err)
+		return fmt.Errorf("wait until project %s is Ready: %w", projectName, err)
 	}
 	d.screen.line("  project %s is Ready", projectName)
 	admin, err := d.client(project, federation.Admin)
@@ -133,7 +133,7 @@ func (d *demo) makeProject(ctx context.Context) error {
 	}
 	for _, cell := range d.federation.Cells() {
 		if err := bindLocation(ctx, admin, cell.City); err != nil {
-			return fmt.Errorf("binding the location of %s: %w", cell.City, err)
+			return fmt.Errorf("bind the location of %s: %w", cell.City, err)
 		}
 		d.screen.line("  LocationBinding for %s is Available", cell.City)
 	}
@@ -198,7 +198,7 @@ func waitForProject(ctx context.Context, milo client.WithWatch) error {
 }
 
 func conditionIsTrue(object *unstructured.Unstructured, conditionType string) bool {
-	// What is no list of conditions holds no true one.
+	// A malformed list has no true condition.
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, entry := range conditions {
 		condition, ok := entry.(map[string]any)
@@ -232,18 +232,18 @@ func bindLocation(ctx context.Context, admin client.Client, city string) error {
 	return admin.Status().Update(ctx, binding)
 }
 
-// readHubNamespace learns where the hub and the cells will keep what the project's namespace holds.
+// readHubNamespace derives the hub namespace from the UID of the project's namespace.
 func (d *demo) readHubNamespace(ctx context.Context, admin client.Client) error {
 	object := &corev1.Namespace{}
 	if err := admin.Get(ctx, client.ObjectKey{Name: namespace}, object); err != nil {
-		return fmt.Errorf("reading the project's namespace: %w", err)
+		return fmt.Errorf("read the project's namespace: %w", err)
 	}
 	d.hubNamespace = v1alpha.HubNamespace(string(object.UID))
 	return nil
 }
 
-// waitForAccess waits until the project has taken over the consumer's access from Milo's root. There is nothing that
-// the consumer could watch before it has.
+// waitForAccess waits until the consumer's access is copied from Milo's root to the project. It polls, because until then
+// the consumer may not watch anything.
 func (d *demo) waitForAccess(ctx context.Context) error {
 	c, err := d.client(project, consumer)
 	if err != nil {
@@ -266,8 +266,8 @@ func (d *demo) waitForAccess(ctx context.Context) error {
 		return true, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until %s may work in the project: %w", consumer, errors.Join(err, last))
+		return fmt.Errorf("wait until user %s has access to the project: %w", consumer, errors.Join(err, last))
 	}
-	d.screen.line("  %s may write Workloads in it", consumer)
+	d.screen.line("  user %s may write Workloads in it", consumer)
 	return nil
 }

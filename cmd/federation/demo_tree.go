@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// tree is what a project shows of one Workload.
+// tree is the state of one Workload in its project.
 type tree struct {
 	// workload is nil when it does not exist.
 	workload    *v1alpha.Workload
@@ -27,11 +27,11 @@ type tree struct {
 // row is one line of the tree before its columns are aligned.
 type row [4]string
 
-// lines renders the tree: the Workload, below it its deployments by city, below each its Instances by index. An
-// Instance whose deployment is gone stands at the end, so that nothing that exists is left out.
+// lines renders the tree: the Workload, below it its deployments by city, below each its Instances by index. Instances
+// whose deployment is gone come last.
 func (t *tree) lines() []string {
 	if t.workload == nil && len(t.deployments) == 0 && len(t.instances) == 0 {
-		return []string{"nothing is there"}
+		return []string{"no objects"}
 	}
 	rows := []row{t.workloadRow()}
 	deployments := slices.Clone(t.deployments)
@@ -64,7 +64,7 @@ func deploymentRow(branch string, deployment *v1alpha.WorkloadDeployment) row {
 	return objectRow(name, deployment, deployment.Status.ReplicaCounts, deployment.Status.Conditions)
 }
 
-// objectRow is the row of what has replicas. The message is shown only while something is wrong.
+// objectRow returns the row of an object with replicas. It has a message only while the object is not Available.
 func objectRow(name string, object metav1.Object, counts v1alpha.ReplicaCounts, conditions []metav1.Condition) row {
 	result := row{name, fmt.Sprintf("%d/%d Ready", counts.ReadyReplicas, counts.DesiredReplicas)}
 	if object.GetDeletionTimestamp() != nil {
@@ -117,7 +117,7 @@ func networkIP(instance *v1alpha.Instance) string {
 	return strings.Join(addresses, ", ")
 }
 
-// instancesOf are the Instances of a deployment by index.
+// instancesOf returns the Instances of a deployment, sorted by index.
 func (t *tree) instancesOf(deployment *v1alpha.WorkloadDeployment) []v1alpha.Instance {
 	var result []v1alpha.Instance
 	for i := range t.instances {
@@ -133,7 +133,7 @@ func (t *tree) instancesOf(deployment *v1alpha.WorkloadDeployment) []v1alpha.Ins
 	return result
 }
 
-// strays are the Instances of none of the deployments, by name.
+// strays returns the Instances whose deployment is gone, sorted by name.
 func (t *tree) strays() []v1alpha.Instance {
 	result := slices.DeleteFunc(slices.Clone(t.instances), func(instance v1alpha.Instance) bool {
 		return slices.ContainsFunc(t.deployments, func(deployment v1alpha.WorkloadDeployment) bool {
@@ -144,7 +144,7 @@ func (t *tree) strays() []v1alpha.Instance {
 	return result
 }
 
-// ready is the number of Instances that are Ready.
+// ready returns the number of Instances that are Ready.
 func (t *tree) ready() int {
 	count := 0
 	for i := range t.instances {
@@ -155,8 +155,8 @@ func (t *tree) ready() int {
 	return count
 }
 
-// settled says whether the project shows what its Workload asks for: exactly that many Instances, all Ready, and
-// counts in the Workload's status that say the same.
+// settled reports whether the project has exactly the Instances that the Workload requests, all Ready, and the Workload's
+// status counts them.
 func (t *tree) settled() bool {
 	if t.workload == nil || t.workload.Status.ObservedGeneration != t.workload.Generation {
 		return false
@@ -165,12 +165,12 @@ func (t *tree) settled() bool {
 	return len(t.instances) == want && t.ready() == want && int(t.workload.Status.ReadyReplicas) == want
 }
 
-// gone says whether nothing of the Workload is left.
+// gone reports whether nothing of the Workload is left.
 func (t *tree) gone() bool {
 	return t.workload == nil && len(t.deployments) == 0 && len(t.instances) == 0
 }
 
-// wanted is the number of Instances that a Workload asks for.
+// wanted returns the number of Instances that a Workload requests.
 func wanted(workload *v1alpha.Workload) int {
 	count := 0
 	for i := range workload.Spec.Placements {
@@ -180,7 +180,7 @@ func wanted(workload *v1alpha.Workload) int {
 	return count
 }
 
-// problems are the conditions that keep the tree from being settled, one line each, for an error message.
+// problems returns the conditions because of which the tree is not settled, one line each, for an error message.
 func (t *tree) problems() []string {
 	var lines []string
 	add := func(name string, conditions []metav1.Condition, conditionTypes ...string) {
@@ -193,7 +193,7 @@ func (t *tree) problems() []string {
 	}
 	for i := range t.deployments {
 		deployment := &t.deployments[i]
-		// Until its cell has reported, a deployment says only under Available what it waits for.
+		// Until its cell has reported, only Available says what a deployment waits for.
 		add("WorkloadDeployment "+deployment.Name, deployment.Status.Conditions, v1alpha.ConditionReplicasReady, v1alpha.ConditionAvailable)
 	}
 	for i := range t.instances {
@@ -202,7 +202,7 @@ func (t *tree) problems() []string {
 	return lines
 }
 
-// problem says what the first of the conditions that is there says, unless it is True.
+// problem describes the first condition that exists, unless it is True.
 func problem(conditions []metav1.Condition, conditionTypes []string) string {
 	for _, conditionType := range conditionTypes {
 		condition := meta.FindStatusCondition(conditions, conditionType)

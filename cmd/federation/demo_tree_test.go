@@ -70,7 +70,7 @@ func TestTreeLines(t *testing.T) {
 		tree tree
 		want []string
 	}{
-		"nothing": {want: []string{"nothing is there"}},
+		"nothing": {want: []string{"no objects"}},
 		"just created": {
 			tree: tree{workload: workload(0, 0)},
 			want: []string{"Workload web  0/0 Ready"},
@@ -98,7 +98,7 @@ func TestTreeLines(t *testing.T) {
 				"   └─ web-main-ord-0  waiting",
 			},
 		},
-		"eleven Instances stand by number": {
+		"Instances are sorted by index": {
 			tree: tree{workload: workload(0, 0), deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)}, instances: []v1alpha.Instance{
 				instance("DFW", 10), instance("DFW", 9),
 			}},
@@ -109,7 +109,7 @@ func TestTreeLines(t *testing.T) {
 				"   └─ web-main-dfw-10  waiting",
 			},
 		},
-		"what outlives its owner is shown": {
+		"an Instance without a deployment comes last": {
 			tree: tree{
 				deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)},
 				instances:   []v1alpha.Instance{deleting(instance("ORD", 0, isReady)), instance("DFW", 0, isReady)},
@@ -168,7 +168,7 @@ func TestTreeSettled(t *testing.T) {
 	unseen := tree{workload: workload(2, 2), instances: ready(2)}
 	unseen.workload.Generation = 2
 	if unseen.settled() {
-		t.Error("a change that was not observed counts as settled")
+		t.Error("a Workload whose newest generation was not observed counts as settled")
 	}
 }
 

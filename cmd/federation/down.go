@@ -17,7 +17,7 @@ func downCommand() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "down",
-		Short: "Stop a federation; its logs stay",
+		Short: "Stop a federation and keep its logs",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := federation.Open(folder)
@@ -37,7 +37,7 @@ func downCommand() *cobra.Command {
 			if err := f.Down(cmd.Context()); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d processes stopped, logs are in %s/log\n", running, f.Folder())
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d processes stopped, their logs are in %s/log\n", running, f.Folder())
 			return err
 		},
 	}

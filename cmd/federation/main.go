@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command federation runs a real Karmada federation with a stand-in for Milo
-// as processes of this machine.
+// Command federation runs a real Karmada federation, with a stand-in for Milo,
+// as processes on this machine.
 package main
 
 import (
@@ -34,7 +34,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), miloCommand(), balancerCommand(), isolateCommand())
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand())
 	return cmd
 }
 
@@ -43,8 +43,8 @@ func folderFlag(cmd *cobra.Command, folder *string) {
 	cmd.Flags().StringVar(folder, "folder", defaultFolder(), "folder of the federation: certificates, kubeconfigs, logs, run state")
 }
 
-// defaultFolder is below the user's state folder; without a home it is empty,
-// and the flag must be given.
+// defaultFolder returns a folder below the user's state folder. It is empty for a
+// user without a home, who must set the flag.
 func defaultFolder() string {
 	state := os.Getenv("XDG_STATE_HOME")
 	if state == "" {

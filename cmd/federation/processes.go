@@ -6,7 +6,9 @@ package main
 import (
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -16,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// miloCommand is the process that stands in for Milo; up starts it.
+// miloCommand runs the Milo stand-in; up starts it as a process.
 func miloCommand() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
@@ -36,13 +38,35 @@ func miloCommand() *cobra.Command {
 	return cmd
 }
 
-// balancerCommand is the process in front of the add-on's replicas.
+// keepCommand runs the keeper, which stops a federation when its program ends.
+func keepCommand() *cobra.Command {
+	var folder string
+	cmd := &cobra.Command{
+		Use:    "keep",
+		Short:  "Stop a federation when standard input ends",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The keeper ends only after the federation's program, not on a signal.
+			signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+			f, err := federation.Open(folder)
+			if err != nil {
+				return err
+			}
+			return f.Keep(cmd.InOrStdin())
+		},
+	}
+	folderFlag(cmd, &folder)
+	return cmd
+}
+
+// balancerCommand runs the balancer in front of the add-on's replicas.
 func balancerCommand() *cobra.Command {
 	var balancer federation.Balancer
 	var backends []string
 	cmd := &cobra.Command{
 		Use:    "balancer",
-		Short:  "Spread TCP connections over backends",
+		Short:  "Distribute TCP connections over backends",
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,17 +79,17 @@ func balancerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
-	cmd.Flags().StringSliceVar(&backends, "backend", nil, "address to pass them to, with =URL only while that answers 200; may be given several times")
+	cmd.Flags().StringSliceVar(&backends, "backend", nil, "address of a backend; with ADDRESS=URL it gets connections only while the URL answers 200 (repeatable)")
 	return cmd
 }
 
-// isolateCommand is what a cell's karmada-agent runs in.
+// isolateCommand runs a cell's karmada-agent in a network namespace.
 func isolateCommand() *cobra.Command {
 	var isolation federation.Isolation
 	var inside bool
 	cmd := &cobra.Command{
 		Use:    "isolate [flags] -- command [arguments]",
-		Short:  "Run a command in a network of its own",
+		Short:  "Run a command in its own network namespace",
 		Args:   cobra.MinimumNArgs(1),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,15 +100,15 @@ func isolateCommand() *cobra.Command {
 			return isolation.Run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&isolation.Sockets, "sockets", ".", "folder for the sockets that connections are carried over")
-	cmd.Flags().StringSliceVar(&isolation.Reach, "reach", nil, "address outside that the command reaches; may be given several times")
-	cmd.Flags().StringSliceVar(&isolation.Serve, "serve", nil, "address of the command that is reached from outside; may be given several times")
-	cmd.Flags().BoolVar(&inside, "inside", false, "this is the process in the new network")
+	cmd.Flags().StringVar(&isolation.Sockets, "sockets", ".", "folder of the Unix sockets over which connections are forwarded")
+	cmd.Flags().StringSliceVar(&isolation.Reach, "reach", nil, "address outside that the command can connect to (repeatable)")
+	cmd.Flags().StringSliceVar(&isolation.Serve, "serve", nil, "address of the command that accepts connections from outside (repeatable)")
+	cmd.Flags().BoolVar(&inside, "inside", false, "run as the process inside the new network namespace")
 	return cmd
 }
 
-// processLog logs to standard error, and has the Kubernetes client libraries
-// log there too.
+// processLog returns a logger to standard error and makes the Kubernetes client
+// libraries log there too.
 func processLog() *slog.Logger {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	klog.SetSlogLogger(log)

@@ -16,7 +16,7 @@ func statusCommand() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show each process of a federation; fails when one does not run",
+		Short: "List the processes of a federation, and fail if one is not running",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := federation.Open(folder)

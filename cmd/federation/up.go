@@ -24,14 +24,14 @@ func upCommand() *cobra.Command {
 		Short: "Start a federation and leave it running",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options.Out = cmd.OutOrStdout()
+			options.Out, options.Detached = cmd.OutOrStdout(), true
 			return up(cmd.Context(), options, addOn)
 		},
 	}
 	folderFlag(cmd, &options.Folder)
-	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to make")
-	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install everywhere (default: api/crds of the checkout)")
-	cmd.Flags().BoolVar(&addOn, "add-on", false, "build and start karmada-compute in it")
+	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to create")
+	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
+	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation")
 	return cmd
 }
 
@@ -48,7 +48,7 @@ func up(ctx context.Context, options federation.Options, addOn bool) error {
 	return printKubeconfigs(f, options)
 }
 
-// printKubeconfigs says how to reach the planes of the federation.
+// printKubeconfigs prints the paths of the admin's kubeconfigs, and of the logs.
 func printKubeconfigs(f *federation.Federation, options federation.Options) error {
 	planes := []string{"milo"}
 	for _, project := range options.Projects {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// options are the flags, by what they are about.
+// options are the flags, in groups.
 type options struct {
 	cell     cellOptions
 	election electionOptions
@@ -46,31 +46,31 @@ type logOptions struct {
 
 // AddFlags adds every flag with its default.
 func (o *options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.cell.kubeconfig, "kubeconfig", "", "Kubeconfig of the cell. Default: the cluster that this runs in.")
-	flags.StringVar(&o.cell.name, "cell", "", "Name of the cell, for logs and the user agent.")
-	flags.IntVar(&o.cell.concurrency, "concurrency", 16, "How many objects each controller looks at at once.")
-	flags.Float32Var(&o.cell.qps, "kube-api-qps", 100, "Requests a second to the kube-apiserver, on average. Negative: no limit of ours.")
-	flags.IntVar(&o.cell.burst, "kube-api-burst", 200, "Requests to the kube-apiserver that may come at once.")
+	flags.StringVar(&o.cell.kubeconfig, "kubeconfig", "", "Kubeconfig of the cell. Default: in-cluster configuration.")
+	flags.StringVar(&o.cell.name, "cell", "", "Name of the cell, for the log and the user agent.")
+	flags.IntVar(&o.cell.concurrency, "concurrency", 16, "How many objects each controller reconciles at the same time.")
+	flags.Float32Var(&o.cell.qps, "kube-api-qps", 100, "Average number of requests to the kube-apiserver per second. Negative: no client-side limit.")
+	flags.IntVar(&o.cell.burst, "kube-api-burst", 200, "Number of requests to the kube-apiserver that may exceed the average at once.")
 
-	flags.BoolVar(&o.election.enabled, "leader-elect", true, "Let one of several replicas act.")
-	flags.StringVar(&o.election.namespace, "leader-election-namespace", "karmada-compute-system", "Namespace of the Lease by which replicas choose who acts.")
+	flags.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that one of several replicas is active.")
+	flags.StringVar(&o.election.namespace, "leader-election-namespace", "karmada-compute-system", "Namespace of the Lease for leader election.")
 
-	flags.StringVar(&o.serve.metrics, "metrics-bind-address", "127.0.0.1:8080", "Address for metrics, served by TLS. 0: none.")
-	flags.StringVar(&o.serve.metricsCertDir, "metrics-cert-dir", "", "Folder with tls.crt and tls.key for metrics; both are read again when they change. Default: a certificate made at start.")
-	flags.StringVar(&o.serve.healthProbe, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz. 0: none.")
+	flags.StringVar(&o.serve.metrics, "metrics-bind-address", "127.0.0.1:8080", "Address of the metrics endpoint, which uses TLS. 0: none.")
+	flags.StringVar(&o.serve.metricsCertDir, "metrics-cert-dir", "", "Directory with tls.crt and tls.key for the metrics endpoint, which are reloaded when they change. Default: a self-signed certificate.")
+	flags.StringVar(&o.serve.healthProbe, "health-probe-bind-address", ":8081", "Address of the endpoints /healthz and /readyz. 0: none.")
 
 	flags.StringVar(&o.log.format, "log-format", "text", "Format of the log: text or json.")
-	flags.IntVarP(&o.log.verbosity, "verbosity", "v", 0, "How much is logged; 0 is least.")
+	flags.IntVarP(&o.log.verbosity, "verbosity", "v", 0, "Verbosity of the log; 0 is the lowest.")
 }
 
-// Validate returns every mistake at once.
+// Validate returns all errors at once.
 func (o *options) Validate() error {
 	var mistakes []error
 	if o.cell.concurrency < 1 {
 		mistakes = append(mistakes, fmt.Errorf("--concurrency: %d is less than 1", o.cell.concurrency))
 	}
 	if o.cell.qps == 0 {
-		mistakes = append(mistakes, errors.New("--kube-api-qps: 0 lets nothing through; give a rate, or -1 for no limit"))
+		mistakes = append(mistakes, errors.New("--kube-api-qps: 0 allows no request; give a rate, or -1 for no limit"))
 	}
 	if o.cell.qps > 0 && o.cell.burst < 1 {
 		mistakes = append(mistakes, fmt.Errorf("--kube-api-burst: %d is less than 1", o.cell.burst))

@@ -29,7 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell"
 )
 
-// component is the name of this program to the cell.
+// component is the name of this program in the user agent and the Lease.
 const component = "karmada-compute-cell"
 
 // run runs the controllers until ctx ends.
@@ -77,7 +77,7 @@ func newLogger(o *options) logr.Logger {
 func newConfig(o *options) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", o.cell.kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("find the cell's kube-apiserver (outside of a cluster, give --kubeconfig): %w", err)
+		return nil, fmt.Errorf("load the configuration of the cell (outside of a cluster, set --kubeconfig): %w", err)
 	}
 	config.QPS, config.Burst = o.cell.qps, o.cell.burst
 	config.UserAgent = component
@@ -118,13 +118,13 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 	return mgr, nil
 }
 
-// synced is ready when what is cached has been read from the cell.
+// synced is ready once the cache has listed all objects.
 func synced(c cache.Cache) healthz.Checker {
 	return func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), 500*time.Millisecond)
 		defer cancel()
 		if !c.WaitForCacheSync(ctx) {
-			return errors.New("the cell's objects have not all been read yet")
+			return errors.New("the cache has not listed all objects of the cell yet")
 		}
 		return nil
 	}

@@ -26,20 +26,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/certificates"
-	"github.com/karmada-compute/karmada-compute/webhook/host"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
+	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
 
 const (
-	// service is what callers in the same cluster reach the webhooks by; the configurations name it.
+	// service is the Service of the webhooks, for callers in the same cluster. The webhook configurations name it.
 	service = "karmada-compute-webhook"
-	// registrationInterval is how often it is looked whether the webhooks are registered as they should be.
+	// registrationInterval is the resync period of the webhook configurations.
 	registrationInterval = 10 * time.Second
 )
 
-// certificates returns what the webhooks are served with, and what keeps them registered, which is nil when somebody
-// else does.
-func (a *app) certificates(p *planes) (host.Certificates, func(context.Context) error, error) {
+// certificates returns the serving certificates of the webhooks, and the function that keeps the webhooks registered, nil
+// with --register-webhooks=false.
+func (a *app) certificates(p *planes) (server.Certificates, func(context.Context) error, error) {
 	r := &registration.Registration{
 		URL: a.options.webhook.url, Users: a.users.get, Condition: webhook.ConditionNotAddOn,
 		Interval: registrationInterval, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("registration"),
@@ -60,8 +60,8 @@ func (a *app) certificates(p *planes) (host.Certificates, func(context.Context) 
 	return certs, r.Start, nil
 }
 
-// source makes the certificates: the operator's from files, or those of the add-on's own CA.
-func (a *app) source(p *planes, r *registration.Registration) (host.Certificates, error) {
+// source returns the certificates in --webhook-cert-dir or, if it is not set, those of the add-on's own CA.
+func (a *app) source(p *planes, r *registration.Registration) (server.Certificates, error) {
 	if dir := a.options.webhook.certDir; dir != "" {
 		r.Bundle = func(context.Context) ([]byte, error) { return fs.ReadFile(os.DirFS(dir), "ca.crt") }
 		return certificates.NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), metrics.Registry)
@@ -92,7 +92,7 @@ func (a *app) source(p *planes, r *registration.Registration) (host.Certificates
 	return authority, nil
 }
 
-// names are what the webhooks are called by.
+// names are the host names of the webhooks.
 func (a *app) names() []string {
 	host := service + "." + a.options.hub.namespace
 	names := []string{"localhost", host, host + ".svc"}
@@ -102,12 +102,12 @@ func (a *app) names() []string {
 	return names
 }
 
-// targets are where what is selected is registered: admission at Milo's root, from where it holds in every project, and
-// the interpreter on the hub.
+// targets are the control planes where the selected webhooks are registered: admission at Milo's root, from where it applies
+// to every project, and the interpreter on the hub.
 func (a *app) targets(p *planes) ([]registration.Target, error) {
 	selected := a.builder.Webhooks()
-	isInterpreter := func(w host.Webhook) bool { return w.Name == interpreterName }
-	isAdmission := func(w host.Webhook) bool { return w.Name != interpreterName }
+	isInterpreter := func(w server.Webhook) bool { return w.Name == interpreterName }
+	isAdmission := func(w server.Webhook) bool { return w.Name != interpreterName }
 	var targets []registration.Target
 	if slices.ContainsFunc(selected, isAdmission) {
 		target, err := newTarget("Milo's root", p.milo, webhook.Configuration)
@@ -126,8 +126,8 @@ func (a *app) targets(p *planes) ([]registration.Target, error) {
 	return targets, nil
 }
 
-// interpreterTarget registers the interpreter in the one mode and removes it in the other: of both, Karmada would ask the
-// customization.
+// interpreterTarget registers the interpreter in the mode of --interpreter-mode and removes it in the other: with both,
+// Karmada would use the customization.
 func (a *app) interpreterTarget(p *planes) (registration.Target, error) {
 	called, err := policies.Files.ReadFile("interpreter.yaml")
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *app) interpreterTarget(p *planes) (registration.Target, error) {
 	return target, err
 }
 
-// newTarget is where the configurations in content are registered; its client knows the kinds in others, too.
+// newTarget is a target of the configurations in content. Its client maps the kinds in others, too.
 func newTarget(name string, config *rest.Config, content []byte, others ...[]byte) (registration.Target, error) {
 	configurations, err := registration.Decode(content)
 	if err != nil {

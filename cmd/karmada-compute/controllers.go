@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// controllers sets up those that are selected, and returns what runs them. Nothing outside is contacted before.
+// controllers sets up the selected controllers and returns the function that runs them. No connection is made before that.
 func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 	locations := milo.Locations{}
 	projects, err := milo.NewProvider(milo.ProviderOptions{
@@ -57,12 +57,12 @@ func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager,
 	mgr, err := mcmanager.New(p.hub, projects, ctrl.Options{
 		Scheme: p.scheme,
 		Cache:  cacheOptions,
-		// The host serves metrics and probes, also where no controller runs.
+		// webhook/server serves metrics and probes, also in a process without controllers.
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
-		// Less than what a supervisor waits before it kills.
+		// Less than the grace period of a Pod.
 		GracefulShutdownTimeout: new(10 * time.Second),
-		// No leader: the projects are shared among the replicas, and webhooks are everybody's.
+		// No leader: the coordinator divides the projects among the replicas, and every replica serves webhooks.
 		LeaderElection: false,
 	}, mcmanager.WithCoordinator(coordinator))
 	if err != nil {

@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// setLogger gives controller-runtime and client-go one and the same logger.
+// setLogger gives controller-runtime and client-go the same logger.
 func setLogger(logger logr.Logger) {
 	klog.SetLogger(logger)
 	ctrl.SetLogger(logger)

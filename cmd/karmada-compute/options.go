@@ -17,16 +17,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/featuregate"
 
-	"github.com/karmada-compute/karmada-compute/webhook/host"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
+	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
 
-// options are the flags, by what they are about.
+// options are the values of the flags, by subject.
 type options struct {
 	hub     hubOptions
 	milo    miloOptions
 	webhook webhookOptions
-	serve   host.Options
+	serve   server.Options
 }
 
 type hubOptions struct {
@@ -58,14 +58,14 @@ type webhookOptions struct {
 	features    featuregate.MutableVersionedFeatureGate
 }
 
-// What --admission-mode may be.
+// Values of --admission-mode.
 const (
 	modeFail   = "Fail"
 	modeIgnore = "Ignore"
 	modeDryRun = "DryRun"
 )
 
-// What --interpreter-mode may be.
+// Values of --interpreter-mode.
 const (
 	interpreterWebhook       = "webhook"
 	interpreterCustomization = "customization"
@@ -74,31 +74,31 @@ const (
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
 	flags.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secret with the webhooks' CA.")
-	flags.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller looks at at once.")
-	flags.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before what it runs moves to the other cells of its city. 0: it never moves.")
+	flags.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
+	flags.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: they never move.")
 
 	flags.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
-	flags.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many of these may belong to one project.")
-	flags.IntVar(&o.milo.shards, "shards", 16, "Number of parts that the projects are divided into among the replicas. The same on every replica.")
-	flags.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among those that run. Default: the host name.")
-	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long the shards of a replica that was killed stay with it.")
+	flags.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many objects of one project each controller reconciles at once.")
+	flags.IntVar(&o.milo.shards, "shards", 16, "Number of shards into which the projects are divided among the replicas. It must be the same on every replica.")
+	flags.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
+	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long a replica that was killed keeps its shards.")
 
-	flags.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt, tls.key and, to be registered, ca.crt, as cert-manager writes them; read again when they change. Default: certificates of the add-on's own CA.")
-	flags.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is made when it is not there.")
-	flags.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "How long a CA of the add-on's own lives. The next one is trusted everywhere long before it is used.")
-	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", time.Minute, "How long API servers get to learn of a new CA, once every configuration carries it, before it is used.")
-	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Write and keep the webhook configurations at Milo's root and on the hub, CAs included. If not, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
-	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL at which Milo and Karmada reach the webhooks, if not through Service karmada-compute-webhook.")
-	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that the add-on's controllers are at Milo: only they may write WorkloadDeployments and Instances. Default: who this process is there.")
-	flags.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: what cannot be reviewed is refused. Ignore: it is let through. DryRun: so is what would be refused, with a warning and a count. For introducing admission step by step.")
-	flags.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada learns what a WorkloadDeployment is. customization: by Lua that it runs itself, in the agents of cells in pull mode too. webhook: by calling this process, which every agent of a cell in pull mode must reach.")
-	flags.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects where admission is asked. Default: all.")
+	flags.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
+	flags.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
+	flags.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
+	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", time.Minute, "How long a new CA waits before it is used, after every webhook configuration contains it, so that API servers have loaded it.")
+	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
+	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
+	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users as which the add-on's controllers are authenticated at Milo. Only they may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")
+	flags.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
+	flags.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
+	flags.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. Default: all namespaces.")
 	o.webhook.features.AddFlag(flags)
 
 	o.serve.AddFlags(flags)
 }
 
-// complete fills in what is not set and returns every mistake at once.
+// complete sets defaults and returns all mistakes at once.
 func (o *options) complete() error {
 	var mistakes []error
 	if o.hub.kubeconfig == "" {
@@ -110,7 +110,7 @@ func (o *options) complete() error {
 	if o.milo.replicaName == "" {
 		name, err := os.Hostname()
 		if err != nil {
-			mistakes = append(mistakes, fmt.Errorf("--replica-name: give one, the host name cannot be read: %w", err))
+			mistakes = append(mistakes, fmt.Errorf("--replica-name: set it; the host name cannot be read: %w", err))
 		}
 		o.milo.replicaName = name
 	}
@@ -130,7 +130,7 @@ func (o *options) complete() error {
 	return errors.Join(append(mistakes, o.webhook.check()...)...)
 }
 
-// check returns every mistake.
+// check returns all mistakes.
 func (o *webhookOptions) check() []error {
 	var mistakes []error
 	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
@@ -153,7 +153,7 @@ func (o *webhookOptions) check() []error {
 	return mistakes
 }
 
-// stage sets how strictly, and where, admission is asked.
+// stage sets the failure policy of admission and the namespaces where it applies.
 func (o *webhookOptions) stage(r *registration.Registration) error {
 	r.FailurePolicy = admissionregistrationv1.Fail
 	if o.mode != modeFail {

@@ -27,13 +27,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
-	"github.com/karmada-compute/karmada-compute/webhook/host"
+	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
 
-// app is the process. Controllers and webhooks are registered before the flags are read, what they need is there after.
+// app is the process. Controllers and webhooks are registered before the flags are parsed; their dependencies are set after.
 type app struct {
 	options  options
-	builder  host.Builder[hub.Target]
+	builder  server.Builder[hub.Target]
 	projects *admissionProjects
 	users    *addOnUsers
 }
@@ -47,7 +47,7 @@ func newApp() *app {
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Features: a.options.webhook.features}).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
-		RegisterWebhook(host.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
+		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
 }
 
@@ -56,10 +56,10 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	a.builder.AddFlags(flags)
 }
 
-// interpreterName is what --webhooks knows the interpreter by.
+// interpreterName is the interpreter's name in --webhooks.
 const interpreterName = "interpreter"
 
-// planes are the control planes that the process talks to.
+// planes are the control planes that the process connects to.
 type planes struct {
 	hub, milo *rest.Config
 	scheme    *runtime.Scheme
@@ -84,18 +84,18 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.projects.lookup = lookup
-	a.users.set(a.options.webhook.users, miloConfig)
+	a.users.set(a.options.webhook.users, lookup)
 	return &planes{hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup}, nil
 }
 
-// run runs everything that is selected until ctx ends.
+// run runs the selected controllers and webhooks until ctx ends.
 func (a *app) run(ctx context.Context) error {
 	p, err := a.connect()
 	if err != nil {
 		return err
 	}
 	a.options.serve.Delegate = p.hub
-	a.builder.DryRun = a.options.webhook.mode == modeDryRun
+	a.builder.DryRun, a.builder.Ignore = a.options.webhook.mode == modeDryRun, a.options.webhook.mode == modeIgnore
 	if err := errors.Join(a.builder.Complete(), a.options.serve.Complete()); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *app) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := &host.Host{
+	s := &server.Server{
 		Options:      a.options.serve,
 		Webhooks:     a.builder.Webhooks(),
 		Certificates: certificates,
@@ -111,14 +111,14 @@ func (a *app) run(ctx context.Context) error {
 		Background:   background,
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
-		Log:          ctrl.Log.WithName("host"),
+		Log:          ctrl.Log.WithName("server"),
 	}
 	if a.builder.Controllers() {
-		if h.Controllers, err = a.controllers(p); err != nil {
+		if s.Controllers, err = a.controllers(p); err != nil {
 			return err
 		}
 	}
-	return h.Run(ctx)
+	return s.Run(ctx)
 }
 
 func loadConfig(path string) (*rest.Config, error) {
@@ -126,7 +126,7 @@ func loadConfig(path string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load kubeconfig %s: %w", path, err)
 	}
-	// The API servers' own priority and fairness is what limits us.
+	// No limit on the client's side: the API servers' priority and fairness limits requests.
 	config.QPS = -1
 	config.UserAgent = "karmada-compute"
 	return config, nil

@@ -8,27 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-// admissionProjects tells admission of projects what it wants to know.
+// admissionProjects implements webhook.Projects with a Lookup.
 type admissionProjects struct{ lookup *milo.Lookup }
-
-var states = map[milo.ProjectState]webhook.ProjectState{
-	milo.ProjectActive:    webhook.ProjectActive,
-	milo.ProjectDeleting:  webhook.ProjectDeleting,
-	milo.ProjectSuspended: webhook.ProjectSuspended,
-	milo.ProjectNotReady:  webhook.ProjectNotReady,
-}
 
 // Project looks a project up.
 func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.Project, error) {
@@ -39,7 +28,9 @@ func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.P
 	if err != nil {
 		return webhook.Project{}, err
 	}
-	return webhook.Project{Name: project.Name, UID: project.UID, State: states[project.State()]}, nil
+	return webhook.Project{
+		Name: project.Name, UID: project.UID, Deleting: project.IsDeleting(), Suspended: project.IsSuspended(), Ready: project.IsReady(),
+	}, nil
 }
 
 // CityCodes reads the cities that a project may use.
@@ -47,12 +38,12 @@ func (p *admissionProjects) CityCodes(ctx context.Context, project webhook.Proje
 	return p.lookup.CityCodes(ctx, known(project))
 }
 
-// FreshCityCodes reads them past the cache.
+// FreshCityCodes reads the cities past the cache.
 func (p *admissionProjects) FreshCityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
 	return p.lookup.FreshCityCodes(ctx, known(project))
 }
 
-// Review asks the project's authorizer.
+// Review sends a SubjectAccessReview to the project.
 func (p *admissionProjects) Review(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
 	return p.lookup.Review(ctx, known(project), review)
 }
@@ -66,39 +57,31 @@ func known(project webhook.Project) *milo.Project {
 	return &milo.Project{ObjectMeta: metav1.ObjectMeta{Name: project.Name, UID: project.UID}}
 }
 
-// addOnUsers are who the add-on's controllers are at Milo.
+// addOnUsers are the users that the add-on's controllers are at Milo.
 type addOnUsers struct {
-	root *rest.Config
-	// known is nil until Milo has answered. Nobody waits for another's question: Milo may hang.
+	lookup *milo.Lookup
+	// known is nil until Milo has answered. It is not guarded by a lock: no request may wait for another that Milo does
+	// not answer.
 	known atomic.Pointer[[]string]
 }
 
-// selfTimeout bounds the question who this process is.
-const selfTimeout = 5 * time.Second
-
-func (u *addOnUsers) set(users []string, root *rest.Config) {
-	u.root = root
+func (u *addOnUsers) set(users []string, lookup *milo.Lookup) {
+	u.lookup = lookup
 	if len(users) > 0 {
 		u.known.Store(&users)
 	}
 }
 
-// get returns the users that were named, or asks Milo, once, who this process is.
+// get returns the users of the flag or, if it is not set, the user that this process is at Milo.
 func (u *addOnUsers) get(ctx context.Context) ([]string, error) {
 	if users := u.known.Load(); users != nil {
 		return *users, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, selfTimeout)
-	defer cancel()
-	client, err := kubernetes.NewForConfig(u.root)
+	self, err := u.lookup.WhoAmI(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for Milo's root: %w", err)
+		return nil, fmt.Errorf("ask Milo for the user that the add-on is, see --add-on-users: %w", err)
 	}
-	self, err := client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("ask Milo who the add-on is, or name it by --add-on-users: %w", err)
-	}
-	users := []string{self.Status.UserInfo.Username}
+	users := []string{self}
 	u.known.Store(&users)
 	return users, nil
 }

@@ -4,10 +4,13 @@
 package steps
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +18,8 @@ import (
 
 	"github.com/cucumber/godog"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,155 +27,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-func addDataSteps(sc *godog.ScenarioContext) {
-	sc.Step(`^the consumer may keep data in the namespace$`, func(ctx context.Context) error { return from(ctx).allowData(ctx) })
+// addDataSteps are the sentences about ConfigMaps and Secrets, which are called "ConfigMap <name>" and "Secret <name>".
+func addDataSteps(sc sentences) {
 	sc.Step(`^the consumer keeps$`, func(ctx context.Context, table *godog.Table) error { return from(ctx).keepData(ctx, table) })
-	sc.Step(`^the consumer deletes "(ConfigMap|Secret) ([^"]*)"$`, func(ctx context.Context, kind, name string) error {
-		s := from(ctx)
-		c, err := s.client("project/"+s.project, consumer)
-		if err != nil {
-			return err
-		}
-		return c.Delete(ctx, newData(kind, s.key(name)))
-	})
-	sc.Step(`^the consumer changes "(ConfigMap|Secret) ([^"]*)" to hold "([^"]*)"$`, func(ctx context.Context, kind, name, value string) error {
-		return from(ctx).changeData(ctx, kind, name, value)
-	})
-	sc.Step(`^the consumer changes "(ConfigMap|Secret) ([^"]*)" (\d+) times, each is in cells "([^"]*)" at most (\d+) seconds after$`,
-		func(ctx context.Context, kind, name string, times int, cells string, seconds int) error {
-			return from(ctx).changesArrive(ctx, dataChanges{kind, name, times, splitNames(cells), time.Duration(seconds) * time.Second})
+	sc.Step(`^the consumer changes "([^"]*)" of "(ConfigMap|Secret) ([^"]*)" (\d+) times, each is in cells "([^"]*)" at most (\d+) seconds after$`,
+		func(ctx context.Context, key, kind, name string, times int, cells string, seconds int) error {
+			return from(ctx).changesArrive(ctx, dataChanges{kind, name, key, times, splitNames(cells), time.Duration(seconds) * time.Second})
 		})
-	sc.Step(`^the consumer creates Workload "([^"]*)" which names "([^"]*)" with$`, func(ctx context.Context, name, data string, placements *godog.Table) error {
-		return from(ctx).createWorkloadNaming(ctx, name, data, placements)
+	sc.Step(`^(the hub|cell "[^"]*") keeps exactly "([^"]*)"$`, func(ctx context.Context, plane, names string) error {
+		return from(ctx).hasData(ctx, plane, names)
 	})
-	sc.Step(`^the consumer lets Workload "([^"]*)" name "([^"]*)"$`, func(ctx context.Context, name, data string) error {
-		return from(ctx).changeWorkload(ctx, name, func(workload *v1alpha.Workload) { letName(&workload.Spec.Template.Spec, data) })
+	sc.Step(`^the data in cell "([^"]*)" is what the project's is$`, func(ctx context.Context, cell string) error {
+		return from(ctx).dataIsTheProjects(ctx, cell)
 	})
-	sc.Step(`^the add-on may (not )?read Secrets in projects(?: again)?$`, func(ctx context.Context, not string) error {
-		return from(ctx).withholdSecrets(ctx, not != "")
-	})
-	addHubDataSteps(sc)
-	addFoundDataSteps(sc)
-}
-
-func addHubDataSteps(sc *godog.ScenarioContext) {
-	sc.Step(`^"(ConfigMap|Secret) ([^"]*)" on the hub is edited by hand$`, func(ctx context.Context, kind, name string) error {
-		s := from(ctx)
-		return s.onHub(ctx, func(c client.Client) error {
-			patch := client.RawPatch(types.MergePatchType, []byte(`{"data":{"greeting":"changed","added":"more"},"metadata":{"labels":{"`+v1alpha.LabelProjectUID+`":"wrong"}}}`))
-			return c.Patch(ctx, newData(kind, s.cellKey(name)), patch, client.FieldOwner("somebody"))
-		})
-	})
-	sc.Step(`^"(ConfigMap|Secret) ([^"]*)" on the hub is deleted by hand$`, func(ctx context.Context, kind, name string) error {
-		s := from(ctx)
-		return s.onHub(ctx, func(c client.Client) error { return c.Delete(ctx, newData(kind, s.cellKey(name))) })
-	})
-	sc.Step(`^somebody else puts "(ConfigMap|Secret) ([^"]*)" on the hub$`, func(ctx context.Context, kind, name string) error {
-		s := from(ctx)
-		return s.onHub(ctx, func(c client.Client) error {
-			return c.Create(ctx, holding(newData(kind, s.cellKey(name)), "owner", "somebody else"))
-		})
-	})
-	sc.Step(`^"(ConfigMap|Secret) ([^"]*)" on the hub is still somebody else's$`, func(ctx context.Context, kind, name string) error {
-		s := from(ctx)
-		return s.onHub(ctx, func(c client.Client) error {
-			found := newData(kind, s.cellKey(name))
-			if err := c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
-				return err
-			}
-			if held := heldBy(found); held["owner"] != "somebody else" || len(held) != 1 || len(found.GetLabels()) > 0 {
-				return fmt.Errorf("it holds %v and has labels %v", held, found.GetLabels())
-			}
-			return nil
-		})
-	})
-}
-
-func (s *scenario) onHub(_ context.Context, do func(client.Client) error) error {
-	c, err := s.client("hub", admin)
-	if err != nil {
-		return err
-	}
-	return do(c)
-}
-
-// allowData lets the consumer keep ConfigMaps and Secrets in the scenario's namespace alone.
-func (s *scenario) allowData(ctx context.Context) error {
-	c, err := s.client("project/"+s.project, admin)
-	if err != nil {
-		return err
-	}
-	role := &rbacv1.Role{
-		ObjectMeta: s.meta("data"),
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"*"}}},
-	}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: s.meta("data"),
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: consumer}},
-	}
-	if err := errors.Join(c.Create(ctx, role), c.Create(ctx, binding)); err != nil {
-		return err
-	}
-	user, err := s.client("project/"+s.project, consumer)
-	if err != nil {
-		return err
-	}
-	return eventually(ctx, func(ctx context.Context) error {
-		return user.List(ctx, &corev1.SecretList{}, client.InNamespace(s.namespace))
-	})
-}
-
-// withholdSecrets takes the right to read Secrets from the add-on in every project, or gives it back.
-func (s *scenario) withholdSecrets(ctx context.Context, withhold bool) error {
-	root, err := s.client("milo", admin)
-	if err != nil {
-		return err
-	}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "karmada-compute-project"}}
-	if !withhold {
-		err := updateWhenFree(ctx, root, role, func(role *rbacv1.ClusterRole) { role.Rules = s.withheld })
-		s.withheld = nil
-		return err
-	}
-	return updateWhenFree(ctx, root, role, func(role *rbacv1.ClusterRole) {
-		s.withheld = slices.Clone(role.Rules)
-		role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "secrets") })
-	})
-}
-
-// newData is a ConfigMap or Secret that holds nothing.
-func newData(kind string, name types.NamespacedName) client.Object {
-	metadata := metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}
-	if kind == v1alpha.KindSecret {
-		return &corev1.Secret{ObjectMeta: metadata}
-	}
-	return &corev1.ConfigMap{ObjectMeta: metadata}
-}
-
-// holding is obj with one value and nothing else in it.
-func holding(obj client.Object, key, value string) client.Object {
-	switch obj := obj.(type) {
-	case *corev1.ConfigMap:
-		obj.Data = map[string]string{key: value}
-	case *corev1.Secret:
-		obj.Data = map[string][]byte{key: []byte(value)}
-	}
-	return obj
-}
-
-// heldBy is what a ConfigMap or Secret holds.
-func heldBy(obj client.Object) map[string]string {
-	held := map[string]string{}
-	switch obj := obj.(type) {
-	case *corev1.ConfigMap:
-		maps.Copy(held, obj.Data)
-	case *corev1.Secret:
-		for key, value := range obj.Data {
-			held[key] = string(value)
-		}
-	}
-	return held
+	sc.Step(`^no log of the add-on shows what a Secret holds$`, func(ctx context.Context) error { return from(ctx).logsKeepSecrets() })
 }
 
 // valueOf reads "a random password", which is remembered, "<n> bytes", or the value itself.
@@ -191,81 +57,78 @@ func (s *scenario) valueOf(text string) string {
 	return text
 }
 
+// keepData creates "<kind> <name>", "immutable <kind> <name>" and Secrets that are "typed" or of a "token".
 func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
-	c, err := s.client("project/"+s.project, consumer)
-	if err != nil {
-		return err
-	}
 	for _, row := range rows(table) {
 		words := strings.Fields(row["data"])
-		kind, name := words[len(words)-2], words[len(words)-1]
-		obj := holding(newData(kind, s.key(name)), row["key"], s.valueOf(row["value"]))
-		switch obj := obj.(type) {
-		case *corev1.ConfigMap:
-			if words[0] == "immutable" {
-				obj.Immutable = new(true)
-			}
-		case *corev1.Secret:
+		kind, name, value := words[len(words)-2], words[len(words)-1], s.valueOf(row["value"])
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": kind, textOf(kind): map[string]any{row["key"]: value},
+		}}
+		object.SetNamespace(s.namespace)
+		object.SetName(name)
+		if kind == v1alpha.KindSecret {
 			// What kubectl does: a second place that holds everything.
-			obj.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: string(obj.Data[row["key"]])}
-			switch words[0] {
-			case "typed":
-				obj.Type = "example.com/typed"
-			case "token":
-				obj.Type = corev1.SecretTypeServiceAccountToken
-				obj.Annotations[corev1.ServiceAccountNameKey] = name
-				// Kubernetes removes a token without its account.
-				if err := s.addServiceAccount(ctx, name); err != nil {
-					return err
-				}
+			object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: value})
+		}
+		switch words[0] {
+		case "immutable":
+			object.Object["immutable"] = true
+		case "typed":
+			object.Object["type"] = "example.com/typed"
+		case "token":
+			object.Object["type"] = string(corev1.SecretTypeServiceAccountToken)
+			object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: value, corev1.ServiceAccountNameKey: name})
+			// Kubernetes removes a token without its account.
+			if err := s.create(ctx, "an operator", "the project", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: "+name+"}}"); err != nil {
+				return err
 			}
 		}
-		if err := c.Create(ctx, obj); err != nil {
+		if err := s.client(s.plane(""), consumer).Create(ctx, object); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *scenario) addServiceAccount(ctx context.Context, name string) error {
-	c, err := s.client("project/"+s.project, admin)
-	if err != nil {
-		return err
+// textOf is where a ConfigMap or Secret is given text.
+func textOf(kind string) string {
+	if kind == v1alpha.KindSecret {
+		return "stringData"
 	}
-	return c.Create(ctx, &corev1.ServiceAccount{ObjectMeta: s.meta(name)})
-}
-
-func (s *scenario) changeData(ctx context.Context, kind, name, value string) error {
-	c, err := s.client("project/"+s.project, consumer)
-	if err != nil {
-		return err
-	}
-	return updateWhenFree(ctx, c, newData(kind, s.key(name)), func(obj client.Object) {
-		for key := range heldBy(obj) {
-			holding(obj, key, value)
-		}
-	})
+	return "data"
 }
 
 // dataChanges are changes of an object that should be seen in cells.
 type dataChanges struct {
-	kind, name string
-	times      int
-	cells      []string
-	limit      time.Duration
+	kind, name, key string
+	times           int
+	cells           []string
+	limit           time.Duration
 }
 
 // changesArrive measures from the answer to each write until each cell has it.
 func (s *scenario) changesArrive(ctx context.Context, changes dataChanges) error {
-	worst := time.Duration(0)
+	worst, resource := time.Duration(0), strings.ToLower(changes.kind)
 	for range changes.times {
 		value := s.valueOf("a random password")
-		if err := s.changeData(ctx, changes.kind, changes.name, value); err != nil {
+		if err := s.patch(ctx, "the consumer", fmt.Sprintf("%s %q", resource, changes.name), fmt.Sprintf(`{%q:{%q:%q}}`, textOf(changes.kind), changes.key, value)); err != nil {
 			return err
 		}
 		began := time.Now()
+		if changes.kind == v1alpha.KindSecret {
+			value = base64.StdEncoding.EncodeToString([]byte(value))
+		}
 		for _, cell := range changes.cells {
-			if err := s.arrives(ctx, cell, changes, value); err != nil {
+			// What is measured must not be how often is polled.
+			if err := wait.PollUntilContextTimeout(ctx, firstInterval/3, patience, true, func(ctx context.Context) (bool, error) {
+				found, err := s.get(ctx, fmt.Sprintf("%s %q in cell %q", resource, changes.name, cell))
+				if err != nil {
+					return false, client.IgnoreNotFound(err)
+				}
+				held, err := field(found, "data."+changes.key)
+				return held == value, err
+			}); err != nil {
 				return err
 			}
 		}
@@ -276,47 +139,6 @@ func (s *scenario) changesArrive(ctx context.Context, changes dataChanges) error
 		return fmt.Errorf("a change of %s %s was in the cells %s after the write", changes.kind, changes.name, worst)
 	}
 	return nil
-}
-
-// arrives looks often: what is measured must not be how often is looked.
-func (s *scenario) arrives(ctx context.Context, cell string, changes dataChanges, value string) error {
-	c, err := s.client("cell/"+cell, admin)
-	if err != nil {
-		return err
-	}
-	return wait.PollUntilContextTimeout(ctx, interval/10, patience, true, func(ctx context.Context) (bool, error) {
-		found := newData(changes.kind, s.cellKey(changes.name))
-		if err := c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
-		for _, held := range heldBy(found) {
-			if held == value {
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-}
-
-// createWorkloadNaming creates a Workload that names data. The webhook hears of a right to it a moment later than the
-// API server that gave it.
-func (s *scenario) createWorkloadNaming(ctx context.Context, name, data string, table *godog.Table) error {
-	workload, err := s.workload(name, table)
-	if err != nil {
-		return err
-	}
-	letName(&workload.Spec.Template.Spec, data)
-	c, err := s.client("project/"+s.project, consumer)
-	if err != nil {
-		return err
-	}
-	return eventually(ctx, func(ctx context.Context) error {
-		err := c.Create(ctx, workload)
-		if apierrors.IsAlreadyExists(err) {
-			return nil
-		}
-		return err
-	})
 }
 
 // letName makes a template name data, and no other: each object as a volume and, unless it is "pull Secret <name>", in
@@ -359,4 +181,89 @@ func dataSources(kind, name string, optional *bool) (v1alpha.InstanceVolume, cor
 		from.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: local, Key: "greeting", Optional: optional}
 	}
 	return volume, corev1.EnvVar{ValueFrom: &from}
+}
+
+// data are the ConfigMaps and Secrets of the scenario's namespace, as "<kind> <name>".
+func (s *scenario) data(ctx context.Context, plane string) (map[string]*unstructured.Unstructured, error) {
+	all := map[string]*unstructured.Unstructured{}
+	for _, resource := range []string{"configmaps", "secrets"} {
+		objects, err := s.list(ctx, plane, resource)
+		if err != nil {
+			return nil, err
+		}
+		for i := range objects {
+			all[objects[i].GetKind()+" "+objects[i].GetName()] = &objects[i]
+		}
+	}
+	return all, nil
+}
+
+func (s *scenario) hasData(ctx context.Context, plane, names string) error {
+	wanted := splitNames(names)
+	return eventually(ctx, func(ctx context.Context) error {
+		found, err := s.data(ctx, s.plane(plane))
+		if has := slices.Sorted(maps.Keys(found)); err == nil && !slices.Equal(has, wanted) {
+			err = fmt.Errorf("%s has %q", plane, has)
+		}
+		return err
+	})
+}
+
+// dataIsTheProjects compares everything in the cell with its original, and wants something to be there.
+func (s *scenario) dataIsTheProjects(ctx context.Context, cell string) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		originals, err := s.data(ctx, s.plane(""))
+		if err != nil {
+			return err
+		}
+		copies, err := s.data(ctx, "cell/"+cell)
+		if err == nil && len(copies) == 0 {
+			err = errors.New("the cell has no data")
+		}
+		for name, copied := range copies {
+			original := originals[name]
+			if original == nil || !equality.Semantic.DeepEqual(original.Object["data"], copied.Object["data"]) {
+				return fmt.Errorf("%s in the cell is not what the project has", name)
+			}
+			if !equality.Semantic.DeepEqual(original.Object["type"], copied.Object["type"]) {
+				return fmt.Errorf("type of %s in the cell is %v, not %v", name, copied.Object["type"], original.Object["type"])
+			}
+			for _, annotation := range copied.GetAnnotations() {
+				if slices.ContainsFunc(s.passwords, func(password string) bool { return strings.Contains(annotation, password) }) {
+					return fmt.Errorf("an annotation of %s shows what it holds", name)
+				}
+			}
+		}
+		return err
+	})
+}
+
+// logsKeepSecrets reads every log of the add-on's processes.
+func (s *scenario) logsKeepSecrets() error {
+	if len(s.passwords) == 0 {
+		return errors.New("the scenario has kept no Secret")
+	}
+	logs := 0
+	for _, process := range s.federation.Status() {
+		if !strings.HasPrefix(process.Name, "karmada-compute") {
+			continue
+		}
+		logs++
+		log, err := os.ReadFile(process.Log)
+		if err != nil {
+			return err
+		}
+		for _, password := range s.passwords {
+			for _, shape := range []string{password, base64.StdEncoding.EncodeToString([]byte(password))} {
+				if bytes.Contains(log, []byte(shape)) {
+					return fmt.Errorf("%s shows what a Secret holds", process.Log)
+				}
+			}
+		}
+	}
+	// Replicas and agents at least.
+	if logs < s.addOn.Replicas()+len(s.cells()) {
+		return fmt.Errorf("only %d logs were found", logs)
+	}
+	return nil
 }

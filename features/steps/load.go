@@ -14,6 +14,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// addLoadSteps are the sentences about many Workloads.
+func addLoadSteps(sc sentences) {
+	sc.Step(`^the consumer creates (\d+) Workloads( a second)?$`, func(ctx context.Context, count int, steadily string) error {
+		s := from(ctx)
+		c := s.client(s.plane(""), consumer)
+		s.load = &load{scenario: s, client: c, cancel: func() {}, ended: make(chan struct{})}
+		if steadily == "" {
+			s.load.all(ctx, count)
+			return nil
+		}
+		s.load.start(ctx, count)
+		s.disturbed.add("the load", func(context.Context) error {
+			s.load.finish()
+			return nil
+		})
+		return nil
+	})
+	sc.Step(`^none of them was refused(?: or took more than (\d+) seconds)?$`, func(ctx context.Context, seconds string) error {
+		l := from(ctx).load
+		if err := l.result(); err != nil {
+			return err
+		}
+		if seconds == "" {
+			return nil
+		}
+		limit, err := time.ParseDuration(seconds + "s")
+		if err == nil && l.slowest > limit {
+			err = fmt.Errorf("one took %s", l.slowest)
+		}
+		return err
+	})
+}
+
 // load is a stream of Workloads that a consumer creates. They are dry runs: admission is asked about each, and none is
 // there after, so that what is measured is admission.
 type load struct {
@@ -27,14 +60,6 @@ type load struct {
 	count    int
 	failures []error
 	slowest  time.Duration
-}
-
-func (s *scenario) newLoad() (*load, error) {
-	c, err := s.client("project/"+s.project, consumer)
-	if err != nil {
-		return nil, err
-	}
-	return &load{scenario: s, client: c, cancel: func() {}, ended: make(chan struct{})}, nil
 }
 
 // create creates one Workload.

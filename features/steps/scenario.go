@@ -7,77 +7,100 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // scenario is what the sentences of one scenario know of each other.
 type scenario struct {
 	*World
+	*place
+	*seenBefore
+	run     *run
+	attempt attempt
+	answer  answer
+	// load is the stream of Workloads that runs beside the scenario.
+	load *load
+	// watched is a time in which the add-on should write nothing.
+	watched period
+	// disturbed are what the scenario did to what all share; it is put right before the scenario ends.
+	disturbed *cleanUps
+	// made are what the scenario made for itself; it goes while other scenarios run.
+	made *cleanUps
+}
+
+// place is where a scenario is.
+type place struct {
 	// namespace is the scenario's own, of the same name in each of its projects.
 	namespace string
 	// project is the one that sentences without a project mean.
 	project string
 	// hubNamespaces are those of the scenario's namespaces, by project.
 	hubNamespaces map[string]string
-	// refused is what the last attempt was refused with.
-	refused error
-	// seen are the UIDs of Instances in cells when their Workload ran first, by cell and name.
+	// projectUIDs are those of its projects.
+	projectUIDs map[string]string
+}
+
+// seenBefore is what a scenario has seen, taken or chosen.
+type seenBefore struct {
+	// seen are the UIDs of objects as they were when the scenario came upon them, by plane, resource and name.
 	seen map[string]types.UID
-	// killed is the replica that was killed.
-	killed int
-	// quiet is a time in which the add-on should write nothing.
-	quiet quietPeriod
-	// doomed is a project that is being deleted.
-	doomed string
-	// own is a project of the scenario's own.
-	own string
-	// strays are namespaces that the scenario put into cells itself.
-	strays []stray
-	// answered is the status of the last call of a replica, and read its body.
-	answered int
-	read     string
-	// load is the stream of Workloads that runs beside the scenario.
-	load *load
-	// routed says that not every replica is called.
-	routed bool
-	// altered are replicas that were started otherwise than they were found, or not at all.
-	altered []int
-	// rootDown says that Milo's root is down.
-	rootDown bool
-	// hanging is a project whose control plane does not answer the add-on.
-	hanging string
-	// took is how long the last attempt took.
-	took time.Duration
 	// taken are the extra cells that the scenario has to itself.
-	taken []*extraCell
-	// bound are the cities that the scenario gave to projects.
-	bound []projectCity
-	// moved are the cities that cells served before the scenario moved them.
-	moved map[string]string
-	// shrunk is a cell whose nodes have less room than by nature.
-	shrunk string
-	// warnings are those of the last attempt.
-	warnings *warnings
-	// withheld are the rules of the add-on's role in projects, where the scenario took one away.
-	withheld []rbacv1.PolicyRule
+	taken []string
+	// values are what fields held, by the name that the scenario gave them.
+	values map[string]string
 	// passwords are what Secrets hold.
 	passwords []string
 }
 
-// stray is an object that the scenario put straight into a cell.
-type stray struct {
-	cell   string
-	object client.Object
+// cleanUps undo what a scenario did, the last first.
+type cleanUps []cleanUp
+
+type cleanUp struct {
+	what string
+	undo func(context.Context) error
+}
+
+// add has something undone at the end, once for each thing.
+func (c *cleanUps) add(what string, undo func(context.Context) error) {
+	if !slices.ContainsFunc(*c, func(known cleanUp) bool { return known.what == what }) {
+		*c = append(*c, cleanUp{what, undo})
+	}
+}
+
+// now undoes one thing before the end.
+func (c *cleanUps) now(ctx context.Context, what string) error {
+	i := slices.IndexFunc(*c, func(known cleanUp) bool { return known.what == what })
+	if i < 0 {
+		return fmt.Errorf("nothing is to be undone about %s", what)
+	}
+	undo := (*c)[i].undo
+	*c = slices.Delete(*c, i, i+1)
+	return undo(ctx)
+}
+
+// forget leaves a thing as it is.
+func (c *cleanUps) forget(what string) {
+	*c = slices.DeleteFunc(*c, func(known cleanUp) bool { return known.what == what })
+}
+
+// all undoes everything that is left.
+func (c *cleanUps) all(ctx context.Context) error {
+	var problems []error
+	for _, left := range slices.Backward(*c) {
+		if err := left.undo(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("clean up %s: %w", left.what, err))
+		}
+	}
+	*c = nil
+	return errors.Join(problems...)
 }
 
 type scenarioKey struct{}
@@ -87,118 +110,123 @@ func from(ctx context.Context) *scenario {
 	return s
 }
 
-// AddStepsTo gives a scenario its sentences.
-func (w *World) AddStepsTo(sc *godog.ScenarioContext) {
-	sc.Before(func(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
-		return context.WithValue(ctx, scenarioKey{}, &scenario{
-			World: w, namespace: "s-" + rand.String(6), hubNamespaces: map[string]string{}, seen: map[string]types.UID{}, killed: -1, moved: map[string]string{},
-		}), nil
+// addStepsTo gives a scenario its sentences. What it leaves is removed until all ends.
+func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext) {
+	sc.Before(func(ctx context.Context, run *godog.Scenario) (context.Context, error) {
+		// The turn is given back in any case, so it is taken in any case: after an interruption all end soon.
+		err := errors.Join(w.turns.take(context.WithoutCancel(ctx)), ctx.Err())
+		s := &scenario{
+			World: w,
+			run:   newRun(run, w.federation.Folder()),
+
+			disturbed: &cleanUps{}, made: &cleanUps{},
+			place:      &place{namespace: "s-" + rand.String(6), hubNamespaces: map[string]string{}, projectUIDs: map[string]string{}},
+			seenBefore: &seenBefore{seen: map[string]types.UID{}, values: map[string]string{}},
+		}
+		return context.WithValue(ctx, scenarioKey{}, s), err
 	})
-	sc.After(func(ctx context.Context, run *godog.Scenario, err error) (context.Context, error) {
+	sc.After(func(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
 		s := from(ctx)
-		if err != nil {
-			s.describe(ctx, run.Name)
+		if err != nil && !errors.Is(err, godog.ErrSkip) && all.Err() == nil {
+			s.failed(s.run, err, s.objects(all))
 		}
-		return ctx, s.cleanUp(context.WithoutCancel(ctx))
+		s.ended(s.run, err)
+		return ctx, errors.Join(s.cleanUp(all), w.turns.give())
 	})
-	addProjectSteps(sc)
-	addWorkloadSteps(sc)
-	addInstanceSteps(sc)
-	addHubSteps(sc)
-	addCellSteps(sc)
-	addTopologySteps(sc)
-	addAddOnSteps(sc)
-	addDataSteps(sc)
-	addRefusalSteps(sc)
-	addPrivilegeSteps(sc)
-	addAdmissionSteps(sc)
-	addOutageSteps(sc)
-	addDivisionSteps(sc)
+	sc.StepContext().Before(func(ctx context.Context, _ *godog.Step) (context.Context, error) {
+		from(ctx).run.stepBegan = time.Now()
+		return ctx, nil
+	})
+	sc.StepContext().After(func(ctx context.Context, step *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
+		from(ctx).run.stepEnds(step, err)
+		return ctx, nil
+	})
+	addSteps(sc)
 }
 
-// cleanUp removes what the scenario made and waits until it is gone, so that it costs the next ones nothing.
+// cleanUp puts right what others share, and has the rest go while others run.
 func (s *scenario) cleanUp(ctx context.Context) error {
-	defer s.giveCells()
-	problems := []error{s.restore(ctx), s.restoreCells(ctx)}
-	if s.killed >= 0 {
-		problems = append(problems, s.addOn.Start(ctx, s.killed))
+	err := s.disturbed.all(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.failed(s.run, err, nil)
 	}
-	if s.doomed != "" {
-		problems = append(problems, s.releaseProject(ctx))
-	}
-	for project := range s.hubNamespaces {
-		if project == s.own {
-			problems = append(problems, s.removeProject(ctx))
-			continue
+	s.tidying.Go(func() {
+		if err := s.made.all(ctx); err != nil && ctx.Err() == nil {
+			s.failed(s.run, err, nil)
 		}
-		problems = append(problems, s.removeNamespace(ctx, project))
-	}
-	problems = append(problems, s.unbindLocations(ctx))
-	for _, put := range s.strays {
-		c, err := s.client("cell/"+put.cell, admin)
-		if err != nil {
-			return err
-		}
-		problems = append(problems, client.IgnoreNotFound(c.Delete(ctx, put.object)))
-	}
-	return errors.Join(problems...)
+	})
+	return err
 }
 
-func (s *scenario) removeProject(ctx context.Context) error {
-	root, err := s.client("milo", admin)
-	if err != nil {
-		return err
+// in is the scenario in another project; "" is the one that it is in.
+func (s *scenario) in(project string) *scenario {
+	if project == "" {
+		return s
 	}
-	if err := client.IgnoreNotFound(root.Delete(ctx, newProject(s.own))); err != nil {
-		return err
-	}
-	return s.projectIsGone(ctx)
+	other, where := *s, *s.place
+	where.project = project
+	other.place = &where
+	return &other
 }
 
-func (s *scenario) removeNamespace(ctx context.Context, project string) error {
-	c, err := s.client("project/"+project, admin)
-	if err != nil {
-		return err
-	}
-	if err := c.DeleteAllOf(ctx, &v1alpha.Workload{}, client.InNamespace(s.namespace)); err != nil {
-		return err
-	}
-	if err := eventually(ctx, func(ctx context.Context) error { return empty(ctx, c, &v1alpha.WorkloadList{}, s.namespace) }); err != nil {
-		return err
-	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
-	return client.IgnoreNotFound(c.Delete(ctx, namespace))
+func (s *scenario) hubNamespace() string { return s.hubNamespaces[s.project] }
+
+func (s *scenario) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: s.namespace, Name: name}
 }
 
-// empty is an error while there are objects of a kind in a namespace.
-func empty(ctx context.Context, c client.Reader, list client.ObjectList, namespace string) error {
-	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		return err
-	}
-	names, err := namesOf(list)
-	if err != nil {
-		return err
-	}
-	if len(names) > 0 {
-		return fmt.Errorf("%T still holds %v", list, names)
-	}
-	return nil
+func (s *scenario) key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: s.namespace, Name: name}
 }
 
-// describe prints what a failed scenario left behind.
-func (s *scenario) describe(ctx context.Context, name string) {
-	fmt.Fprintf(s.out, "\n--- %s failed; namespace %s, hub namespaces %v\n", name, s.namespace, s.hubNamespaces)
-	for project := range s.hubNamespaces {
-		c, err := s.client("project/"+project, admin)
-		if err != nil {
-			continue
+var variable = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// expand puts in what a scenario cannot know: ${namespace}, ${project}, ${projectUID} and ${hubNamespace}, which is that of
+// the project, or ${hubNamespace of south}. What was remembered under a name is there too.
+func (s *scenario) expand(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		if project, ok := strings.CutPrefix(name, "hubNamespace of "); ok {
+			return s.hubNamespaces[project]
 		}
-		for _, list := range []client.ObjectList{&v1alpha.WorkloadList{}, &v1alpha.WorkloadDeploymentList{}, &v1alpha.InstanceList{}} {
-			if err := c.List(context.WithoutCancel(ctx), list, client.InNamespace(s.namespace)); err != nil {
-				fmt.Fprintf(s.out, "%s: %v\n", project, err)
-				continue
-			}
-			s.printList(project, list)
+		switch name {
+		case "namespace":
+			return s.namespace
+		case "project":
+			return s.project
+		case "hubNamespace":
+			return s.hubNamespace()
+		case "projectUID":
+			return s.projectUIDs[s.project]
+		}
+		if value, remembered := s.values[name]; remembered {
+			return value
+		}
+		return found
+	})
+}
+
+// rows reads a table with a header into a map per row.
+func rows(table *godog.Table) []map[string]string {
+	var result []map[string]string
+	for _, row := range table.Rows[1:] {
+		cells := map[string]string{}
+		for i, cell := range row.Cells {
+			cells[table.Rows[0].Cells[i].Value] = cell.Value
+		}
+		result = append(result, cells)
+	}
+	return result
+}
+
+// splitNames reads "a, b" into sorted names.
+func splitNames(text string) []string {
+	names := []string{}
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
+	return names
 }

@@ -9,18 +9,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
-	"time"
 
+	"github.com/cucumber/godog"
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -28,11 +28,6 @@ import (
 )
 
 const (
-	// patience is how long a condition is waited for. It is generous: the machine may be slow and busy.
-	patience = 3 * time.Minute
-	// interval is how often a condition is looked at.
-	interval = 150 * time.Millisecond
-
 	// consumer is who writes Workloads; admin is who may do everything.
 	consumer = "consumer"
 	admin    = "admin"
@@ -40,31 +35,31 @@ const (
 	addOnUser = "karmada-compute"
 )
 
+// waiting is how many times more scenarios may wait for cells than run.
+const waiting = 3
+
+// sharedProjects are those that scenarios share.
+var sharedProjects = []string{"north", "south"}
+
 // World is the federation that all scenarios share. It is safe for concurrent use.
 type World struct {
-	federation *federation.Federation
-	addOn      *federation.AddOn
-	scheme     *runtime.Scheme
-	out        io.Writer
-	extra      map[string]*extraCell
+	*planes
+	*Report
+	timings
+
+	addOn *federation.AddOn
+	out   io.Writer
+	extra map[string]*extraCell
+
+	// turns are those of scenarios: so many run at once.
+	turns turns
+	// tidying are scenarios that have ended and whose objects are not gone yet.
+	tidying sync.WaitGroup
 }
 
-// extraCells are there from when a scenario first needs them: most need none, and each takes a while to start.
-var extraCells = []federation.Cell{
-	{Name: "iad-1", City: "IAD"}, {Name: "iad-2", City: "IAD"}, {Name: "lhr", City: "LHR", Pull: true},
-}
-
-// extraCell is a cell that is added once, for whichever scenario is first.
-type extraCell struct {
-	federation.Cell
-	once sync.Once
-	err  error
-	// taken holds one token while a scenario has the cell to itself.
-	taken chan struct{}
-}
-
-// Start boots a federation with two projects and the add-on. When it fails, nothing is left running.
-func Start(ctx context.Context, out io.Writer) (*World, error) {
+// Start boots a federation with two projects and the add-on in a mode. When it fails, nothing is left running. What it says
+// begins with its name.
+func Start(ctx context.Context, report *Report, name, mode string) (*World, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
@@ -74,23 +69,37 @@ func Start(ctx context.Context, out io.Writer) (*World, error) {
 			return nil, fmt.Errorf("build the scheme: %w", err)
 		}
 	}
-	fed, err := federation.Up(ctx, federation.Options{Projects: []string{"north", "south"}, Out: out})
+	out := prefixed{report.out, name + " "}
+	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Out: out})
 	if err != nil {
 		return nil, err
 	}
-	w := &World{federation: fed, scheme: scheme, out: out, extra: map[string]*extraCell{}}
-	for _, cell := range extraCells {
-		w.extra[cell.Name] = &extraCell{Cell: cell, taken: make(chan struct{}, 1)}
-	}
-	if err := w.prepare(ctx); err != nil {
-		return nil, errors.Join(err, w.Stop(true))
+	w := &World{planes: newPlanes(fed, scheme), Report: report, out: out, extra: newExtraCells()}
+	if err := w.prepare(ctx, mode); err != nil {
+		return nil, errors.Join(err, w.Stop())
 	}
 	return w, nil
 }
 
+// prefixed writes lines that begin with a prefix.
+type prefixed struct {
+	out    io.Writer
+	prefix string
+}
+
+// Write writes whole lines.
+func (p prefixed) Write(lines []byte) (int, error) {
+	text := strings.TrimSuffix(string(lines), "\n")
+	if text != "" {
+		text = p.prefix + strings.ReplaceAll(text, "\n", "\n"+p.prefix)
+	}
+	_, err := io.WriteString(p.out, text+"\n")
+	return len(lines), err
+}
+
 // prepare starts the add-on and gives the projects what every scenario needs.
-func (w *World) prepare(ctx context.Context) error {
-	addOn, err := w.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 2, Args: addOnArgs(ModeWebhook)})
+func (w *World) prepare(ctx context.Context, mode string) error {
+	addOn, err := w.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 2, Args: addOnArgs(mode)})
 	if err != nil {
 		return err
 	}
@@ -98,7 +107,7 @@ func (w *World) prepare(ctx context.Context) error {
 	if err := w.allowConsumers(ctx); err != nil {
 		return err
 	}
-	for _, project := range []string{"north", "south"} {
+	for _, project := range sharedProjects {
 		for _, city := range []string{"DFW", "ORD"} {
 			if err := w.bindLocation(ctx, project, city); err != nil {
 				return err
@@ -106,18 +115,6 @@ func (w *World) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// needCell adds one of the extra cells, if it is not there yet.
-func (w *World) needCell(ctx context.Context, cell *extraCell) error {
-	cell.once.Do(func() {
-		begin := time.Now()
-		if cell.err = w.federation.AddCell(ctx, cell.Cell); cell.err == nil {
-			cell.err = w.addOn.AddCell(ctx, cell.Name)
-		}
-		fmt.Fprintf(w.out, "cell %s added in %s\n", cell.Name, time.Since(begin).Round(time.Millisecond))
-	})
-	return cell.err
 }
 
 // How Karmada learns what a WorkloadDeployment is; values of --interpreter-mode.
@@ -140,15 +137,14 @@ var interpreters = map[string]client.Object{
 // Interpret restarts the add-on in a mode and waits until nothing of the other is registered.
 func (w *World) Interpret(ctx context.Context, mode string) error {
 	w.addOn.SetArgs(addOnArgs(mode)...)
+	var restarts errgroup.Group
 	for i := range w.addOn.Replicas() {
-		if err := errors.Join(w.addOn.Stop(i), w.addOn.Start(ctx, i)); err != nil {
-			return err
-		}
+		restarts.Go(func() error { return errors.Join(w.addOn.Stop(i), w.addOn.Start(ctx, i)) })
 	}
-	hub, err := w.client("hub", admin)
-	if err != nil {
+	if err := restarts.Wait(); err != nil {
 		return err
 	}
+	hub := w.client("hub", admin)
 	return eventually(ctx, func(ctx context.Context) error {
 		for registered, object := range interpreters {
 			err := hub.Get(ctx, client.ObjectKey{Name: addOnUser}, object)
@@ -163,46 +159,54 @@ func (w *World) Interpret(ctx context.Context, mode string) error {
 	})
 }
 
+// Selection is scenarios that run together.
+type Selection struct {
+	Name, Tags string
+	Paths      []string
+	// AtOnce is how many run at once. One that waits for a cell that another one has does not count.
+	AtOnce int
+	// Repeat is how many times each runs.
+	Repeat int
+	// Slowest has those listed that took longest.
+	Slowest bool
+}
+
+func (s Selection) suite(ctx context.Context) *godog.TestSuite {
+	return &godog.TestSuite{Name: s.Name, Options: &godog.Options{
+		Format: "progress", Output: io.Discard, Paths: s.Paths, Tags: s.Tags,
+		Strict: true, Randomize: -1, Concurrency: max(1, (s.AtOnce-1)*waiting), DefaultContext: ctx,
+	}}
+}
+
+// Any says whether there are any.
+func (s Selection) Any() (bool, error) {
+	features, err := s.suite(context.Background()).RetrieveFeatures()
+	for _, feature := range features {
+		if len(feature.Pickles) > 0 {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// Run runs scenarios and waits until what they made is gone. What failed is in the report.
+func (w *World) Run(ctx context.Context, selection Selection) {
+	w.timed(selection, func() {
+		for i := 0; i < selection.Repeat && ctx.Err() == nil; i++ {
+			w.turns = make(turns, selection.AtOnce)
+			suite := selection.suite(ctx)
+			suite.ScenarioInitializer = func(sc *godog.ScenarioContext) { w.addStepsTo(ctx, sc) }
+			// What fails is in the report.
+			_ = suite.Run()
+			w.tidying.Wait()
+		}
+	})
+}
+
 // Stop stops the federation. Its folder, with a log per process, stays.
-func (w *World) Stop(failed bool) error {
+func (w *World) Stop() error {
+	w.tidying.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if failed {
-		fmt.Fprintf(w.out, "logs of every process: %s\n", w.federation.Folder())
-	}
 	return w.federation.Down(ctx)
-}
-
-// client is a client for a plane ("hub", "milo", "project/<name>", "cell/<name>") as a user.
-func (w *World) client(plane, user string) (client.WithWatch, error) {
-	config, err := w.federation.Config(plane, user)
-	if err != nil {
-		return nil, err
-	}
-	// Conditions are looked at often, and a client that waits for its own limit hides what was wrong last.
-	config.QPS = -1
-	// Scenarios that are about warnings have a handler of their own.
-	config.WarningHandler = rest.NoWarnings{}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: w.scheme})
-	if err != nil {
-		return nil, fmt.Errorf("make a client for %s: %w", plane, err)
-	}
-	return c, nil
-}
-
-// eventually waits until check returns nil, and returns its last error when it does not in time.
-func eventually(ctx context.Context, check func(context.Context) error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
-		err := check(ctx)
-		// An error of the check that is about the end of the time hides what was wrong before.
-		if err != nil && ctx.Err() == nil {
-			last = err
-		}
-		return err == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("not within %s: %w", patience, errors.Join(last, ctx.Err()))
-	}
-	return nil
 }

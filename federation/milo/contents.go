@@ -31,15 +31,15 @@ func deleteContents(ctx context.Context, from *plane, kinds []schema.GroupVersio
 	return left + count, nil
 }
 
-// deleteAll asks for the deletion of every chosen object that is not being
-// deleted yet, and returns how many there are.
+// deleteAll deletes every chosen object that is not being deleted yet, and
+// returns how many chosen objects there were.
 func deleteAll(ctx context.Context, from *plane, resource schema.GroupVersionResource, chosen func(name string) bool) (int, error) {
 	objects, err := from.objects.Resource(resource).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
-		return 0, nil // the kind went away, and its objects with it
+		return 0, nil // the kind was deleted, and its objects with it
 	}
 	if err != nil {
-		return 0, fmt.Errorf("listing %s: %w", resource.Resource, err)
+		return 0, fmt.Errorf("list %s: %w", resource.Resource, err)
 	}
 	left := 0
 	for i := range objects.Items {
@@ -58,8 +58,8 @@ func deleteAll(ctx context.Context, from *plane, resource schema.GroupVersionRes
 	return left, nil
 }
 
-// deleteObject deletes this very object. Being refused is no error: admission
-// may leave an object to its controller, and it counts as left until then.
+// deleteObject deletes an object with the UID given. A refusal is no error:
+// admission may leave the deletion of an object to its controller.
 func deleteObject(ctx context.Context, from *plane, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
 	uid, background := object.GetUID(), metav1.DeletePropagationBackground
 	err := from.objects.Resource(resource).Namespace(object.GetNamespace()).Delete(ctx, object.GetName(), metav1.DeleteOptions{
@@ -69,5 +69,5 @@ func deleteObject(ctx context.Context, from *plane, resource schema.GroupVersion
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsForbidden(err) {
 		return nil
 	}
-	return fmt.Errorf("deleting %s %s/%s: %w", resource.Resource, object.GetNamespace(), object.GetName(), err)
+	return fmt.Errorf("delete %s %s/%s: %w", resource.Resource, object.GetNamespace(), object.GetName(), err)
 }

@@ -27,8 +27,8 @@ var (
 	namespacesResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 )
 
-// fieldOwner is the server-side apply owner of everything the stand-in writes.
-const fieldOwner = "milo-stand-in"
+// fieldManager is the field manager of everything that the stand-in writes.
+const fieldManager = "milo-stand-in"
 
 const (
 	// rootPatience is how long the root may take to answer and to serve the
@@ -50,7 +50,7 @@ func installCRDs(ctx context.Context, root *plane) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("installing CRDs at Milo's root, is its kube-apiserver up: %w", errors.Join(err, last))
+		return fmt.Errorf("install CRDs at Milo's root, is its kube-apiserver up: %w", errors.Join(err, last))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func applyAndList(ctx context.Context, root *plane, crds []*unstructured.Unstruc
 	return err
 }
 
-// embeddedCRDs are the kinds that Milo itself brings.
+// embeddedCRDs returns the CRDs of Milo itself.
 func embeddedCRDs() ([]*unstructured.Unstructured, error) {
 	files, err := fs.Glob(crdFiles, "crds/*.yaml")
 	if err != nil {
@@ -86,12 +86,13 @@ func embeddedCRDs() ([]*unstructured.Unstructured, error) {
 	return crds, nil
 }
 
-// apply writes an object with server-side apply, as its one owner.
+// apply writes an object with server-side apply and takes over fields of other
+// field managers.
 func apply(ctx context.Context, to *plane, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
-	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	_, err := to.objects.Resource(resource).Apply(ctx, object.GetName(), object, options)
 	if err != nil {
-		return fmt.Errorf("applying %s %s: %w", resource.Resource, object.GetName(), err)
+		return fmt.Errorf("apply %s %s: %w", resource.Resource, object.GetName(), err)
 	}
 	return nil
 }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package milo stands in for Milo in a local federation: a path router in
-// front of real kube-apiservers, one for Milo's root and one per project, and
-// the rules of Milo's Projects.
+// front of real kube-apiservers, one for Milo's root and one per project, and a
+// controller of Milo's Projects.
 //
-// Known differences from Milo: a project that does not exist is answered with
+// Known differences from Milo: a request to a project that does not exist gets
 // 404 (Milo answers 200 and an empty list), and a user who impersonates in a
-// project must be allowed to impersonate the three parent extras, because they
-// travel as impersonation headers.
+// project needs permission to impersonate the three parent extras, because they
+// are sent as impersonation headers.
 package milo

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Headers of a front proxy and of impersonation, as kube-apiservers read them.
+// Headers of front proxies and of impersonation that kube-apiservers read.
 const (
 	remotePrefix           = "X-Remote-"
 	remoteUser             = "X-Remote-User"
@@ -22,33 +22,33 @@ const (
 	authenticatedGroup = "system:authenticated"
 )
 
-// Extras that name the project a request is made in.
+// Extras that name the project of a request.
 const (
 	extraParentGroup = "iam.miloapis.com/parent-api-group"
 	extraParentType  = "iam.miloapis.com/parent-type"
 	extraParentName  = "iam.miloapis.com/parent-name"
 )
 
-// caller is who the client certificate names.
+// caller is the user that the client certificate names.
 type caller struct {
 	user   string
 	groups []string
 }
 
-// identity is what the router says about a request.
+// identity is what the router tells a kube-apiserver about a request.
 type identity struct {
 	caller
 	// project is empty at the root.
 	project string
-	// prefix is how much of the path lies before the project's own.
+	// prefix is the length of the path in front of the project's own path.
 	prefix int
 }
 
-// write replaces whatever the client said about itself. An impersonating
-// request gets the parent extras also as impersonation headers, because
-// kube-apiserver keeps none of the impersonator's own extras.
+// write replaces the identity headers of the client. An impersonating request
+// gets the parent extras as impersonation headers too, because kube-apiserver
+// keeps none of the impersonator's own extras.
 func (id identity) write(header http.Header) {
-	header.Del("Authorization") // the certificate decides; a kube-apiserver must not see a second claim
+	header.Del("Authorization") // the certificate identifies the client; a kube-apiserver must not see other credentials
 	deleteMatching(header, func(key string) bool { return hasPrefixFold(key, remotePrefix) })
 	header.Set(remoteUser, id.user)
 	for _, group := range id.groups {
@@ -67,7 +67,7 @@ func (id identity) write(header http.Header) {
 	}
 }
 
-// parent are the extras of a request to a project.
+// parent returns the extras of a request to a project.
 func (id identity) parent() map[string]string {
 	return map[string]string{
 		extraParentGroup: projectsResource.Group,

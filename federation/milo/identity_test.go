@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// wantSameExtras compares extras as a kube-apiserver reads them.
+// wantSameExtras compares the extras that a kube-apiserver reads from a header.
 func wantSameExtras(t *testing.T, header http.Header, prefix string, want map[string][]string) {
 	t.Helper()
 	got := map[string][]string{}

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// authority is a CA whose certificates live as long as a test.
+// authority is a CA whose certificates are valid for an hour.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -45,7 +45,7 @@ func newAuthority(t *testing.T) *authority {
 	return &authority{certificate: certificate, key: key, pem: encodePEM("CERTIFICATE", der)}
 }
 
-// issue makes a certificate for clients and for servers on 127.0.0.1.
+// issue returns a certificate for clients and for servers on 127.0.0.1.
 func (a *authority) issue(t *testing.T, name string, groups ...string) (cert, key []byte) {
 	t.Helper()
 	template := &x509.Certificate{

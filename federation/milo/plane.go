@@ -15,8 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// plane is a kube-apiserver as the stand-in's own rules use it, with an
-// admin's rights.
+// plane is a client of a kube-apiserver with an administrator's permissions.
 type plane struct {
 	objects dynamic.Interface
 	kinds   *discovery.DiscoveryClient
@@ -40,13 +39,13 @@ func newPlane(config *rest.Config) (*plane, error) {
 	return &plane{objects: objects, kinds: kinds}, nil
 }
 
-// backend is a kube-apiserver as the router uses it, as front proxy.
+// backend is a kube-apiserver that the router calls as front proxy.
 type backend struct {
 	url       *url.URL
 	transport http.RoundTripper
 }
 
-// idleConnections per kube-apiserver are kept for the next request.
+// idleConnections is how many idle connections to a kube-apiserver are kept.
 const idleConnections = 256
 
 // newBackend takes the address and CA from config and the client certificate
@@ -84,7 +83,7 @@ func newBackend(config *rest.Config, frontProxy rest.TLSClientConfig) (*backend,
 			TLSHandshakeTimeout: 10 * time.Second,
 			IdleConnTimeout:     90 * time.Second,
 			MaxIdleConnsPerHost: idleConnections,
-			DisableCompression:  true, // what the client asked for passes through as it is
+			DisableCompression:  true, // the client's Accept-Encoding is passed on unchanged
 		},
 	}, nil
 }

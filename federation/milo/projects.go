@@ -20,7 +20,7 @@ import (
 )
 
 // projects watches the Projects at the root and runs one worker for each, so
-// that a slow control plane delays no other.
+// that a slow control plane does not delay others.
 type projects struct {
 	root       *plane
 	planes     Planes
@@ -49,8 +49,8 @@ func newProjects(root *plane, o Options, clk clock.PassiveClock) *projects {
 	}
 }
 
-// run installs the CRDs and works until ctx ends. Projects are watched last:
-// a worker takes the shared set for complete.
+// run installs the CRDs and reconciles Projects until ctx ends. Projects are
+// watched last: workers need the whole shared set.
 func (ps *projects) run(ctx context.Context) error {
 	if err := installCRDs(ctx, ps.root); err != nil {
 		if ctx.Err() != nil {
@@ -75,10 +75,10 @@ func (ps *projects) run(ctx context.Context) error {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { ps.enqueueProject(ctx, object) },
 		UpdateFunc: func(_, object any) { ps.enqueueProject(ctx, object) },
-		// Nothing on delete: by then the finalizer has emptied the project, and its control plane stays.
+		// Nothing to do on a deletion: the finalizer has emptied the project, and its control plane is kept.
 	})
 	if err != nil {
-		return fmt.Errorf("watching Projects: %w", err)
+		return fmt.Errorf("watch Projects: %w", err)
 	}
 	factory.Start(ctx.Done())
 	if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
@@ -89,8 +89,8 @@ func (ps *projects) run(ctx context.Context) error {
 	return nil
 }
 
-// enqueueProject has a Project's worker look at it, and starts the worker of
-// one that was not seen before.
+// enqueueProject adds a Project to its worker's queue. It starts the worker of a
+// new Project.
 func (ps *projects) enqueueProject(ctx context.Context, object any) {
 	project, err := meta.Accessor(object)
 	if err != nil {
@@ -127,7 +127,7 @@ func (ps *projects) hangs(project, user string) bool {
 	return held != nil && *held == user
 }
 
-// enqueueShared has every worker look at an object of the shared set.
+// enqueueShared adds an object of the shared set to every worker's queue.
 func (ps *projects) enqueueShared(changed item) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -136,8 +136,8 @@ func (ps *projects) enqueueShared(changed item) {
 	}
 }
 
-// backend implements directory. It asks the root only about projects that are
-// not up, so that one created a moment ago is found before its watch event.
+// backend implements directory. It reads a Project that is not served yet from
+// the root, so that a new one is found before its watch event.
 func (ps *projects) backend(ctx context.Context, project string) (*backend, error) {
 	ps.mu.Lock()
 	w := ps.workers[project]
@@ -152,7 +152,7 @@ func (ps *projects) backend(ctx context.Context, project string) (*backend, erro
 	case apierrors.IsNotFound(err):
 		return nil, errUnknownProject
 	case err != nil:
-		return nil, fmt.Errorf("reading Project %s: %w", project, err)
+		return nil, fmt.Errorf("read Project %s: %w", project, err)
 	default:
 		return nil, errStartingProject
 	}

@@ -21,22 +21,22 @@ import (
 const (
 	projectsPath     = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/"
 	controlPlanePath = "/control-plane"
-	// retrySeconds is what a client is told to wait for a project that starts.
+	// retrySeconds is the Retry-After of a project that is starting.
 	retrySeconds = 1
 )
 
-// directory tells where a project is served.
+// directory returns the backends of projects.
 type directory interface {
 	// backend returns errUnknownProject or errStartingProject when the
 	// project cannot be served. It is called concurrently.
 	backend(ctx context.Context, project string) (*backend, error)
-	// hangs says whether a user's requests to a project get no answer.
+	// hangs reports whether a user's requests to a project are not answered.
 	hangs(project, user string) bool
 }
 
 // HangAnnotation on a Project names a user whose requests to the project's
-// control plane get no answer until the client gives up: to see what a control
-// plane that hangs does to others.
+// control plane are not answered until the client gives up. Tests use it to see
+// how a control plane that hangs affects others.
 const HangAnnotation = "federation.karmada-compute.dev/hang"
 
 var (
@@ -44,7 +44,7 @@ var (
 	errStartingProject = errors.New("the project's control plane is starting")
 )
 
-// router sends a request to Milo's root or to a project, by its path.
+// router forwards a request to Milo's root or to a project, by its path.
 type router struct {
 	root     *backend
 	projects directory
@@ -101,9 +101,9 @@ func (rt *router) toProject(w http.ResponseWriter, r *http.Request, id identity)
 	}
 }
 
-// forward passes the request on as front proxy. The headers are set in Rewrite
-// and not before: by then the headers that the client's Connection header
-// names are gone, so it cannot have ours removed.
+// forward forwards the request as front proxy. It sets the identity headers in
+// Rewrite, after the headers that the client's Connection header names have been
+// removed: a client cannot have the identity headers removed.
 func (rt *router) forward(w http.ResponseWriter, r *http.Request, to *backend, id identity) {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -115,7 +115,7 @@ func (rt *router) forward(w http.ResponseWriter, r *http.Request, to *backend, i
 			id.write(pr.Out.Header)
 		},
 		Transport:     to.transport,
-		FlushInterval: -1, // a watch's events must not wait for more
+		FlushInterval: -1, // events of a watch are sent at once
 		ErrorLog:      slog.NewLogLogger(rt.log.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Err() != nil {
@@ -153,9 +153,9 @@ func notFound(message string) *apierrors.StatusError {
 	}}
 }
 
-// splitPath finds the project of an escaped path and the length of what comes
-// before the path inside the project. Both are empty for a path of the root. It
-// reports false for a control plane without the slash behind it.
+// splitPath returns the project of an escaped path and the length of the part in
+// front of the path inside the project. Both are zero for a path of the root. It
+// reports false for the path of a control plane without a trailing slash.
 func splitPath(path string) (project string, length int, ok bool) {
 	rest, found := strings.CutPrefix(path, projectsPath)
 	if !found {

@@ -27,19 +27,20 @@ import (
 
 const northPath = projectsPath + "north/control-plane"
 
-// echo is what a backend of the tests saw.
+// echo is a request as a backend of the tests received it.
 type echo struct {
 	Backend, Path, RawQuery, FrontProxy string
 	Header                              http.Header
 }
 
-// fixture is a router over three backends, with what a client needs.
+// fixture is a router with backends for the root and the project north; the
+// project starting has none.
 type fixture struct {
 	ca     *authority
 	ready  atomic.Bool
 	places map[string]*backend
 	url    string
-	// held is a user whose requests to project north get no answer.
+	// held is a user whose requests to project north are not answered.
 	held string
 	// release lets the backend's watch send its second event.
 	release chan struct{}
@@ -80,7 +81,8 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// newBackend serves like a kube-apiserver that trusts only its front proxy.
+// newBackend starts a server that, as a kube-apiserver, trusts only its front
+// proxy.
 func (f *fixture) newBackend(t *testing.T, name string) *backend {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -123,7 +125,7 @@ func (f *fixture) newBackend(t *testing.T, name string) *backend {
 	return to
 }
 
-// upgrade turns the connection into one that echoes lines.
+// upgrade upgrades the connection to one that echoes a line.
 func upgrade(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "echo" {
 		http.Error(w, "no upgrade", http.StatusBadRequest)
@@ -140,7 +142,8 @@ func upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// client has a certificate for user, or none when user is empty.
+// client returns a client with a certificate for user, or without one if user is
+// empty.
 func (f *fixture) client(t *testing.T, user string, groups ...string) *http.Client {
 	t.Helper()
 	config := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: f.ca.pool()}
@@ -152,7 +155,7 @@ func (f *fixture) client(t *testing.T, user string, groups ...string) *http.Clie
 	return &http.Client{Transport: transport}
 }
 
-// get sends a request with the header given and returns the answer and its
+// get sends a request with the given header and returns the response and its
 // body.
 func (f *fixture) get(t *testing.T, client *http.Client, path string, header http.Header) (*http.Response, []byte) {
 	t.Helper()
@@ -175,8 +178,8 @@ func (f *fixture) get(t *testing.T, client *http.Client, path string, header htt
 	return response, body
 }
 
-// seen sends a request over HTTP/1.1, which allows every header, and it must
-// reach a backend.
+// seen sends a request over HTTP/1.1, which allows every header, and returns it
+// as the backend received it.
 func (f *fixture) seen(t *testing.T, path string, header http.Header) echo {
 	t.Helper()
 	client := f.client(t, "jane", "dev", "ops")
@@ -356,7 +359,7 @@ func TestRouterStreamsWatches(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	events := bufio.NewScanner(response.Body)
 	for _, want := range []string{"first", "second"} {
-		// The backend holds its next event back until this one was seen.
+		// The backend sends its next event only after this one was received.
 		if !events.Scan() || events.Text() != want {
 			t.Fatalf("got event %q (%v), want %q", events.Text(), events.Err(), want)
 		}
@@ -394,7 +397,8 @@ func TestRouterPassesUpgrades(t *testing.T) {
 	}
 }
 
-// TestRouterHangs: a user who is held gets no answer from that project; others do, and so does the user elsewhere.
+// TestRouterHangs verifies that requests of a held user to a project are not answered, while other users' requests are, and
+// this user's requests elsewhere.
 func TestRouterHangs(t *testing.T) {
 	f := newFixture(t)
 	f.held = "slow"

@@ -22,28 +22,29 @@ import (
 
 // Planes starts the control planes of projects.
 type Planes interface {
-	// Start starts the kube-apiserver of a project, or finds the one that runs
-	// already, and returns an admin's configuration for it once it is ready.
-	// It is called again after an error, and for several projects at once.
+	// Start starts the kube-apiserver of a project unless it is running, and
+	// returns an administrator's configuration once it is ready. It is called
+	// again after an error, and concurrently for several projects.
 	Start(ctx context.Context, project string) (*rest.Config, error)
 }
 
-// Options of the stand-in.
+// Options configure the stand-in.
 type Options struct {
 	// Listen is the address the router listens on, host:port.
 	Listen string
 	// CertFile and KeyFile are the router's serving certificate.
 	CertFile, KeyFile string
-	// ClientCAFile signs the client certificates that are accepted.
+	// ClientCAFile is the CA of the client certificates that are accepted.
 	ClientCAFile string
-	// Root is an admin's configuration for the kube-apiserver of Milo's root.
+	// Root is an administrator's configuration for the kube-apiserver of Milo's
+	// root.
 	Root *rest.Config
 	// FrontProxy is the client certificate that the kube-apiservers accept
 	// X-Remote-* headers from. Only its certificate and key are used.
 	FrontProxy rest.TLSClientConfig
 	// Planes starts projects.
 	Planes Planes
-	// Log receives what happens. Nil: nothing is logged.
+	// Log receives log messages. Nil: nothing is logged.
 	Log *slog.Logger
 }
 
@@ -54,14 +55,14 @@ const ReadyPath = "/stand-in/readyz"
 const (
 	// headerTimeout bounds how long a client may take to send its headers.
 	headerTimeout = 30 * time.Second
-	// drainTimeout bounds how long requests may go on after the end; watches
-	// never end by themselves.
+	// drainTimeout bounds how long requests may continue after ctx ends;
+	// watches never end by themselves.
 	drainTimeout = time.Second
 )
 
-// Serve runs the router and the rules of Projects until ctx ends, and then
-// returns nil. Any other return is an error that no retry can clear, such as a
-// taken port or a root that does not answer.
+// Serve runs the router and the controller of Projects until ctx ends, and then
+// returns nil. It returns only errors that no retry resolves, such as a port that
+// is taken or a root that does not answer.
 func Serve(ctx context.Context, o Options) error {
 	if err := o.validate(); err != nil {
 		return err
@@ -75,11 +76,11 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	root, err := newPlane(o.Root)
 	if err != nil {
-		return fmt.Errorf("connecting to Milo's root: %w", err)
+		return fmt.Errorf("connect to Milo's root: %w", err)
 	}
 	rootBackend, err := newBackend(o.Root, o.FrontProxy)
 	if err != nil {
-		return fmt.Errorf("connecting to Milo's root as front proxy: %w", err)
+		return fmt.Errorf("connect to Milo's root as front proxy: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
@@ -111,16 +112,16 @@ func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler,
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("stopping the router: %w", err)
+		return fmt.Errorf("stop the router: %w", err)
 	}
-	// What is left are watches; closing them is what ends them.
+	// The requests that are left are watches, which end when they are closed.
 	if err := server.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		return fmt.Errorf("closing the router: %w", err)
+		return fmt.Errorf("close the router: %w", err)
 	}
 	return nil
 }
 
-// validate reports everything that is missing at once.
+// validate returns an error that names everything that is missing.
 func (o *Options) validate() error {
 	var errs []error
 	need := func(name string, set bool) {
@@ -137,17 +138,17 @@ func (o *Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// tls is the listener's configuration. A certificate is not asked for during
-// the handshake, so that ReadyPath needs none and a caller without one gets a
-// Status it can read.
+// tls returns the listener's configuration. The handshake does not require a
+// client certificate, so that ReadyPath needs none and a caller without one gets
+// a Status.
 func (o *Options) tls() (*tls.Config, error) {
 	certificate, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
 	if err != nil {
-		return nil, fmt.Errorf("loading the router's serving certificate: %w", err)
+		return nil, fmt.Errorf("load the router's serving certificate: %w", err)
 	}
 	ca, err := os.ReadFile(o.ClientCAFile)
 	if err != nil {
-		return nil, fmt.Errorf("loading the CA of client certificates: %w", err)
+		return nil, fmt.Errorf("load the CA of client certificates: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {

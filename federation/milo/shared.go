@@ -21,7 +21,7 @@ import (
 const (
 	rbacGroup      = "rbac.authorization.k8s.io"
 	admissionGroup = "admissionregistration.k8s.io"
-	// bootstrapLabel marks what every kube-apiserver makes for itself.
+	// bootstrapLabel marks objects that every kube-apiserver creates itself.
 	bootstrapLabel = "kubernetes.io/bootstrapping"
 	lastApplied    = "kubectl.kubernetes.io/last-applied-configuration"
 )
@@ -44,13 +44,13 @@ var sharedResources = []schema.GroupVersionResource{
 	{Group: admissionGroup, Version: "v1", Resource: "validatingwebhookconfigurations"},
 }
 
-// sharedSet is what all projects have in common, read from the root.
+// sharedSet is the set of objects at the root that every project has copies of.
 type sharedSet struct {
 	stores map[schema.GroupVersionResource]cache.Store
 }
 
-// watch registers the set's informers with the factory. changed is called for
-// every object whose copy has to change.
+// watch registers the set's informers with the factory and calls changed for
+// every object whose copies have to change.
 func (s *sharedSet) watch(factory dynamicinformer.DynamicSharedInformerFactory, changed func(item)) error {
 	s.stores = map[schema.GroupVersionResource]cache.Store{}
 	for _, resource := range sharedResources {
@@ -71,20 +71,20 @@ func (s *sharedSet) watch(factory dynamicinformer.DynamicSharedInformerFactory, 
 			},
 		})
 		if err != nil {
-			return fmt.Errorf("watching %s at Milo's root: %w", resource.Resource, err)
+			return fmt.Errorf("watch %s at Milo's root: %w", resource.Resource, err)
 		}
 	}
 	return nil
 }
 
 // installTo writes the whole set to a project and deletes the copies whose
-// original went while nobody watched.
+// original has been deleted meanwhile.
 func (s *sharedSet) installTo(ctx context.Context, to *plane) error {
 	for _, resource := range sharedResources {
 		names := s.stores[resource].ListKeys()
 		existing, err := to.objects.Resource(resource).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return fmt.Errorf("listing %s: %w", resource.Resource, err)
+			return fmt.Errorf("list %s: %w", resource.Resource, err)
 		}
 		for i := range existing.Items {
 			names = append(names, existing.Items[i].GetName())
@@ -99,7 +99,7 @@ func (s *sharedSet) installTo(ctx context.Context, to *plane) error {
 	return nil
 }
 
-// copyTo brings one object of a project in step with the root.
+// copyTo creates, updates or deletes a project's copy of one object.
 func (s *sharedSet) copyTo(ctx context.Context, to *plane, it item) error {
 	original, err := s.original(it)
 	if err != nil {
@@ -110,17 +110,17 @@ func (s *sharedSet) copyTo(ctx context.Context, to *plane, it item) error {
 	}
 	err = apply(ctx, to, it.resource, copyOf(original))
 	if apierrors.IsInvalid(err) && it.resource == bindingsResource {
-		// A binding's role cannot be changed; at the root it was deleted and made anew.
-		return errors.Join(err, deleteCopy(ctx, to, it)) // the next try makes it
+		// The role of a binding is immutable: at the root the binding was recreated.
+		return errors.Join(err, deleteCopy(ctx, to, it)) // the retry creates it
 	}
 	return err
 }
 
-// original is the object at the root, or nil when there is none to copy.
+// original returns the object at the root, or nil if there is none to copy.
 func (s *sharedSet) original(it item) (*unstructured.Unstructured, error) {
 	object, exists, err := s.stores[it.resource].GetByKey(it.name)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s %s of Milo's root: %w", it.resource.Resource, it.name, err)
+		return nil, fmt.Errorf("read %s %s of Milo's root: %w", it.resource.Resource, it.name, err)
 	}
 	if !exists {
 		return nil, nil
@@ -132,15 +132,14 @@ func (s *sharedSet) original(it item) (*unstructured.Unstructured, error) {
 	return original, nil
 }
 
-// servedBy reports whether a project serves every kind of the set, as a client
-// learns it from discovery.
+// servedBy reports whether discovery of a project lists every kind of the set.
 func (s *sharedSet) servedBy(ctx context.Context, by *plane) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err() // discovery takes no context
 	}
 	_, lists, _, err := by.kinds.GroupsAndMaybeResources()
 	if err != nil {
-		return false, fmt.Errorf("reading the kinds of the control plane: %w", err)
+		return false, fmt.Errorf("read the kinds of the control plane: %w", err)
 	}
 	for _, kind := range s.kinds(scopeCluster, scopeNamespaced) {
 		list := lists[kind.GroupVersion()]
@@ -151,8 +150,8 @@ func (s *sharedSet) servedBy(ctx context.Context, by *plane) (bool, error) {
 	return true, nil
 }
 
-// kinds are the resources of the shared CRDs that have one of the scopes, each
-// in one version it is served in.
+// kinds returns the resources of the shared CRDs that have one of the scopes,
+// each in one served version.
 func (s *sharedSet) kinds(scopes ...string) []schema.GroupVersionResource {
 	var kinds []schema.GroupVersionResource
 	for _, object := range s.stores[crdsResource].List() {
@@ -168,7 +167,7 @@ func (s *sharedSet) kinds(scopes ...string) []schema.GroupVersionResource {
 	return kinds
 }
 
-// servedKind is the resource of a CRD in the first version it is served in.
+// servedKind returns the resource of a CRD in its first served version.
 func servedKind(crd *unstructured.Unstructured) (schema.GroupVersionResource, bool) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
@@ -183,15 +182,16 @@ func servedKind(crd *unstructured.Unstructured) (schema.GroupVersionResource, bo
 	return schema.GroupVersionResource{}, false
 }
 
-// isShared tells what projects get from the root: everything watched but what
-// a kube-apiserver makes itself, and Projects, which exist at the root only.
+// isShared reports whether projects get a copy of a watched object. They get none
+// of objects that a kube-apiserver creates itself, of objects that are being
+// deleted, and of the CRD of Projects, which exist at the root only.
 func isShared(object *unstructured.Unstructured) bool {
 	_, bootstrap := object.GetLabels()[bootstrapLabel]
 	isProjects := object.GetKind() == "CustomResourceDefinition" && object.GetName() == projectsResource.GroupResource().String()
 	return !bootstrap && !isProjects && object.GetDeletionTimestamp() == nil
 }
 
-// copyOf is the apply configuration of an object's copy.
+// copyOf returns the apply configuration of an object's copy.
 func copyOf(original *unstructured.Unstructured) *unstructured.Unstructured {
 	object := original.DeepCopy()
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
@@ -199,7 +199,7 @@ func copyOf(original *unstructured.Unstructured) *unstructured.Unstructured {
 	delete(object.Object, "metadata")
 	delete(object.Object, "status")
 	if _, aggregated := object.Object["aggregationRule"]; aggregated {
-		delete(object.Object, "rules") // the project's own controller fills them in
+		delete(object.Object, "rules") // the project's own controller sets them
 	}
 	object.SetName(original.GetName())
 	if len(labels) > 0 {
@@ -211,8 +211,8 @@ func copyOf(original *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// sameCopy reports whether two states of an original have the same copy, so
-// that a change of its status alone writes nothing.
+// sameCopy reports whether two states of an original have the same copy, which
+// they do when only the status differs.
 func sameCopy(before, after any) bool {
 	a, okA := before.(*unstructured.Unstructured)
 	b, okB := after.(*unstructured.Unstructured)
@@ -229,10 +229,10 @@ func deleteCopy(ctx context.Context, from *plane, it item) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading %s %s: %w", it.resource.Resource, it.name, err)
+		return fmt.Errorf("read %s %s: %w", it.resource.Resource, it.name, err)
 	}
 	isCopy := slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager == fieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply
+		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
 	})
 	if !isCopy {
 		return nil

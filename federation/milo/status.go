@@ -17,8 +17,8 @@ import (
 // conditionReady of a Project, and its only reason.
 const conditionReady = "Ready"
 
-// readyCondition is the condition Ready that the Project should have, and
-// whether it has another.
+// readyCondition returns the condition Ready that the Project should have, and
+// whether it differs from the current one.
 func readyCondition(project *unstructured.Unstructured, now time.Time) (map[string]any, bool, error) {
 	var observed struct {
 		Status struct {
@@ -26,7 +26,7 @@ func readyCondition(project *unstructured.Unstructured, now time.Time) (map[stri
 		} `json:"status"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(project.Object, &observed); err != nil {
-		return nil, false, fmt.Errorf("reading the Project's status: %w", err)
+		return nil, false, fmt.Errorf("read the Project's status: %w", err)
 	}
 	conditions := observed.Status.Conditions
 	changed := meta.SetStatusCondition(&conditions, metav1.Condition{
@@ -39,13 +39,14 @@ func readyCondition(project *unstructured.Unstructured, now time.Time) (map[stri
 	})
 	condition, err := runtime.DefaultUnstructuredConverter.ToUnstructured(meta.FindStatusCondition(conditions, conditionReady))
 	if err != nil {
-		return nil, false, fmt.Errorf("writing the Project's status: %w", err)
+		return nil, false, fmt.Errorf("write the Project's status: %w", err)
 	}
 	return condition, changed, nil
 }
 
-// identified is an apply configuration for this very Project. The UID keeps it
-// from making one that is gone anew, or from writing to its namesake.
+// identified returns an apply configuration for exactly this Project: with the
+// UID, it neither recreates a deleted Project nor writes to a later one of the
+// same name.
 func identified(project *unstructured.Unstructured) *unstructured.Unstructured {
 	configuration := &unstructured.Unstructured{}
 	configuration.SetGroupVersionKind(project.GroupVersionKind())

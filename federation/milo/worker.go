@@ -21,8 +21,8 @@ const (
 	// finalizer holds a Project until its contents are gone.
 	finalizer = "resourcemanager.miloapis.com/project-contents"
 
-	// discoveryPoll and emptyPoll are how often a worker looks again at a
-	// control plane that installs kinds, or that is being emptied.
+	// discoveryPoll and emptyPoll are the delays after which a Project is
+	// requeued while its control plane installs kinds, or is being emptied.
 	discoveryPoll = 100 * time.Millisecond
 	emptyPoll     = 250 * time.Millisecond
 
@@ -30,8 +30,8 @@ const (
 	retryMost  = 5 * time.Second
 )
 
-// keptNamespaces stay in a project for ever: Milo's own two, and those that a
-// kube-apiserver makes anew or refuses to delete.
+// keptNamespaces are never deleted from a project: Milo's own two, and those that
+// a kube-apiserver recreates or refuses to delete.
 var keptNamespaces = map[string]bool{
 	metav1.NamespaceDefault: true,
 	"milo-system":           true,
@@ -40,27 +40,27 @@ var keptNamespaces = map[string]bool{
 	"kube-node-lease":       true,
 }
 
-// item is one object at the root that a worker has to look at.
+// item is an object at the root that a worker reconciles.
 type item struct {
 	resource schema.GroupVersionResource
 	name     string
 }
 
-// worker does everything for one project, one item at a time. Its fields other
-// than queue and serving belong to its goroutine.
+// worker reconciles one project, one item at a time.
 type worker struct {
 	*projects
 	name  string
 	queue workqueue.TypedRateLimitingInterface[item]
 	log   *slog.Logger
 
+	// Only the worker's goroutine uses these.
 	plane     *plane   // nil until the control plane is up
 	front     *backend // the same control plane for the router
 	installed bool     // whether the shared set was written once
 
-	// hangs is a user whose requests to the project get no answer, or nil.
+	// hangs is a user whose requests to the project are not answered, or nil.
 	hangs atomic.Pointer[string]
-	// serving is what the router uses; nil until every kind is served.
+	// serving is the backend for the router; nil until every kind is served.
 	serving atomic.Pointer[backend]
 }
 
@@ -74,7 +74,7 @@ func newWorker(ps *projects, name string) *worker {
 	}
 }
 
-// run works until ctx ends.
+// run reconciles items until ctx ends.
 func (w *worker) run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, w.queue.ShutDown)
 	defer stop()
@@ -82,7 +82,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// next works on one item and reports whether there may be more.
+// next reconciles one item and reports whether there may be more.
 func (w *worker) next(ctx context.Context) bool {
 	it, shutdown := w.queue.Get()
 	if shutdown || ctx.Err() != nil {
@@ -94,7 +94,7 @@ func (w *worker) next(ctx context.Context) bool {
 	case ctx.Err() != nil:
 		return false
 	case err != nil:
-		w.log.Warn("trying again", "resource", it.resource.Resource, "name", it.name, "error", err)
+		w.log.Warn("reconcile failed, requeued", "resource", it.resource.Resource, "name", it.name, "error", err)
 		w.queue.AddRateLimited(it)
 	case again > 0:
 		w.queue.Forget(it)
@@ -110,20 +110,20 @@ func (w *worker) reconcile(ctx context.Context, it item) (time.Duration, error) 
 		return w.reconcileProject(ctx)
 	}
 	if !w.installed {
-		return 0, nil // install reads the whole set
+		return 0, nil // install writes the whole set
 	}
 	return 0, w.shared.copyTo(ctx, w.plane, it)
 }
 
-// reconcileProject reads the Project from the root, not from a cache, so that
-// it never acts on what it wrote itself a moment ago.
+// reconcileProject reads the Project from the root and not from a cache, which
+// may lag behind the worker's own writes.
 func (w *worker) reconcileProject(ctx context.Context) (time.Duration, error) {
 	project, err := w.root.objects.Resource(projectsResource).Get(ctx, w.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading the Project: %w", err)
+		return 0, fmt.Errorf("read the Project: %w", err)
 	}
 	steps := []func(context.Context, *unstructured.Unstructured) (time.Duration, error){
 		w.protect, w.start, w.install, w.serve, w.empty, w.report,
@@ -136,7 +136,7 @@ func (w *worker) reconcileProject(ctx context.Context) (time.Duration, error) {
 	return 0, nil
 }
 
-// protect puts the finalizer on the Project before it can hold anything.
+// protect adds the finalizer before anything can be created in the project.
 func (w *worker) protect(ctx context.Context, project *unstructured.Unstructured) (time.Duration, error) {
 	if project.GetDeletionTimestamp() != nil || hasFinalizer(project) {
 		return 0, nil
@@ -146,14 +146,14 @@ func (w *worker) protect(ctx context.Context, project *unstructured.Unstructured
 	return 0, apply(ctx, w.root, projectsResource, held)
 }
 
-// start brings the control plane up.
+// start starts the control plane.
 func (w *worker) start(ctx context.Context, _ *unstructured.Unstructured) (time.Duration, error) {
 	if w.plane != nil {
 		return 0, nil
 	}
 	config, err := w.planes.Start(ctx, w.name)
 	if err != nil {
-		return 0, fmt.Errorf("starting the control plane: %w", err)
+		return 0, fmt.Errorf("start the control plane: %w", err)
 	}
 	front, err := newBackend(config, w.frontProxy)
 	if err != nil {
@@ -161,14 +161,14 @@ func (w *worker) start(ctx context.Context, _ *unstructured.Unstructured) (time.
 	}
 	plane, err := newPlane(config)
 	if err != nil {
-		return 0, fmt.Errorf("connecting to the control plane: %w", err)
+		return 0, fmt.Errorf("connect to the control plane: %w", err)
 	}
 	w.plane, w.front = plane, front
 	return 0, nil
 }
 
-// install makes the namespaces that are always there and writes the shared set
-// once; from then on it is kept in step object by object.
+// install creates Milo's namespaces and writes the shared set once. After that,
+// each changed object of the set is an item of its own.
 func (w *worker) install(ctx context.Context, _ *unstructured.Unstructured) (time.Duration, error) {
 	if w.installed {
 		return 0, nil
@@ -178,9 +178,9 @@ func (w *worker) install(ctx context.Context, _ *unstructured.Unstructured) (tim
 		namespace.SetAPIVersion("v1")
 		namespace.SetKind("Namespace")
 		namespace.SetName(name)
-		_, err := w.plane.objects.Resource(namespacesResource).Create(ctx, namespace, metav1.CreateOptions{FieldManager: fieldOwner})
+		_, err := w.plane.objects.Resource(namespacesResource).Create(ctx, namespace, metav1.CreateOptions{FieldManager: fieldManager})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return 0, fmt.Errorf("making namespace %s: %w", name, err)
+			return 0, fmt.Errorf("create namespace %s: %w", name, err)
 		}
 	}
 	if err := w.shared.installTo(ctx, w.plane); err != nil {
@@ -190,7 +190,7 @@ func (w *worker) install(ctx context.Context, _ *unstructured.Unstructured) (tim
 	return 0, nil
 }
 
-// serve opens the project to the router once every kind is there.
+// serve gives the control plane to the router once every kind is served.
 func (w *worker) serve(ctx context.Context, _ *unstructured.Unstructured) (time.Duration, error) {
 	if w.serving.Load() != nil {
 		return 0, nil
@@ -207,8 +207,8 @@ func (w *worker) serve(ctx context.Context, _ *unstructured.Unstructured) (time.
 	return 0, nil
 }
 
-// empty deletes what a Project that is being deleted holds, and lets it go
-// when nothing is left.
+// empty deletes the contents of a Project that is being deleted, and removes the
+// finalizer when nothing is left.
 func (w *worker) empty(ctx context.Context, project *unstructured.Unstructured) (time.Duration, error) {
 	if project.GetDeletionTimestamp() == nil || !hasFinalizer(project) {
 		return 0, nil
@@ -223,11 +223,11 @@ func (w *worker) empty(ctx context.Context, project *unstructured.Unstructured) 
 	if err := apply(ctx, w.root, projectsResource, identified(project)); err != nil && !apierrors.IsNotFound(err) {
 		return 0, err
 	}
-	w.log.Info("project is empty and let go")
+	w.log.Info("project is empty, finalizer removed")
 	return 0, nil
 }
 
-// report says that the project is ready. It stays so while it is being
+// report sets the condition Ready. It stays True while the Project is being
 // deleted.
 func (w *worker) report(ctx context.Context, project *unstructured.Unstructured) (time.Duration, error) {
 	if project.GetDeletionTimestamp() != nil {
@@ -239,10 +239,10 @@ func (w *worker) report(ctx context.Context, project *unstructured.Unstructured)
 	}
 	status := identified(project)
 	status.Object["status"] = map[string]any{"conditions": []any{condition}}
-	options := metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	_, err = w.root.objects.Resource(projectsResource).ApplyStatus(ctx, w.name, status, options)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return 0, fmt.Errorf("writing the Project's status: %w", err)
+		return 0, fmt.Errorf("write the Project's status: %w", err)
 	}
 	return 0, nil
 }

@@ -27,13 +27,13 @@ func quantityLimits() string {
 
 func statusLimits() string {
 	return fmt.Sprintf("local max_instances, max_message = %d, %d\nlocal template_generation_annotation = %q\n",
-		interpreter.MaxInstances, interpreter.MaxMessage, workv1alpha2.ResourceTemplateGenerationAnnotationKey)
+		interpreter.MaxInstances, v1alpha.MaxMessage, workv1alpha2.ResourceTemplateGenerationAnnotationKey)
 }
 
 func instanceTypes() string {
 	var out strings.Builder
 	out.WriteString("local instance_types = {\n")
-	types := interpreter.InstanceTypes()
+	types := v1alpha.InstanceTypes()
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		var size []string
 		for _, resource := range slices.Sorted(maps.Keys(types[name])) {
@@ -53,7 +53,7 @@ func reflectedStatus() string {
 	return "local reflected_status = " + fields(reflect.TypeFor[interpreter.ReflectedStatus](), "") + "\n"
 }
 
-// fields is a table of the fields of a type, for lua/types.lua.
+// fields is a Lua table with the fields of a type, for lua/types.lua.
 func fields(of reflect.Type, indent string) string {
 	var out strings.Builder
 	out.WriteString("{\n")
@@ -76,8 +76,7 @@ func writeFields(out *strings.Builder, of reflect.Type, indent string) {
 	}
 }
 
-// kind is how a field of a type is read. It panics on one that lua/types.lua has no reader for: that is for who
-// extends the API to add.
+// kind names the reader in lua/types.lua of a field. It panics when there is none: whoever extends the API adds one.
 func kind(of reflect.Type, indent string) string {
 	switch {
 	case of == reflect.TypeFor[metav1.Time]():

@@ -13,16 +13,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ofData are the verbs on the ConfigMaps and Secrets of every namespace, by role: the data that templates name is read in
-// the projects, copied on the hub, and looked for in the cells, where a list of metadata says enough.
+// ofData are the verbs on the ConfigMaps and Secrets of all namespaces, by role: the objects that templates name are read in
+// the projects, copied on the hub, and listed in the cells, where their metadata is enough.
 var ofData = map[string][]string{
 	"hub/role.yaml":               {"create", "delete", "get", "list", "patch", "watch"},
 	"project/role.yaml":           {"get", "list", "watch"},
 	"../../cell/access/role.yaml": {"list", "watch"},
 }
 
-// TestRolesAreNarrow: no role of the add-on has a wildcard, may do more with Secrets than carrying what templates name
-// and keeping its own CA take, writes webhook configurations but its own, or can raise its own or anybody's rights.
+// TestRolesAreNarrow: no role of the add-on has a wildcard, has more rights on Secrets than it needs to copy the data of
+// templates and to keep its own CA, may write webhook configurations of others, or can escalate rights.
 func TestRolesAreNarrow(t *testing.T) {
 	for _, file := range []string{"hub/role.yaml", "project/role.yaml", "../../cell/access/role.yaml"} {
 		content, err := os.ReadFile(file)
@@ -73,7 +73,7 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 			continue
 		}
 		name, sensitive := own[resource]
-		// A creation has no name to go by.
+		// RBAC cannot restrict a creation by name.
 		if sensitive && !slices.Equal(rule.Verbs, []string{"create"}) && !slices.Equal(rule.ResourceNames, []string{name}) {
 			t.Errorf("%s: %s other than %s in %+v", file, resource, name, rule)
 		}

@@ -6,7 +6,6 @@ package deployments
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,29 +22,19 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Owner is the field manager of this controller.
-const Owner apply.Owner = "karmada-compute-deployments"
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-deployments"
 
-// Projects finds the cluster of a project that this replica owns.
-type Projects interface {
-	Get(ctx context.Context, name multicluster.ClusterName) (cluster.Cluster, error)
-}
-
-// Locations says which cities a project may use.
-type Locations interface {
-	Object() client.Object
-	CityCodes(ctx context.Context, project client.Reader) ([]string, error)
-}
-
-// Reconciler keeps the deployments of Workloads. It is safe for concurrent use.
+// Reconciler keeps the WorkloadDeployments of Workloads. It is safe for concurrent use.
 type Reconciler struct {
-	// Projects are the projects that this replica owns.
-	Projects Projects
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
 	// Locations says which cities a project may use.
-	Locations Locations
-	// Clock stamps conditions.
+	Locations projects.Locations
+	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }
 
@@ -55,42 +44,39 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("deployments").
 		For(&v1alpha.Workload{}).
 		Owns(&v1alpha.WorkloadDeployment{}).
-		// A binding that appears gives waiting cities their deployments.
+		// A city without a location gets its deployment when the location appears.
 		Watches(r.Locations.Object(), allWorkloads).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }
 
-// allWorkloads asks for every Workload of the project in which something changed.
+// allWorkloads requests every Workload of the project in which an event happened.
 func allWorkloads(name multicluster.ClusterName, project cluster.Cluster) mchandler.EventHandler {
 	list := func(ctx context.Context, _ client.Object) []reconcile.Request {
 		var workloads v1alpha.WorkloadList
 		if err := project.GetClient().List(ctx, &workloads); err != nil {
-			// A read of a synced cache fails only when the project goes away with its Workloads.
-			log.FromContext(ctx).Error(err, "Workloads are not looked at again", "project", name)
+			// The list comes from a synced cache and fails only when the project is being disengaged.
+			log.FromContext(ctx).Error(err, "Cannot list the Workloads to reconcile", "project", name)
 			return nil
 		}
 		requests := make([]reconcile.Request, 0, len(workloads.Items))
 		for i := range workloads.Items {
-			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{
-				Namespace: workloads.Items[i].Namespace, Name: workloads.Items[i].Name,
-			}})
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&workloads.Items[i])})
 		}
 		return requests
 	}
 	return mchandler.ForCluster(handler.EnqueueRequestsFromMapFunc(list), name)
 }
 
-// pass is one look at one Workload.
-type pass struct {
+// scope is the state of one reconcile of a Workload.
+type scope struct {
 	*Reconciler
 	client   client.Client
 	events   events.EventRecorder
 	workload *v1alpha.Workload
 	// existing are the Workload's deployments by name.
 	existing map[string]*v1alpha.WorkloadDeployment
-	// cities are those that the project may use.
+	// cities are the cities that the project may use.
 	cities []string
-	// plan is what should exist.
-	plan plan
+	plan   plan
 }

@@ -16,16 +16,16 @@ import (
 // plan is what should exist for a Workload, and what cannot.
 type plan struct {
 	deployments []*v1alpha.WorkloadDeployment
-	// missing are, per placement, the cities for which the project has no location.
+	// missing are the cities for which the project has no location, by placement.
 	missing map[string][]string
-	// blocked are, per placement, messages that say what else keeps a deployment from being made.
+	// blocked are messages that say what else prevents a deployment, by placement.
 	blocked map[string][]string
-	// wanted are the placement and city of every deployment, whether it may be made or not.
+	// wanted are the placement and city of every deployment that the Workload asks for, also of those that are prevented.
 	wanted map[[2]string]bool
 }
 
-// makePlan builds one deployment per placement and city. A city that the project may not use gets none; one that
-// exists already stays, because a location that was withdrawn must not stop what runs.
+// makePlan builds one deployment per placement and city. A city that the project may not use gets none, but keeps the one
+// that it has: withdrawing a location must not stop what runs.
 func makePlan(workload *v1alpha.Workload, cities []string, existing map[string]*v1alpha.WorkloadDeployment) plan {
 	result := plan{missing: map[string][]string{}, blocked: map[string][]string{}, wanted: map[[2]string]bool{}}
 	for i := range workload.Spec.Placements {
@@ -57,8 +57,8 @@ func (p *plan) wants(existing *v1alpha.WorkloadDeployment) bool {
 
 func sameCity(a, b string) bool { return v1alpha.CityLabel(a) == v1alpha.CityLabel(b) }
 
-// sameDeployment says whether existing is the deployment that desired describes, and not another one whose names
-// happen to join to the same.
+// sameDeployment says whether existing is the deployment that desired describes. The names of another Workload, placement and
+// city may join to the same deployment name.
 func sameDeployment(existing, desired *v1alpha.WorkloadDeployment) bool {
 	return existing.Spec.WorkloadRef.UID == desired.Spec.WorkloadRef.UID &&
 		existing.Spec.PlacementName == desired.Spec.PlacementName &&
@@ -76,14 +76,7 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 				v1alpha.LabelPlacementName: placement.Name,
 				v1alpha.LabelCityCode:      strings.ToUpper(city),
 			},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion:         v1alpha.GroupVersion.String(),
-				Kind:               "Workload",
-				Name:               workload.Name,
-				UID:                workload.UID,
-				Controller:         new(true),
-				BlockOwnerDeletion: new(true),
-			}},
+			OwnerReferences: []metav1.OwnerReference{workload.ControllerReference()},
 		},
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef:   v1alpha.WorkloadReference{Name: workload.Name, UID: workload.UID},
@@ -95,7 +88,7 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 	}
 }
 
-// describeMissing says which cities a placement cannot use, and which it could.
+// describeMissing names the cities that a placement cannot use, and those that it could.
 func describeMissing(missing, cities []string) string {
 	have := "no location at all"
 	if len(cities) > 0 {

@@ -16,31 +16,28 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-func (p *pass) writeStatus(ctx context.Context) error {
-	status := p.desiredStatus()
-	if equality.Semantic.DeepEqual(p.workload.Status, status) {
+func (s *scope) writeStatus(ctx context.Context) error {
+	status := s.desiredStatus()
+	if equality.Semantic.DeepEqual(s.workload.Status, status) {
 		return nil
 	}
-	p.tellOfMissing(status)
-	update := p.workload.DeepCopy()
-	update.Status = status
-	return apply.Status(ctx, p.client, Owner, update)
+	s.warnOfMissing(status)
+	s.workload.Status = status
+	return apply.Status(ctx, s.client, FieldManager, s.workload)
 }
 
-// desiredStatus sums what the deployments report.
-func (p *pass) desiredStatus() v1alpha.WorkloadStatus {
-	status := v1alpha.WorkloadStatus{
-		ObservedGeneration: p.workload.Generation,
-		Conditions:         slices.Clone(p.workload.Status.Conditions),
-	}
+// desiredStatus sums up what the deployments report.
+func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
+	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
 	var worst *metav1.Condition
 	anyAvailable, progressing := false, false
-	for i := range p.workload.Spec.Placements {
-		name := p.workload.Spec.Placements[i].Name
-		placement := p.placementStatus(name)
-		for _, deployment := range p.deploymentsOf(name) {
+	for i := range s.workload.Spec.Placements {
+		name := s.workload.Spec.Placements[i].Name
+		placement := s.placementStatus(name)
+		for _, deployment := range s.deploymentsOf(name) {
 			status.Deployments++
 			progressing = progressing || !settled(deployment)
 		}
@@ -53,8 +50,8 @@ func (p *pass) desiredStatus() v1alpha.WorkloadStatus {
 		status.ReplicaCounts = status.Add(placement.ReplicaCounts)
 		status.Placements = append(status.Placements, placement)
 	}
-	p.set(&status.Conditions, workloadAvailable(anyAvailable, worst, status.Placements))
-	p.set(&status.Conditions, workloadProgressing(progressing))
+	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(),
+		workloadAvailable(anyAvailable, worst, status.Placements), workloadProgressing(progressing))
 	return status
 }
 
@@ -74,7 +71,7 @@ func workloadAvailable(anyAvailable bool, worst *metav1.Condition, placements []
 	}
 }
 
-// describe puts the messages of all placements that have something to say into one.
+// describe joins the messages of the placements.
 func describe(placements []v1alpha.WorkloadPlacementStatus) string {
 	var messages []string
 	for i := range placements {
@@ -95,17 +92,11 @@ func workloadProgressing(progressing bool) metav1.Condition {
 	return metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 }
 
-func (p *pass) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
+func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 	result := v1alpha.WorkloadPlacementStatus{Name: name}
-	for i := range p.workload.Status.Placements {
-		if p.workload.Status.Placements[i].Name == name {
-			result.Conditions = slices.Clone(p.workload.Status.Placements[i].Conditions)
-		}
-	}
-	deployments := p.deploymentsOf(name)
 	available := false
 	var worst *metav1.Condition
-	for _, deployment := range deployments {
+	for _, deployment := range s.deploymentsOf(name) {
 		result.ReplicaCounts = result.Add(deployment.Status.ReplicaCounts)
 		condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
 		switch {
@@ -116,11 +107,17 @@ func (p *pass) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 			worst = withData(condition, deployment)
 		}
 	}
-	p.set(&result.Conditions, p.placementAvailable(name, available, worst))
+	var existing []metav1.Condition
+	for i := range s.workload.Status.Placements {
+		if s.workload.Status.Placements[i].Name == name {
+			existing = s.workload.Status.Placements[i].Conditions
+		}
+	}
+	result.Conditions = conditions.Merged(existing, s.stamp(), s.placementAvailable(name, available, worst))
 	return result
 }
 
-// withData is a condition whose message also says what is wrong with the data that holds the deployment.
+// withData is the condition with the message of ReferencedDataReady added, when missing data holds the deployment.
 func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeployment) *metav1.Condition {
 	data := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionReferencedDataReady)
 	if available.Reason != v1alpha.ReasonReferencedDataNotReady || data == nil || data.Status == metav1.ConditionTrue {
@@ -131,7 +128,7 @@ func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeploymen
 	return result
 }
 
-func (p *pass) placementAvailable(name string, available bool, worst *metav1.Condition) metav1.Condition {
+func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,
 	}
@@ -140,13 +137,13 @@ func (p *pass) placementAvailable(name string, available bool, worst *metav1.Con
 		condition.Reason = worst.Reason
 		messages = append(messages, worst.Message)
 	}
-	if missing := p.plan.missing[name]; len(missing) > 0 {
+	if missing := s.plan.missing[name]; len(missing) > 0 {
 		if worst == nil {
 			condition.Reason = v1alpha.ReasonNoMatchingLocation
 		}
-		messages = append(messages, describeMissing(missing, p.cities))
+		messages = append(messages, describeMissing(missing, s.cities))
 	}
-	messages = append(messages, p.plan.blocked[name]...)
+	messages = append(messages, s.plan.blocked[name]...)
 	if available {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailableDeploymentFound
 	}
@@ -154,11 +151,11 @@ func (p *pass) placementAvailable(name string, available bool, worst *metav1.Con
 	return condition
 }
 
-// deploymentsOf are the deployments of a placement that are to stay, in the order of their names.
-func (p *pass) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
+// deploymentsOf are the deployments of a placement that the Workload asks for, by name.
+func (s *scope) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
 	var result []*v1alpha.WorkloadDeployment
-	for _, deployment := range p.existing {
-		if deployment.Spec.PlacementName == placement && p.plan.wants(deployment) {
+	for _, deployment := range s.existing {
+		if deployment.Spec.PlacementName == placement && s.plan.wants(deployment) {
 			result = append(result, deployment)
 		}
 	}
@@ -166,25 +163,23 @@ func (p *pass) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
 	return result
 }
 
-// settled says whether the cell has seen the newest deployment and has nothing left to change.
+// settled says whether the cells have acted on the newest generation of a deployment and have nothing left to change.
 func settled(deployment *v1alpha.WorkloadDeployment) bool {
 	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
 	return deployment.Status.ObservedGeneration == deployment.Generation &&
 		progressing != nil && progressing.Status == metav1.ConditionFalse
 }
 
-func (p *pass) set(conditions *[]metav1.Condition, condition metav1.Condition) {
-	condition.ObservedGeneration = p.workload.Generation
-	condition.LastTransitionTime = metav1.NewTime(p.Clock.Now()).Rfc3339Copy()
-	meta.SetStatusCondition(conditions, condition)
+func (s *scope) stamp() conditions.Stamp {
+	return conditions.Stamp{Generation: s.workload.Generation, Now: s.Clock.Now()}
 }
 
-// tellOfMissing sends an event when a city turns out not to be usable, once per change.
-func (p *pass) tellOfMissing(next v1alpha.WorkloadStatus) {
-	before := meta.FindStatusCondition(p.workload.Status.Conditions, v1alpha.ConditionAvailable)
+// warnOfMissing records an event when a city has no location, once per change of the message.
+func (s *scope) warnOfMissing(next v1alpha.WorkloadStatus) {
+	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionAvailable)
 	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionAvailable)
-	if len(p.plan.missing) == 0 || (before != nil && before.Message == after.Message) {
+	if len(s.plan.missing) == 0 || (before != nil && before.Message == after.Message) {
 		return
 	}
-	p.events.Eventf(p.workload, nil, corev1.EventTypeWarning, v1alpha.ReasonNoMatchingLocation, "Place", "%s", after.Message)
+	s.events.Eventf(s.workload, nil, corev1.EventTypeWarning, v1alpha.ReasonNoMatchingLocation, "Place", "%s", after.Message)
 }

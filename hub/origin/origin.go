@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package origin says which object in which project a hub object was made from.
+// Package origin marks objects on the hub with the project and namespace that they come from, and maps events of these
+// objects to requests for their originals.
 package origin
 
 import (
@@ -19,24 +20,58 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Project is the name of the project that a hub object belongs to, or "".
+// Origin is the namespace of a project that an object on the hub comes from.
+type Origin struct {
+	// Project is the name of the project.
+	Project string
+	// ProjectUID is the identity of the project.
+	ProjectUID types.UID
+	// Namespace is the namespace in the project.
+	Namespace string
+}
+
+// Labels are the labels of every object on the hub that comes from here. The map is the caller's own.
+func (o Origin) Labels() map[string]string {
+	return map[string]string{
+		v1alpha.LabelProject:          v1alpha.ProjectLabel(o.Project),
+		v1alpha.LabelProjectNamespace: o.Namespace,
+		v1alpha.LabelProjectUID:       string(o.ProjectUID),
+	}
+}
+
+// Annotations are the annotations of every object on the hub that comes from here. The map is the caller's own.
+func (o Origin) Annotations() map[string]string {
+	return map[string]string{v1alpha.AnnotationProjectName: o.Project}
+}
+
+// IsMarked says whether the add-on made an object on the hub.
+func IsMarked(onHub client.Object) bool { return onHub.GetLabels()[v1alpha.LabelProject] != "" }
+
+// Project is the name of the project that an object on the hub comes from, or "".
 func Project(onHub client.Object) multicluster.ClusterName {
 	return multicluster.ClusterName(onHub.GetAnnotations()[v1alpha.AnnotationProjectName])
 }
 
-// OfCopy asks for the original of a WorkloadDeployment on the hub: none when it is no copy.
+// OfCopy requests the original of an object on the hub, which has the same name; nothing for an object that is no copy.
 func OfCopy(_ context.Context, onHub client.Object) []mcreconcile.Request {
 	namespace := onHub.GetLabels()[v1alpha.LabelProjectNamespace]
-	if Project(onHub) == "" || namespace == "" {
-		return nil
-	}
-	return []mcreconcile.Request{{
-		ClusterName: Project(onHub),
-		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: onHub.GetName()}},
-	}}
+	return requestIn(onHub, types.NamespacedName{Namespace: namespace, Name: onHub.GetName()})
 }
 
-// OnHubEvent handles events of the hub by requests about projects.
+// NamespaceOfCopy requests the namespace of the project that an object on the hub comes from; nothing for an object that
+// is no copy.
+func NamespaceOfCopy(_ context.Context, onHub client.Object) []mcreconcile.Request {
+	return requestIn(onHub, types.NamespacedName{Name: onHub.GetLabels()[v1alpha.LabelProjectNamespace]})
+}
+
+func requestIn(onHub client.Object, name types.NamespacedName) []mcreconcile.Request {
+	if Project(onHub) == "" || onHub.GetLabels()[v1alpha.LabelProjectNamespace] == "" {
+		return nil
+	}
+	return []mcreconcile.Request{{ClusterName: Project(onHub), Request: reconcile.Request{NamespacedName: name}}}
+}
+
+// OnHubEvent handles events of the hub by requests for objects in projects.
 func OnHubEvent(requests func(context.Context, client.Object) []mcreconcile.Request) mchandler.EventHandlerFunc {
 	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
 		return handler.TypedEnqueueRequestsFromMapFunc(handler.TypedMapFunc[client.Object, mcreconcile.Request](requests))

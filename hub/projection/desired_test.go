@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-func newPass() *pass {
+func newScope() *scope {
 	original := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "uid", Generation: 9}}
 	original.Spec.CityCode = "DFW"
 	original.Spec.ScaleSettings.MinReplicas = 2
@@ -22,7 +22,7 @@ func newPass() *pass {
 	copied := original.DeepCopy()
 	copied.Generation = 3
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectGeneration: "9"}
-	return &pass{
+	return &scope{
 		Reconciler: &Reconciler{Clock: clocktesting.NewFakePassiveClock(time.Unix(1000, 0))},
 		deployment: original, copied: copied,
 	}
@@ -41,11 +41,11 @@ func TestObservedGeneration(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := newPass()
-			p.copied.Status.ObservedGeneration = c.hubObserved
-			p.copied.Annotations[v1alpha.AnnotationProjectGeneration] = c.annotation
-			p.deployment.Status.ObservedGeneration = c.before
-			if got := p.observedGeneration(); got != c.want {
+			s := newScope()
+			s.copied.Status.ObservedGeneration = c.hubObserved
+			s.copied.Annotations[v1alpha.AnnotationProjectGeneration] = c.annotation
+			s.deployment.Status.ObservedGeneration = c.before
+			if got := s.observedGeneration(); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}
 		})
@@ -54,7 +54,7 @@ func TestObservedGeneration(t *testing.T) {
 
 func TestDesiredStatusWithoutReport(t *testing.T) {
 	for served, want := range map[bool]string{true: v1alpha.ReasonInstancesProvisioning, false: v1alpha.ReasonNoMatchingLocation} {
-		status := newPass().desiredStatus(served, "")
+		status := newScope().desiredStatus(served, "")
 		available := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
 		if available == nil || available.Status != metav1.ConditionFalse || available.Reason != want || available.Message == "" {
 			t.Errorf("served %t: condition is %+v, want reason %s", served, available, want)
@@ -66,7 +66,7 @@ func TestDesiredStatusWithoutReport(t *testing.T) {
 }
 
 func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
-	p := newPass()
+	s := newScope()
 	existing := &v1alpha.Instance{}
 	existing.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: "old"}}}
 	existing.Spec.Controller = &v1alpha.InstanceController{TemplateHash: "old-hash"}
@@ -79,7 +79,7 @@ func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := p.desiredInstance(&v1alpha.ReportedInstance{Name: "web-0", TemplateHash: c.reported}, existing, "new-hash")
+			got := s.desiredInstance(&v1alpha.ReportedInstance{Name: "web-0", TemplateHash: c.reported}, existing, "new-hash")
 			if image := got.Spec.Runtime.Sandbox.Containers[0].Image; image != c.want {
 				t.Errorf("image is %q, want %q", image, c.want)
 			}
@@ -93,17 +93,17 @@ func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
 func TestTheConditionOfDataIsNotProjections(t *testing.T) {
 	data := metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSourceNotFound}
 	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonStableInstanceFound}
-	p := newPass()
-	p.deployment.Status.Conditions = []metav1.Condition{data}
-	if got := p.desiredStatus(true, ""); meta.FindStatusCondition(got.Conditions, data.Type) != nil {
+	s := newScope()
+	s.deployment.Status.Conditions = []metav1.Condition{data}
+	if got := s.desiredStatus(true, ""); meta.FindStatusCondition(got.Conditions, data.Type) != nil {
 		t.Errorf("before a cell has reported: %+v", got.Conditions)
 	}
 	// What a cell says of it does not become the project's either.
-	p.copied.Status.Conditions = []metav1.Condition{data, available}
-	if got := p.desiredStatus(true, ""); len(got.Conditions) != 1 || got.Conditions[0].Type != available.Type {
+	s.copied.Status.Conditions = []metav1.Condition{data, available}
+	if got := s.desiredStatus(true, ""); len(got.Conditions) != 1 || got.Conditions[0].Type != available.Type {
 		t.Errorf("after a cell has reported: %+v", got.Conditions)
 	}
-	if len(p.deployment.Status.Conditions) != 1 || len(p.copied.Status.Conditions) != 2 {
+	if len(s.deployment.Status.Conditions) != 1 || len(s.copied.Status.Conditions) != 2 {
 		t.Error("what was read was changed")
 	}
 }

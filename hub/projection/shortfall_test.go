@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,14 +35,14 @@ func TestShortfall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := testingclock.NewFakePassiveClock(time.Unix(1000, 0))
-			p := newPass()
-			p.Reconciler = &Reconciler{Clock: clock}
-			p.deployment.Spec.ScaleSettings.MinReplicas = 3
-			p.copied.Status.Conditions = reported
-			p.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+			s := newScope()
+			s.Reconciler = &Reconciler{Clock: clock}
+			s.deployment.Spec.ScaleSettings.MinReplicas = 3
+			s.copied.Status.Conditions = reported
+			s.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
 				Cells: []v1alpha.CellAssignment{{Name: "a", Indices: v1alpha.IndexRanges(c.assigned)}},
 			}
-			got := p.desiredStatus(true, c.refusal)
+			got := s.desiredStatus(true, c.refusal)
 			ready := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReplicasReady)
 			if (ready.Status == metav1.ConditionFalse) != (c.want != "") || !strings.Contains(ready.Message, c.want) {
 				t.Errorf("ReplicasReady is %+v", ready)
@@ -51,24 +50,11 @@ func TestShortfall(t *testing.T) {
 			if c.want != "" && (got.DesiredReplicas != 3 || !meta.IsStatusConditionTrue(got.Conditions, v1alpha.ConditionProgressing)) {
 				t.Errorf("desired are %d, conditions %+v", got.DesiredReplicas, got.Conditions)
 			}
-			p.deployment.Status = got
+			s.deployment.Status = got
 			clock.SetTime(time.Unix(2000, 0))
-			if again := p.desiredStatus(true, c.refusal); !equality.Semantic.DeepEqual(got, again) {
+			if again := s.desiredStatus(true, c.refusal); !equality.Semantic.DeepEqual(got, again) {
 				t.Errorf("it would be written again: %+v, then %+v", got, again)
 			}
 		})
-	}
-}
-
-func TestRefusal(t *testing.T) {
-	binding := &workv1alpha2.ResourceBinding{}
-	for status, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "", metav1.ConditionFalse: "why"} {
-		binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: status, Message: "why"}}
-		if got := refusal(binding); got != want {
-			t.Errorf("%s: %q, want %q", status, got, want)
-		}
-	}
-	if got := refusal(nil); got != "" {
-		t.Errorf("no binding: %q", got)
 	}
 }

@@ -26,30 +26,26 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
-// Owner is the field manager of this controller.
-const Owner apply.Owner = "karmada-compute-references"
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-references"
 
-// Projects finds the projects that this replica owns.
-type Projects interface {
-	Get(ctx context.Context, name multicluster.ClusterName) (cluster.Cluster, error)
-	UID(name multicluster.ClusterName) (types.UID, error)
-}
-
-// Reconciler carries what deployments name to the hub, one namespace of one project at a time. It is safe for
-// concurrent use.
+// Reconciler copies the ConfigMaps and Secrets that deployments name to the hub, one namespace of one project at a time. It
+// is safe for concurrent use.
 //
-// It looks at a namespace, not at one object: what a deployment waits for is said all at once, the limit on a
-// deployment's data is a sum, and no two writers of one object ever run at the same time.
+// It reconciles a namespace and not one object, so that a condition names everything that a deployment waits for, the limit
+// on a deployment's data can be a sum, and an object never has two concurrent writers.
 type Reconciler struct {
-	// Projects are the projects that this replica owns.
-	Projects Projects
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
 	// Hub reads deployments and the metadata of copies from a cache, and writes to the hub.
 	Hub client.Client
-	// Live reads the hub itself: contents are in no cache.
-	Live client.Reader
-	// Clock stamps conditions.
+	// APIReader reads the hub's API server: no cache has the contents of copies.
+	APIReader client.Reader
+	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
 	sources sources
@@ -60,14 +56,14 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("references").
-		// What is named changes with the deployments.
-		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(notStatus())).
-		// The hub's deployments own the copies, and hold what the cells report.
-		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(namespaceOfCopy),
-			append(onHub, mcbuilder.WithPredicates(predicate.Or(notStatus(), newReport())))...).
-		// Copies that were edited or deleted by hand are put back.
-		WatchesMetadata(&corev1.ConfigMap{}, origin.OnHubEvent(namespaceOfCopy), onHub...).
-		WatchesMetadata(&corev1.Secret{}, origin.OnHubEvent(namespaceOfCopy), onHub...).
+		// The templates of the deployments name the objects.
+		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		// The hub's deployments own the copies, and their status has what the cells report.
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.NamespaceOfCopy),
+			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged())))...).
+		// Copies that were edited or deleted by hand are restored.
+		WatchesMetadata(&corev1.ConfigMap{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
+		WatchesMetadata(&corev1.Secret{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
@@ -76,7 +72,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	return built.MultiClusterWatch(&r.sources)
 }
 
-// request asks for a namespace of a project.
+// request is for a namespace of a project.
 func request(project multicluster.ClusterName, namespace string) mcreconcile.Request {
 	return mcreconcile.Request{
 		ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Name: namespace}},
@@ -89,26 +85,9 @@ func namespaceInProject(project multicluster.ClusterName, _ cluster.Cluster) mch
 	})
 }
 
-// namespaceOfCopy asks for the namespace in the project that an object on the hub comes from.
-func namespaceOfCopy(_ context.Context, onHub client.Object) []mcreconcile.Request {
-	namespace := onHub.GetLabels()[v1alpha.LabelProjectNamespace]
-	if origin.Project(onHub) == "" || namespace == "" {
-		return nil
-	}
-	return []mcreconcile.Request{request(origin.Project(onHub), namespace)}
-}
-
-// notStatus passes everything but changes of status.
-func notStatus() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{},
-		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-			return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
-		}})
-}
-
-// newReport passes updates of deployments whose cells say something else about data than before. Their status changes
-// for many other reasons.
-func newReport() predicate.Predicate {
+// reportChanged drops updates of deployments whose cells report the same about data as before: their status changes for many
+// other reasons.
+func reportChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
@@ -116,7 +95,7 @@ func newReport() predicate.Predicate {
 	}}
 }
 
-// metadataOf is an object of a kind without its contents.
+// metadataOf is an empty object of a kind, to read its metadata into.
 func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}}
 }

@@ -36,21 +36,29 @@ func spec() *v1alpha.InstanceSpec {
 }
 
 func TestNamedBy(t *testing.T) {
-	want := map[reference]bool{{"Secret", "registry"}: true, {"Secret", "database"}: true, {"ConfigMap", "spare"}: false, {"ConfigMap", "app"}: true}
+	want := map[v1alpha.DataObject]bool{{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true, {Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true}
 	if got := namedBy(spec()); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
+func configMap(name string) item {
+	return item{"ns", v1alpha.DataObject{Kind: v1alpha.KindConfigMap, Name: name}}
+}
+
+func secret(name string) item {
+	return item{"ns", v1alpha.DataObject{Kind: v1alpha.KindSecret, Name: name}}
+}
+
 // named is a deployment of hub namespace ns that needs ConfigMaps.
 func named(name string, federated bool, configMaps ...string) *deployment {
-	d := &deployment{original: &v1alpha.WorkloadDeployment{}, hubNamespace: "ns", named: map[reference]bool{}}
+	d := &deployment{original: &v1alpha.WorkloadDeployment{}, hubNamespace: "ns", named: map[v1alpha.DataObject]bool{}}
 	d.original.Spec.CityCode = "DFW"
 	if federated {
 		d.copied = &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}}
 	}
 	for _, one := range configMaps {
-		d.named[reference{v1alpha.KindConfigMap, one}] = true
+		d.named[v1alpha.DataObject{Kind: v1alpha.KindConfigMap, Name: one}] = true
 	}
 	return d
 }
@@ -64,7 +72,7 @@ func TestCollect(t *testing.T) {
 		t.Fatalf("got %v", objects)
 	}
 	for name, owners := range want {
-		o := objects[item{"ns", v1alpha.KindConfigMap, name}]
+		o := objects[configMap(name)]
 		var got []string
 		for _, owner := range o.owners {
 			got = append(got, owner.Name)
@@ -107,7 +115,6 @@ func TestExamine(t *testing.T) {
 }
 
 func TestDesiredCopy(t *testing.T) {
-	o := &object{item: item{"ns", v1alpha.KindSecret, "database"}, owners: []metav1.OwnerReference{{Name: "web"}}}
 	source := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "database", Namespace: "default", UID: "uid", ResourceVersion: "7", Finalizers: []string{"theirs"},
@@ -116,7 +123,10 @@ func TestDesiredCopy(t *testing.T) {
 		Type: "example.com/typed", Data: map[string][]byte{"password": []byte("hidden")}, Immutable: new(true),
 	}
 	labels, annotations := map[string]string{v1alpha.LabelProject: "cluster-p"}, map[string]string{v1alpha.AnnotationProjectName: "p"}
-	got, ok := desiredCopy(source, o, labels, annotations).(*corev1.Secret)
+	metadata := metav1.ObjectMeta{
+		Namespace: "ns", Name: "database", Labels: labels, Annotations: annotations, OwnerReferences: []metav1.OwnerReference{{Name: "web"}},
+	}
+	got, ok := desiredCopy(source, metadata).(*corev1.Secret)
 	if !ok || got.Type != source.Type || !contentOf(got).sameData(contentOf(source)) || got.Immutable != nil {
 		t.Errorf("got %+v", got)
 	}
@@ -124,15 +134,15 @@ func TestDesiredCopy(t *testing.T) {
 		!maps.Equal(got.Labels, labels) || !maps.Equal(got.Annotations, annotations) || len(got.OwnerReferences) != 1 {
 		t.Errorf("metadata %+v", got.ObjectMeta)
 	}
-	configMap := &corev1.ConfigMap{Data: map[string]string{"a": "b"}, BinaryData: map[string][]byte{"c": {1}}}
-	copied := desiredCopy(configMap, &object{item: item{"ns", v1alpha.KindConfigMap, "app"}}, labels, annotations)
-	if kindOf(copied) != v1alpha.KindConfigMap || !contentOf(copied).sameData(contentOf(configMap)) {
+	app := &corev1.ConfigMap{Data: map[string]string{"a": "b"}, BinaryData: map[string][]byte{"c": {1}}}
+	copied := desiredCopy(app, metadata)
+	if kindOf(copied) != v1alpha.KindConfigMap || !contentOf(copied).sameData(contentOf(app)) {
 		t.Errorf("got %+v", copied)
 	}
 }
 
 func TestWhatACopyNeeds(t *testing.T) {
-	owner := ownerReference(named("web", true).copied)
+	owner := named("web", true).copied.OwnerReference()
 	desired := func() *corev1.Secret {
 		return &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha.LabelProject: "p"}, OwnerReferences: []metav1.OwnerReference{owner}},
@@ -140,9 +150,9 @@ func TestWhatACopyNeeds(t *testing.T) {
 		}
 	}
 	tests := map[string]struct {
-		change   func(*corev1.Secret)
-		wantSame bool
-		wantAnew bool
+		change       func(*corev1.Secret)
+		wantSame     bool
+		wantRecreate bool
 	}{
 		"nothing":          {func(*corev1.Secret) {}, true, false},
 		"labels of others": {func(s *corev1.Secret) { s.Labels["karmada.io/managed"] = "true" }, true, false},
@@ -150,7 +160,7 @@ func TestWhatACopyNeeds(t *testing.T) {
 			s.OwnerReferences = append(s.OwnerReferences, metav1.OwnerReference{APIVersion: "v1"})
 		}, true, false},
 		"an owner that is no more": {func(s *corev1.Secret) {
-			s.OwnerReferences = append(s.OwnerReferences, ownerReference(named("old", true).copied))
+			s.OwnerReferences = append(s.OwnerReferences, named("old", true).copied.OwnerReference())
 		}, false, false},
 		"an owner that is missing":   {func(s *corev1.Secret) { s.OwnerReferences = nil }, false, false},
 		"a label that is missing":    {func(s *corev1.Secret) { s.Labels = nil }, false, false},
@@ -164,8 +174,9 @@ func TestWhatACopyNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			copied := desired()
 			test.change(copied)
-			if same, anew := sameCopy(copied, desired()), mustBeMadeAnew(copied, desired()); same != test.wantSame || anew != test.wantAnew {
-				t.Errorf("same is %t, made anew is %t", same, anew)
+			same, recreate := sameCopy(copied, desired()), mustBeRecreated(copied, desired())
+			if same != test.wantSame || recreate != test.wantRecreate {
+				t.Errorf("same is %t, must be recreated is %t", same, recreate)
 			}
 		})
 	}
@@ -173,7 +184,7 @@ func TestWhatACopyNeeds(t *testing.T) {
 
 func TestKeeps(t *testing.T) {
 	if keeps(nil) {
-		t.Error("what nobody names goes")
+		t.Error("the copy of an object that is not named stays")
 	}
 	for reason, want := range map[string]bool{
 		"": true, v1alpha.ReasonSourceNotFound: false, v1alpha.ReasonSourceTooLarge: true, v1alpha.ReasonSourceUnauthorized: true, v1alpha.ReasonResolving: true,
@@ -186,10 +197,10 @@ func TestKeeps(t *testing.T) {
 
 func TestInOrder(t *testing.T) {
 	objects := collect([]*deployment{named("web", true, "b", "a", "c")})
-	objects[item{"ns", v1alpha.KindSecret, "0"}] = &object{item: item{"ns", v1alpha.KindSecret, "0"}}
+	objects[secret("0")] = &object{item: secret("0")}
 	var got []string
 	for _, o := range inOrder(maps.Values(objects)) {
-		got = append(got, o.name)
+		got = append(got, o.Name)
 	}
 	if !slices.Equal(got, []string{"a", "b", "c", "0"}) {
 		t.Errorf("got %v", got)

@@ -5,5 +5,5 @@
 // each to the hub namespace, owned by the hub's deployments that name it, and the condition ReferencedDataReady of the
 // project's WorkloadDeployments. Karmada takes the copies to the cells of these deployments and nowhere else.
 //
-// What a Secret holds is never cached, logged or put into an error, an event or a condition.
+// The contents of Secrets are never cached, logged or put into an error, an event or a condition.
 package references

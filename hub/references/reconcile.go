@@ -17,69 +17,73 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/requeue"
 )
 
 const (
-	// unwatchedRetry is when a namespace is looked at again of which something cannot be watched.
+	// engageRetry is how soon a namespace is requeued whose project is just being engaged.
+	engageRetry = time.Second
+	// unwatchedRetry is how soon a namespace is requeued when one of its objects cannot be watched.
 	unwatchedRetry = 10 * time.Second
-	// refusedRetry is when a namespace is looked at again of which something cannot be read or is somebody else's: no
-	// event tells when that changes.
+	// refusedRetry is how soon a namespace is requeued when one of its objects may not be read, or when an object of somebody
+	// else has the name of its copy: no event says that this has changed.
 	refusedRetry = 30 * time.Second
 )
 
-// pass is one look at one namespace of one project.
-type pass struct {
+// scope is the state of one reconcile of a namespace of a project.
+type scope struct {
 	*Reconciler
 	project    client.Client
 	projectAPI client.Reader
-	// projectName and projectUID are the identity of the project.
-	projectName string
-	projectUID  types.UID
-	namespace   string
-	sources     *projectSources
+	// origin is what copies are marked with.
+	origin    origin.Origin
+	namespace string
+	sources   *projectSources
 	// deployments are those of the namespace.
 	deployments []*deployment
-	// objects are what they name.
+	// objects are the objects that the deployments name.
 	objects map[item]*object
 	// hubNamespaces are where the copies of the namespace's deployments are.
 	hubNamespaces map[string]bool
-	// again is when to look again although nothing happens; 0: never.
-	again time.Duration
+	requeueAfter  requeue.After
 }
 
-// Reconcile looks at one namespace of one project: the name in the request is the namespace's.
+// Reconcile copies the objects that the deployments of a namespace name to the hub. The name in the request is the
+// namespace's.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-	project, err := r.Projects.Get(ctx, request.ClusterName)
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	uid, err := r.Projects.UID(request.ClusterName)
-	if err != nil {
-		return reconcile.Result{}, err
+	s := &scope{
+		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
+		origin: project.Origin(request.Name), namespace: request.Name,
+		sources: r.sources.of(request.ClusterName), hubNamespaces: map[string]bool{},
 	}
-	sources := r.sources.of(request.ClusterName)
-	if sources == nil || sources.cluster != project {
-		// The project is just being engaged, which asks for every namespace with a deployment.
-		return reconcile.Result{RequeueAfter: time.Second}, nil
+	if s.sources == nil || s.sources.cluster != project.Cluster {
+		// The project is just being engaged, or engaged anew.
+		s.requeueAfter.AtMost(engageRetry)
+		return s.requeueAfter.Result(), nil
 	}
-	p := &pass{
-		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(), projectName: request.ClusterName.String(),
-		projectUID: uid, namespace: request.Name, sources: sources, hubNamespaces: map[string]bool{},
-	}
-	for _, step := range []func(context.Context) error{p.load, p.expectSources} {
+	for _, step := range []func(context.Context) error{s.load, s.expectSources} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	// One object or deployment that fails keeps none of the others from what is theirs.
+	// The failure of one object or deployment does not keep the others from their data.
 	var failed failures
-	for _, step := range []func(context.Context) error{p.readSources, p.carry, p.withdraw, p.writeConditions} {
+	for _, step := range []func(context.Context) error{s.checkSources, s.writeCopies, s.deleteCopies, s.writeConditions} {
 		failed.add(step(ctx))
 	}
-	return reconcile.Result{RequeueAfter: p.again}, failed.err()
+	if err := failed.err(); err != nil {
+		return reconcile.Result{}, err
+	}
+	return s.requeueAfter.Result(), nil
 }
 
-// failures are errors of parts that do not hold each other up.
+// failures collects the errors of parts that do not depend on each other.
 type failures []error
 
 func (f *failures) add(err error) {
@@ -95,47 +99,40 @@ func (f failures) err() error {
 	return errors.Join(f...)
 }
 
-// lookAgain asks for another look after some time at the latest.
-func (p *pass) lookAgain(after time.Duration) {
-	if p.again == 0 || after < p.again {
-		p.again = after
-	}
-}
-
 // load reads the namespace's deployments and their copies.
-func (p *pass) load(ctx context.Context) error {
+func (s *scope) load(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
-	if err := p.project.List(ctx, &list, client.InNamespace(p.namespace)); err != nil {
+	if err := s.project.List(ctx, &list, client.InNamespace(s.namespace)); err != nil {
 		return fmt.Errorf("list the project's deployments: %w", err)
 	}
 	for i := range list.Items {
 		original := &list.Items[i]
 		d := &deployment{
-			original: original, hubNamespace: original.Annotations[v1alpha.AnnotationFederationNamespace],
+			original: original, hubNamespace: original.Annotations[v1alpha.AnnotationHubNamespace],
 			named: namedBy(&original.Spec.Template.Spec),
 		}
 		if d.hubNamespace != "" {
-			p.hubNamespaces[d.hubNamespace] = true
+			s.hubNamespaces[d.hubNamespace] = true
 		}
-		// Of one that is being deleted, federation takes the copy away, and the garbage collector what that alone owns.
-		// Until it is gone its Instances may need what it names.
+		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation deletes its
+		// copy, and the garbage collector the objects that this copy alone owns.
 		if original.DeletionTimestamp.IsZero() {
-			if err := p.loadCopy(ctx, d); err != nil {
+			if err := s.loadCopy(ctx, d); err != nil {
 				return err
 			}
 		}
-		p.deployments = append(p.deployments, d)
+		s.deployments = append(s.deployments, d)
 	}
-	p.objects = collect(p.deployments)
+	s.objects = collect(s.deployments)
 	return nil
 }
 
-func (p *pass) loadCopy(ctx context.Context, d *deployment) error {
+func (s *scope) loadCopy(ctx context.Context, d *deployment) error {
 	if d.hubNamespace == "" {
 		return nil
 	}
 	copied := &v1alpha.WorkloadDeployment{}
-	err := p.Hub.Get(ctx, types.NamespacedName{Namespace: d.hubNamespace, Name: d.original.Name}, copied)
+	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: d.hubNamespace, Name: d.original.Name}, copied)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -148,82 +145,79 @@ func (p *pass) loadCopy(ctx context.Context, d *deployment) error {
 	return nil
 }
 
-// expectSources has watched what is named, before any of it is read, so that no change falls between.
-func (p *pass) expectSources(context.Context) error {
-	named := map[reference]bool{}
-	for i := range p.objects {
-		named[reference{i.kind, i.name}] = true
+// expectSources starts to watch the named objects before they are read, so that no change is missed between.
+func (s *scope) expectSources(context.Context) error {
+	named := map[v1alpha.DataObject]bool{}
+	for i := range s.objects {
+		named[i.DataObject] = true
 	}
-	for hubNamespace := range p.hubNamespaces {
-		p.sources.forgetLooks(hubNamespace, p.objects)
+	for hubNamespace := range s.hubNamespaces {
+		s.sources.forgetChecks(hubNamespace, s.objects)
 	}
-	return p.sources.expect(p.namespace, named)
+	return s.sources.expect(s.namespace, named)
 }
 
-// readSources finds out of each object whether it can be carried and how much it holds.
-func (p *pass) readSources(ctx context.Context) error {
+// checkSources finds out which objects can be copied, and how many bytes they hold.
+func (s *scope) checkSources(ctx context.Context) error {
 	var failed failures
-	for _, o := range inOrder(maps.Values(p.objects)) {
-		found, err := p.look(ctx, o)
+	for _, o := range inOrder(maps.Values(s.objects)) {
+		found, err := s.check(ctx, o)
 		if err != nil {
 			o.unknown = true
-			o.finding = finding{reason: v1alpha.ReasonResolving, message: fmt.Sprintf("%s %s could not be read just now; it is tried again", o.kind, o.name)}
-			failed.add(fmt.Errorf("read %s %s in namespace %s of the project: %w", o.kind, o.name, p.namespace, withoutContent(err)))
+			o.finding = finding{reason: v1alpha.ReasonResolving, message: fmt.Sprintf("%s %s could not be read; the add-on tries again", o.Kind, o.Name)}
+			failed.add(fmt.Errorf("read %s %s in namespace %s of the project: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
 			continue
 		}
 		o.finding = found
 	}
-	for _, d := range p.deployments {
-		if d.together(p.objects) > maxTogether {
+	for _, d := range s.deployments {
+		if d.together(s.objects) > maxTogether {
 			continue
 		}
-		for o := range d.of(p.objects) {
+		for o := range d.of(s.objects) {
 			o.wanted = true
 		}
 	}
 	return failed.err()
 }
 
-// look reads an object only when it is not the version that was seen last.
-func (p *pass) look(ctx context.Context, o *object) (finding, error) {
-	reader := p.sources.reader(o.kind)
+// check reads the contents of an object only when its version is not the one that was checked last.
+func (s *scope) check(ctx context.Context, o *object) (finding, error) {
+	reader := s.sources.reader(o.Kind)
 	if reader == nil {
-		p.lookAgain(unwatchedRetry)
-		return p.readLive(ctx, o)
+		s.requeueAfter.AtMost(unwatchedRetry)
+		return s.readAndRemember(ctx, o)
 	}
-	metadata := metadataOf(o.kind)
-	if err := reader.Get(ctx, o.key(p.namespace), metadata); err != nil {
+	metadata := metadataOf(o.Kind)
+	if err := reader.Get(ctx, o.in(s.namespace), metadata); err != nil {
 		if apierrors.IsNotFound(err) {
-			return missing(o.kind, o.name, p.namespace), nil
+			return missing(o.Kind, o.Name, s.namespace), nil
 		}
 		return finding{}, err
 	}
-	if seen := p.sources.lastLook(o.item); seen.source == version(metadata) {
+	if seen := s.sources.lastCheck(o.item); seen.source == version(metadata) {
 		return seen.finding, nil
 	}
-	return p.readLive(ctx, o)
+	return s.readAndRemember(ctx, o)
 }
 
-func (p *pass) readLive(ctx context.Context, o *object) (finding, error) {
-	source, found, err := p.read(ctx, o)
-	if source != nil {
-		seen := p.sources.lastLook(o.item)
-		if seen.source != version(source) {
-			p.sources.remember(o.item, look{source: version(source), finding: found})
-		}
+func (s *scope) readAndRemember(ctx context.Context, o *object) (finding, error) {
+	source, found, err := s.read(ctx, o)
+	if source != nil && s.sources.lastCheck(o.item).source != version(source) {
+		s.sources.remember(o.item, check{source: version(source), finding: found})
 	}
 	return found, err
 }
 
-// read reads an object of the project. The object is nil when it is not there or may not be read.
-func (p *pass) read(ctx context.Context, o *object) (client.Object, finding, error) {
-	source := newObject(o.kind)
-	switch err := p.projectAPI.Get(ctx, o.key(p.namespace), source); {
+// read reads an object of the project. The object is nil when it does not exist or may not be read.
+func (s *scope) read(ctx context.Context, o *object) (client.Object, finding, error) {
+	source := newObject(o.Kind)
+	switch err := s.projectAPI.Get(ctx, o.in(s.namespace), source); {
 	case apierrors.IsNotFound(err):
-		return nil, missing(o.kind, o.name, p.namespace), nil
+		return nil, missing(o.Kind, o.Name, s.namespace), nil
 	case apierrors.IsForbidden(err):
-		p.lookAgain(refusedRetry)
-		return nil, unreadable(o.kind, o.name, p.namespace), nil
+		s.requeueAfter.AtMost(refusedRetry)
+		return nil, unreadable(o.Kind, o.Name, s.namespace), nil
 	case err != nil:
 		return nil, finding{}, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -17,16 +16,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/transforms"
 )
 
 // sources are the ConfigMaps and Secrets in the projects that this replica has engaged. It is a source of events that
-// watches nothing in a project until a deployment of that project names something.
+// watches nothing in a project until a deployment there names an object.
 type sources struct {
 	mu       sync.Mutex
 	projects map[multicluster.ClusterName]*projectSources
 }
 
-// projectSources are the ConfigMaps and Secrets of one project. They go when the project is disengaged.
+// projectSources are the ConfigMaps and Secrets of one project. They end when the project is disengaged.
 type projectSources struct {
 	name    multicluster.ClusterName
 	cluster cluster.Cluster
@@ -35,34 +37,34 @@ type projectSources struct {
 	queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 
 	mu sync.Mutex
-	// metadata is a cache beside that of the project, so that a kind which cannot be watched keeps no other
-	// controller waiting; nil until something is named.
+	// metadata is a cache beside that of the project, so that a kind which cannot be watched does not delay other
+	// controllers; nil until a deployment names an object.
 	metadata cache.Cache
 	watched  map[string]cache.Informer
-	// named are the objects that deployments of a namespace name: events of others cost nothing.
-	named map[string]map[reference]bool
-	// looks are what was last seen of each object.
-	looks map[item]look
+	// named are the objects that the deployments of a namespace name; events of other objects are dropped.
+	named map[string]map[v1alpha.DataObject]bool
+	// checks are the last checks, by object.
+	checks map[item]check
 }
 
-// look is what was last seen of an object in the project and of its copy on the hub.
-type look struct {
+// check is what the last check of an object found.
+type check struct {
 	// source is the version of the object in the project.
 	source string
 	finding
-	// copied is the version of the copy that was right for this source.
+	// copied is the version of the copy that was right for this source, or "".
 	copied string
 }
 
-// version tells each state of each object from every other.
+// version identifies a state of an object. It also differs between an object and a later one of the same name.
 func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj.GetResourceVersion() }
 
-// ForCluster is part of a multicluster source.
+// ForCluster implements the source of a multicluster controller: it starts the sources of a project when it is engaged.
 func (s *sources) ForCluster(name multicluster.ClusterName, cl cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
 	start := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		project := &projectSources{
 			name: name, cluster: cl, ctx: ctx, queue: queue,
-			watched: map[string]cache.Informer{}, named: map[string]map[reference]bool{}, looks: map[item]look{},
+			watched: map[string]cache.Informer{}, named: map[string]map[v1alpha.DataObject]bool{}, checks: map[item]check{},
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -84,15 +86,15 @@ func (s *sources) forget(project *projectSources) {
 	}
 }
 
-// of are the sources of a project; nil when it is not engaged.
+// of are the sources of a project, or nil when it is not engaged.
 func (s *sources) of(project multicluster.ClusterName) *projectSources {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.projects[project]
 }
 
-// expect says what the deployments of a namespace name from now on, and has it watched.
-func (p *projectSources) expect(namespace string, named map[reference]bool) error {
+// expect replaces the objects that the deployments of a namespace name, and starts to watch their kinds.
+func (p *projectSources) expect(namespace string, named map[v1alpha.DataObject]bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(named) == 0 {
@@ -101,14 +103,14 @@ func (p *projectSources) expect(namespace string, named map[reference]bool) erro
 	}
 	p.named[namespace] = named
 	for one := range named {
-		if err := p.watch(one.kind); err != nil {
+		if err := p.watch(one.Kind); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// watch starts to watch a kind. p.mu is held.
+// watch starts to watch a kind, once. p.mu must be held.
 func (p *projectSources) watch(kind string) error {
 	if p.watched[kind] != nil {
 		return nil
@@ -116,13 +118,13 @@ func (p *projectSources) watch(kind string) error {
 	if p.metadata == nil {
 		metadata, err := cache.New(p.cluster.GetConfig(), cache.Options{
 			HTTPClient: p.cluster.GetHTTPClient(), Scheme: p.cluster.GetScheme(), Mapper: p.cluster.GetRESTMapper(),
-			DefaultTransform: identityOnly,
+			DefaultTransform: transforms.OnlyIdentity,
 		})
 		if err != nil {
 			return fmt.Errorf("make a cache for what deployments name: %w", err)
 		}
 		p.metadata = metadata
-		// It ends with the engagement, and is never waited for: until it has synced, objects are read one by one.
+		// It ends with the engagement. Nothing waits for its sync: until then objects are read one by one.
 		go func() { _ = metadata.Start(p.ctx) }()
 	}
 	informer, err := p.metadata.GetInformer(p.ctx, metadataOf(kind), cache.BlockUntilSynced(false))
@@ -149,14 +151,14 @@ func (p *projectSources) observe(kind string, obj any) {
 		return
 	}
 	p.mu.Lock()
-	named := p.named[changed.GetNamespace()][reference{kind, changed.GetName()}]
+	named := p.named[changed.GetNamespace()][v1alpha.DataObject{Kind: kind, Name: changed.GetName()}]
 	p.mu.Unlock()
 	if named {
 		p.queue.Add(request(p.name, changed.GetNamespace()))
 	}
 }
 
-// reader reads the metadata of a kind, or is nil while that is not known.
+// reader reads the metadata of a kind from the cache. It is nil until the cache has synced.
 func (p *projectSources) reader(kind string) client.Reader {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,43 +168,25 @@ func (p *projectSources) reader(kind string) client.Reader {
 	return p.metadata
 }
 
-func (p *projectSources) lastLook(i item) look {
+func (p *projectSources) lastCheck(i item) check {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.looks[i]
+	return p.checks[i]
 }
 
-func (p *projectSources) remember(i item, seen look) {
+func (p *projectSources) remember(i item, found check) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.looks[i] = seen
+	p.checks[i] = found
 }
 
-// forgetLooks drops what was seen of objects that the deployments of a namespace no longer name.
-func (p *projectSources) forgetLooks(hubNamespace string, keep map[item]*object) {
+// forgetChecks drops the checks of objects that the deployments of a namespace no longer name.
+func (p *projectSources) forgetChecks(hubNamespace string, keep map[item]*object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.looks {
+	for i := range p.checks {
 		if i.hubNamespace == hubNamespace && keep[i] == nil {
-			delete(p.looks, i)
+			delete(p.checks, i)
 		}
 	}
-}
-
-// identityOnly keeps of an object's metadata what tells its versions apart. Annotations may hold all of a Secret: kubectl
-// writes what it last applied there.
-func identityOnly(obj any) (any, error) {
-	if held, ok := obj.(client.Object); ok {
-		held.SetManagedFields(nil)
-		held.SetAnnotations(nil)
-		held.SetLabels(nil)
-		held.SetOwnerReferences(nil)
-		held.SetFinalizers(nil)
-	}
-	return obj, nil
-}
-
-// key is the name of an object in a namespace of the project.
-func (i item) key(namespace string) types.NamespacedName {
-	return types.NamespacedName{Namespace: namespace, Name: i.name}
 }

@@ -43,7 +43,7 @@ func TestAProjectThatNamesNothingIsNotWatched(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	if p.reader(v1alpha.KindSecret) != nil {
-		t.Error("what is not watched is not known")
+		t.Error("a kind that is not watched has a reader")
 	}
 }
 
@@ -51,7 +51,7 @@ func TestSourcesEndWithTheEngagement(t *testing.T) {
 	s := &sources{}
 	first, end := context.WithCancel(t.Context())
 	before := engage(first, t, s)
-	// The project is engaged anew before the end of the first engagement is heard of.
+	// The project is engaged anew before the first engagement has ended.
 	after := engage(t.Context(), t, s)
 	end()
 	s.forget(before)
@@ -66,14 +66,14 @@ func TestSourcesEndWithTheEngagement(t *testing.T) {
 
 func TestObserve(t *testing.T) {
 	p := engage(t.Context(), t, &sources{})
-	p.named["default"] = map[reference]bool{{v1alpha.KindSecret, "database"}: true}
+	p.named["default"] = map[v1alpha.DataObject]bool{{Kind: v1alpha.KindSecret, Name: "database"}: true}
 	changed := metadataOf(v1alpha.KindSecret)
 	changed.Namespace, changed.Name = "default", "other"
 	p.observe(v1alpha.KindSecret, changed)
 	changed.Name = "database"
 	p.observe(v1alpha.KindConfigMap, changed)
 	if p.queue.Len() > 0 {
-		t.Error("what nobody names costs a look")
+		t.Error("an object that is not named requeues its namespace")
 	}
 	p.observe(v1alpha.KindSecret, toolscache.DeletedFinalStateUnknown{Key: "default/database", Obj: changed})
 	if p.queue.Len() != 1 {
@@ -84,14 +84,14 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-func TestForgetLooks(t *testing.T) {
+func TestForgetChecks(t *testing.T) {
 	p := engage(t.Context(), t, &sources{})
-	kept, dropped, elsewhere := item{"ns", "Secret", "a"}, item{"ns", "Secret", "b"}, item{"other", "Secret", "b"}
+	kept, dropped, elsewhere := secret("a"), secret("b"), item{"other", secret("b").DataObject}
 	for _, one := range []item{kept, dropped, elsewhere} {
-		p.remember(one, look{source: "uid/1"})
+		p.remember(one, check{source: "uid/1"})
 	}
-	p.forgetLooks("ns", map[item]*object{kept: {}})
-	if p.lastLook(kept).source == "" || p.lastLook(elsewhere).source == "" || p.lastLook(dropped).source != "" {
-		t.Errorf("got %v", p.looks)
+	p.forgetChecks("ns", map[item]*object{kept: {}})
+	if p.lastCheck(kept).source == "" || p.lastCheck(elsewhere).source == "" || p.lastCheck(dropped).source != "" {
+		t.Errorf("got %v", p.checks)
 	}
 }

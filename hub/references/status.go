@@ -9,60 +9,55 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
 // maxMessage bounds the message of the condition, in bytes.
 const maxMessage = 1024
 
-// reasons are those of findings, the one that is shown first when there are several.
+// reasons are the reasons of findings. Of several findings the one whose reason comes first here gives the condition its
+// reason.
 var reasons = []string{
 	v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused, v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
 }
 
-// writeConditions says on each deployment what has become of the data that it names.
-func (p *pass) writeConditions(ctx context.Context) error {
+// writeConditions writes ReferencedDataReady on each deployment that names data, and removes it from the others.
+func (s *scope) writeConditions(ctx context.Context) error {
 	var failed failures
-	for _, d := range p.deployments {
+	for _, d := range s.deployments {
 		if d.original.DeletionTimestamp.IsZero() {
-			failed.add(p.writeCondition(ctx, d))
+			failed.add(s.writeCondition(ctx, d))
 		}
 	}
 	return failed.err()
 }
 
-func (p *pass) writeCondition(ctx context.Context, d *deployment) error {
+func (s *scope) writeCondition(ctx context.Context, d *deployment) error {
 	existing := meta.FindStatusCondition(d.original.Status.Conditions, v1alpha.ConditionReferencedDataReady)
 	if len(d.named) == 0 {
 		if existing == nil {
 			return nil
 		}
-		return apply.Conditions(ctx, p.project, Owner, d.original)
+		return apply.Conditions(ctx, s.project, FieldManager, d.original)
 	}
-	if existing != nil && d.isUnknown(p.objects) {
-		// What was known before says more than that one try failed.
+	if existing != nil && d.isUnknown(s.objects) {
+		// The present condition tells more than that a read has failed.
 		return nil
 	}
-	condition := desiredCondition(d, p.objects)
-	condition.ObservedGeneration = d.original.Generation
-	condition.LastTransitionTime = metav1.NewTime(p.Clock.Now()).Rfc3339Copy()
-	var one []metav1.Condition
-	if existing != nil {
-		one = append(one, *existing)
-	}
-	meta.SetStatusCondition(&one, condition)
-	if existing != nil && equality.Semantic.DeepEqual(*existing, one[0]) {
+	wanted := conditions.Stamped(d.original.Status.Conditions,
+		conditions.Stamp{Generation: d.original.Generation, Now: s.Clock.Now()}, desiredCondition(d, s.objects))
+	if conditions.Include(d.original.Status.Conditions, wanted) {
 		return nil
 	}
-	return apply.Conditions(ctx, p.project, Owner, d.original, one[0])
+	return apply.Conditions(ctx, s.project, FieldManager, d.original, wanted...)
 }
 
-// desiredCondition says of a deployment that names something what has become of it.
+// desiredCondition is the condition of a deployment that names data.
 func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse}
 	found := d.problems(objects)
@@ -89,7 +84,7 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	return condition
 }
 
-// isUnknown says whether something that a deployment names could not be read just now.
+// isUnknown says whether an object that a deployment names could not be read in this reconcile.
 func (d *deployment) isUnknown(objects map[item]*object) bool {
 	for o := range d.of(objects) {
 		if o.unknown {
@@ -99,20 +94,21 @@ func (d *deployment) isUnknown(objects map[item]*object) bool {
 	return false
 }
 
-// problems are what keeps the data of a deployment back, by reason, kind and name. An optional object may be missing.
+// problems are the findings that keep the data of a deployment from its cells, by reason, kind and name. A missing optional
+// object is none.
 func (d *deployment) problems(objects map[item]*object) []finding {
 	if d.hubNamespace == "" {
 		return []finding{{reason: v1alpha.ReasonResolving, message: "the deployment has no place on the hub yet"}}
 	}
 	var found []finding
 	for _, o := range inOrder(d.of(objects)) {
-		if needed := d.named[reference{o.kind, o.name}]; o.reason != "" && (needed || o.reason != v1alpha.ReasonSourceNotFound) {
+		if needed := d.named[o.DataObject]; o.reason != "" && (needed || o.reason != v1alpha.ReasonSourceNotFound) {
 			found = append(found, o.finding)
 		}
 	}
 	if sum := d.together(objects); sum > maxTogether {
 		found = append(found, finding{reason: v1alpha.ReasonSourceTooLarge, message: fmt.Sprintf(
-			"what the template names holds %d bytes together and at most %d are carried to cells; make it smaller or name fewer objects",
+			"the objects that the template names hold %d bytes together and at most %d are copied to cells; make them smaller or name fewer",
 			sum, maxTogether)})
 	}
 	slices.SortStableFunc(found, func(a, b finding) int {
@@ -121,15 +117,16 @@ func (d *deployment) problems(objects map[item]*object) []finding {
 	return found
 }
 
-// report is what the cells of a deployment say of its data.
+// report is what the cells of a deployment report about its data.
 type report struct {
-	// arrived says that an Instance of the current template has all of it.
+	// arrived says that an Instance of the current template has all objects that it needs.
 	arrived bool
-	// missing is what an Instance of the current template lacks, in the cell's words.
+	// missing is what an Instance of the current template lacks, in the words of its cell; or "".
 	missing string
 }
 
-// reportOf is what the cells say on a hub deployment. Instances of earlier templates do not count: they name other data.
+// reportOf is what the cells report on a deployment of the hub. Instances of earlier templates do not count: they name other
+// data.
 func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	if copied == nil || len(namedBy(&copied.Spec.Template.Spec)) == 0 {
 		return report{}
@@ -154,7 +151,7 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	return result
 }
 
-// bounded joins messages, as many as fit, and says how many it leaves out.
+// bounded joins as many messages as fit into maxMessage, and says how many it leaves out.
 func bounded(messages []string) string {
 	joined := strings.Join(messages, "; ")
 	for kept := len(messages) - 1; len(joined) > maxMessage && kept > 0; kept-- {

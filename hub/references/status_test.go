@@ -43,7 +43,7 @@ func TestReportOf(t *testing.T) {
 		"nobody reports":            {nil, report{}},
 		"one has it":                {map[string]metav1.ConditionStatus{"web-0": "True"}, report{arrived: true}},
 		"one lacks it":              {map[string]metav1.ConditionStatus{"web-0": "True", "web-1": "False"}, report{true, "web-1 says"}},
-		"one has not looked":        {map[string]metav1.ConditionStatus{"web-0": ""}, report{}},
+		"one has not said":          {map[string]metav1.ConditionStatus{"web-0": ""}, report{}},
 		"earlier templates are not": {map[string]metav1.ConditionStatus{"old-0": "True", "old-1": "False"}, report{}},
 	}
 	for name, test := range tests {
@@ -75,10 +75,10 @@ func TestDesiredCondition(t *testing.T) {
 		},
 		"the reason is the first of an order": {map[string]finding{"a": large, "b": absent("b")}, nil, "SourceNotFound", []string{"ConfigMap b", "too large"}},
 		"an optional one may be missing": {
-			map[string]finding{"a": absent("a")}, func(d *deployment) { d.named[reference{"ConfigMap", "a"}] = false }, "Ready", nil,
+			map[string]finding{"a": absent("a")}, func(d *deployment) { d.named[v1alpha.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "Ready", nil,
 		},
 		"an optional one may not be too large": {
-			map[string]finding{"a": large}, func(d *deployment) { d.named[reference{"ConfigMap", "a"}] = false }, "SourceTooLarge", nil,
+			map[string]finding{"a": large}, func(d *deployment) { d.named[v1alpha.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "SourceTooLarge", nil,
 		},
 		"together too large": {
 			map[string]finding{"a": {bytes: maxTogether - 1}, "b": {bytes: 2}}, nil, "SourceTooLarge", []string{"1048577 bytes together"},
@@ -94,7 +94,7 @@ func TestDesiredCondition(t *testing.T) {
 			d.copied = reporting(t, map[string]metav1.ConditionStatus{"web-0": "True"})
 			objects := collect([]*deployment{d})
 			for name, found := range test.findings {
-				objects[item{"ns", v1alpha.KindConfigMap, name}].finding = found
+				objects[configMap(name)].finding = found
 			}
 			if test.change != nil {
 				test.change(d)
@@ -126,11 +126,11 @@ func TestBounded(t *testing.T) {
 func TestIsUnknown(t *testing.T) {
 	d := named("web", true, "a", "b")
 	objects := collect([]*deployment{d, named("other", true, "c")})
-	objects[item{"ns", v1alpha.KindConfigMap, "c"}].unknown = true
+	objects[configMap("c")].unknown = true
 	if d.isUnknown(objects) {
 		t.Error("what others name does not count")
 	}
-	objects[item{"ns", v1alpha.KindConfigMap, "b"}].unknown = true
+	objects[configMap("b")].unknown = true
 	if !d.isUnknown(objects) {
 		t.Error("one that could not be read counts")
 	}

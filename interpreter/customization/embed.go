@@ -1,17 +1,17 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package customization holds the operations of package interpreter a second time, in Lua: what Karmada runs itself,
-// where no webhook can be reached, such as in the cells of pull mode.
+// Package customization has the operations of package interpreter in Lua, which Karmada runs itself. It needs no webhook, which
+// the agents of cells in pull mode often cannot reach.
 //
-// The Lua stands in lua, a file per operation and what they share. `make generate` puts it together with the facts that
-// Go knows. The cases in ../testdata, and random ones, hold for both.
+// The sources are in lua: a file per operation, and files that several operations share. `make generate` joins them with the
+// constants and types of the Go packages. The cases in ../testdata, and random cases, are tested with both.
 //
-// What Karmada's Lua makes equal is not told apart: an empty object from an empty list, and null from missing. Integers
-// from 2^53 on have been rounded and are refused where they are read. What an operation does not read is not checked.
+// Karmada's Lua does not tell an empty object from an empty list, nor null from a missing member. Integers from 2^53 on are
+// rounded there and are refused where they are read. Members that an operation does not read are not checked.
 //
-// Karmada stops a script after a second by the clock, with all that it does to read the script and the object: on a
-// machine with nothing to spare a report of a thousand Instances may not get through. The webhook has no such limit.
+// Karmada ends a script after one second of wall-clock time, which includes parsing the script and converting the object: on
+// an overloaded machine the report of a thousand Instances may fail. The webhook has no such limit.
 package customization
 
 import _ "embed"

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// hubTimeout ends a pass whose hub does not answer, so that the leaf is renewed all the same.
+	// hubTimeout bounds the requests of one Ensure, so that the leaf is renewed even if the hub does not answer.
 	hubTimeout = 10 * time.Second
-	// attempts is how often one pass reads again what other replicas changed meanwhile.
+	// attempts is how often one Ensure retries after a conflict with another replica.
 	attempts = 5
 )
 
@@ -31,13 +31,13 @@ type Authority struct {
 	policy  policy
 	changed chan struct{}
 
-	mu    sync.Mutex // held for a whole pass
+	mu    sync.Mutex // held by Ensure
 	state state      // as last read or written
 
 	served atomic.Pointer[served]
 }
 
-// served is what readers see. Leaf and bundle change together, so that the leaf's CA is always in the bundle.
+// served is the published state. Leaf and bundle change together, so that the leaf's CA is always in the bundle.
 type served struct {
 	bundle []byte
 	signer *ca
@@ -61,13 +61,13 @@ func New(options Options) (*Authority, error) {
 	return a, nil
 }
 
-// Start calls Ensure at once and then each Interval until ctx ends. Errors are logged and tried again.
+// Start calls Ensure at once and then each Interval until ctx ends. Errors are logged and retried.
 func (a *Authority) Start(ctx context.Context) error {
 	ticker := a.options.Clock.NewTicker(a.options.Interval)
 	defer ticker.Stop()
 	for {
 		if err := a.Ensure(ctx); err != nil && ctx.Err() == nil {
-			a.options.Log.Error(err, "webhook certificates: will be tried again")
+			a.options.Log.Error(err, "Webhook certificates are not up to date; retrying")
 		}
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (a *Authority) Start(ctx context.Context) error {
 // NeedLeaderElection tells a manager that every replica runs this.
 func (*Authority) NeedLeaderElection() bool { return false }
 
-// GetCertificate is for tls.Config.
+// GetCertificate implements tls.Config.GetCertificate.
 func (a *Authority) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	now := a.served.Load()
 	if now == nil {
@@ -89,8 +89,8 @@ func (a *Authority) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, erro
 	return now.leaf, nil
 }
 
-// Bundle is the PEM of what clients must trust, nil before the first Ensure. Whoever writes it into a webhook
-// configuration calls Ensure just before: a replica that slept would otherwise take a newer CA out again.
+// Bundle is the PEM of the CAs that clients must trust, nil before the first Ensure. Call Ensure just before writing it
+// into a webhook configuration: a replica whose state is old would otherwise remove a newer CA.
 func (a *Authority) Bundle() []byte {
 	now := a.served.Load()
 	if now == nil {
@@ -99,11 +99,11 @@ func (a *Authority) Bundle() []byte {
 	return bytes.Clone(now.bundle)
 }
 
-// Changed gets a value when the Bundle changed. Several changes may come as one; there is room for one receiver.
+// Changed receives a value when the Bundle changed. Several changes may be coalesced. It is for one receiver.
 func (a *Authority) Changed() <-chan struct{} { return a.changed }
 
-// Ensure is one pass: it reads or creates the Secret, takes the step of a rotation that is due, and signs the leaf
-// again when the CA changed or most of the leaf's life is over. The leaf is renewed even when the hub fails.
+// Ensure reads or creates the Secret, does the step of a rotation that is due, and renews the leaf when the CA changed or
+// two thirds of the leaf's life are over. The leaf is renewed even if the hub fails.
 func (a *Authority) Ensure(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,32 +111,33 @@ func (a *Authority) Ensure(ctx context.Context) error {
 	defer cancel()
 	var err error
 	for range attempts {
-		err = a.pass(ctx)
+		err = a.reconcile(ctx)
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			break
 		}
-		// Another replica did it. What it did is in the Secret.
-		a.options.Log.V(1).Info("webhook certificates: another replica was faster")
+		// Another replica wrote the Secret first.
+		a.options.Log.V(1).Info("Secret of the webhook certificates was changed by another replica; reading it again")
 	}
 	return errors.Join(err, a.publish())
 }
 
-func (a *Authority) pass(ctx context.Context) error {
+// reconcile does one step of a rotation, if one is due.
+func (a *Authority) reconcile(ctx context.Context) error {
 	secret, read, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
 	if read.current == nil && a.state.current != nil {
-		// The Secret was deleted under a running webhook. Its CA is what clients trust, so it comes back, and is
-		// rotated in due form for whoever deleted it to be rid of it.
+		// The Secret was deleted while the webhook runs. Clients trust its CA, so it is created again with the same CA, and
+		// a rotation replaces that CA.
 		read = a.state
 		read.force = true
-		a.options.Log.Info("webhook certificates: the Secret is gone; making it again and rotating",
+		a.options.Log.Info("Secret of the webhook certificates was deleted; creating it again and rotating",
 			"secret", a.options.Secret.String())
 	} else if read.current != nil {
 		a.state = read
 	}
-	// Before anyone is asked whether they trust the bundle, it must be there to be trusted.
+	// The bundle must be published before Trusted is asked about it.
 	if err := a.publish(); err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (a *Authority) pass(ctx context.Context) error {
 		return err
 	}
 	a.state = after
-	a.options.Log.Info("webhook certificates: "+step,
+	a.options.Log.Info("Webhook certificates: "+step,
 		append([]any{"secret", a.options.Secret.String()}, after.describe()...)...)
 	return trustErr
 }
@@ -166,25 +167,25 @@ func (a *Authority) read(ctx context.Context) (*corev1.Secret, state, error) {
 		}, state{}, nil
 	}
 	if err != nil {
-		return nil, state{}, fmt.Errorf("reading Secret %s: %w", a.options.Secret, err)
+		return nil, state{}, fmt.Errorf("read Secret %s: %w", a.options.Secret, err)
 	}
 	read, err := decode(secret)
 	return secret, read, err
 }
 
-// write fails when another replica wrote since the Secret was read.
+// write returns a conflict when another replica has written since the Secret was read.
 func (a *Authority) write(ctx context.Context, secret *corev1.Secret, s state) error {
 	if err := encode(s, secret); err != nil {
 		return fmt.Errorf("Secret %s: %w", a.options.Secret, err)
 	}
 	if secret.ResourceVersion == "" {
 		if err := a.options.Client.Create(ctx, secret); err != nil {
-			return fmt.Errorf("creating Secret %s: %w", a.options.Secret, err)
+			return fmt.Errorf("create Secret %s: %w", a.options.Secret, err)
 		}
 		return nil
 	}
 	if err := a.options.Client.Update(ctx, secret); err != nil {
-		return fmt.Errorf("updating Secret %s: %w", a.options.Secret, err)
+		return fmt.Errorf("update Secret %s: %w", a.options.Secret, err)
 	}
 	return nil
 }
@@ -203,14 +204,14 @@ func (a *Authority) askTrust(ctx context.Context, s state, now time.Time) (trust
 	carried, err := a.options.Trusted(ctx, bundle)
 	switch {
 	case err != nil:
-		return trustUnknown, fmt.Errorf("asking whether the webhook configurations carry the next CA: %w", err)
+		return trustUnknown, fmt.Errorf("check whether the webhook configurations have the next CA: %w", err)
 	case carried:
 		return trustComplete, nil
 	}
 	return trustMissing, nil
 }
 
-// publish makes bundle and leaf follow the state and the time.
+// publish updates bundle and leaf by the state and the time.
 func (a *Authority) publish() error {
 	s, now, before := a.state, a.options.Clock.Now(), a.served.Load()
 	if s.current == nil {
@@ -236,12 +237,12 @@ func (a *Authority) publish() error {
 	return nil
 }
 
-// renewable tells whether a leaf is due and a new one would last longer.
+// renewable says whether a leaf is due and a new one would last longer.
 func renewable(leaf *tls.Certificate, signer *ca, now time.Time) bool {
 	return due(leaf.Leaf, now) && leaf.Leaf.NotAfter.Before(signer.cert.NotAfter)
 }
 
-// expiry is the metric's source.
+// expiry returns the values of the expiry metric.
 func (a *Authority) expiry() map[string]time.Time {
 	now := a.served.Load()
 	if now == nil {

@@ -56,7 +56,7 @@ func mustEnsure(t *testing.T, authorities ...*Authority) {
 	}
 }
 
-// mustServe verifies an authority's leaf as clients do that trust bundle.
+// mustServe verifies an authority's leaf as a client that trusts bundle.
 func mustServe(t *testing.T, a *Authority, bundle []byte) *x509.Certificate {
 	t.Helper()
 	cert, err := a.GetCertificate(nil)
@@ -104,7 +104,7 @@ func expiries(t *testing.T, registry *prometheus.Registry) map[string]time.Time 
 	return found
 }
 
-func TestNothingIsServedBeforeTheFirstPass(t *testing.T) {
+func TestNothingIsServedBeforeTheFirstEnsure(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	a := newAuthority(t, fake.NewFakeClient(), testclock.NewFakeClock(epoch), func(o *Options) { o.Registerer = registry })
 	if _, err := a.GetCertificate(nil); err == nil || a.Bundle() != nil {
@@ -115,7 +115,7 @@ func TestNothingIsServedBeforeTheFirstPass(t *testing.T) {
 	}
 }
 
-func TestFirstPassMakesTheSecret(t *testing.T) {
+func TestFirstEnsureCreatesTheSecret(t *testing.T) {
 	hub, registry := fake.NewFakeClient(), prometheus.NewPedanticRegistry()
 	a := newAuthority(t, hub, testclock.NewFakeClock(epoch), func(o *Options) { o.Registerer = registry })
 	mustEnsure(t, a)
@@ -134,7 +134,7 @@ func TestFirstPassMakesTheSecret(t *testing.T) {
 	}
 	mustEnsure(t, a)
 	if again := stored(t, hub); again.ResourceVersion != secret.ResourceVersion || len(a.Changed()) != 0 {
-		t.Error("a pass with nothing to do wrote or signalled something")
+		t.Error("Ensure wrote or signalled although nothing was due")
 	}
 	want := map[string]time.Time{"ca": epoch.Add(60 * day), "serving": epoch.Add(7 * day)}
 	if got := expiries(t, registry); !maps.EqualFunc(got, want, time.Time.Equal) {
@@ -145,7 +145,7 @@ func TestFirstPassMakesTheSecret(t *testing.T) {
 func TestReplicasThatStartAtOnceAgree(t *testing.T) {
 	for range 20 {
 		const replicas = 4
-		// All of them have seen that there is no Secret before any makes it.
+		// All of them read that there is no Secret before any creates it.
 		var seen sync.WaitGroup
 		seen.Add(replicas)
 		var reads atomic.Int32
@@ -218,7 +218,7 @@ func TestTrustIsAskedOfWhatWasPublished(t *testing.T) {
 	}
 }
 
-func TestStartLooksEachIntervalAndEnds(t *testing.T) {
+func TestStartReadsEachIntervalAndEnds(t *testing.T) {
 	var passes atomic.Int32
 	var fail atomic.Bool
 	hub := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
@@ -251,7 +251,7 @@ func TestStartLooksEachIntervalAndEnds(t *testing.T) {
 
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 30*time.Second, true,
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true,
 		func(context.Context) (bool, error) { return condition(), nil }); err != nil {
 		t.Fatal("waited in vain")
 	}

@@ -18,16 +18,16 @@ import (
 	"time"
 )
 
-// backdate is how far a certificate's validity begins before it was made, for clients whose clocks are behind.
+// backdate is how long before its creation a certificate becomes valid, for clients whose clocks are behind.
 const backdate = 5 * time.Minute
 
-// ca is a certificate authority; the previous one is kept without its key, for nothing is signed with it any more.
+// ca is a certificate authority. The previous one has no key, since it signs nothing any more.
 type ca struct {
 	cert *x509.Certificate
 	key  crypto.Signer
 }
 
-// newCA makes a certificate authority that can sign leaves and no other authority.
+// newCA creates a certificate authority that can sign leaves but no other authority.
 func newCA(now time.Time, lifetime time.Duration) (*ca, error) {
 	key, serial, err := keyAndSerial()
 	if err != nil {
@@ -35,7 +35,7 @@ func newCA(now time.Time, lifetime time.Duration) (*ca, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial,
-		// Each CA has a name of its own: clients that look an issuer up by name alone find the right one of three.
+		// Names are unique: clients that find an issuer by its name alone find the right one of three.
 		Subject:               pkix.Name{CommonName: fmt.Sprintf("karmada-compute-webhook-ca-%x", serial)},
 		NotBefore:             now.Add(-backdate),
 		NotAfter:              now.Add(lifetime),
@@ -46,16 +46,16 @@ func newCA(now time.Time, lifetime time.Duration) (*ca, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("making a CA: %w", err)
+		return nil, fmt.Errorf("create a CA: %w", err)
 	}
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("making a CA: %w", err)
+		return nil, fmt.Errorf("create a CA: %w", err)
 	}
 	return &ca{cert: cert, key: key}, nil
 }
 
-// sign makes a serving certificate that ends with the CA at the latest.
+// sign issues a serving certificate that expires with the CA at the latest.
 func (c *ca) sign(now time.Time, lifetime time.Duration, names []string) (*tls.Certificate, error) {
 	key, serial, err := keyAndSerial()
 	if err != nil {
@@ -78,11 +78,11 @@ func (c *ca) sign(now time.Time, lifetime time.Duration, names []string) (*tls.C
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, c.cert, key.Public(), c.key)
 	if err != nil {
-		return nil, fmt.Errorf("signing the serving certificate: %w", err)
+		return nil, fmt.Errorf("issue the serving certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("signing the serving certificate: %w", err)
+		return nil, fmt.Errorf("issue the serving certificate: %w", err)
 	}
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
 }
@@ -93,11 +93,11 @@ func (c *ca) is(other *ca) bool {
 
 func (c *ca) expired(now time.Time) bool { return now.After(c.cert.NotAfter) }
 
-// serial names a CA in logs.
+// serial identifies a CA in logs.
 func (c *ca) serial() string { return c.cert.SerialNumber.Text(16) }
 
-// due tells whether two thirds of a certificate's life are over. It goes by the certificate rather than by the
-// options, for another replica may have been configured otherwise.
+// due says whether two thirds of a certificate's life are over. The life is read from the certificate, since the replica
+// that issued it may have other options.
 func due(cert *x509.Certificate, now time.Time) bool {
 	life := cert.NotAfter.Sub(cert.NotBefore) - backdate
 	return !now.Before(cert.NotAfter.Add(-life / 3))
@@ -106,11 +106,11 @@ func due(cert *x509.Certificate, now time.Time) bool {
 func keyAndSerial() (*ecdsa.PrivateKey, *big.Int, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a key: %w", err)
+		return nil, nil, fmt.Errorf("generate a key: %w", err)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a serial number: %w", err)
+		return nil, nil, fmt.Errorf("generate a serial number: %w", err)
 	}
 	return key, serial, nil
 }

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
-// Files serves a certificate that somebody else keeps in files, cert-manager for one, and follows their changes.
+// Files serves a certificate from files that for example cert-manager writes, and reloads them when they change.
 type Files struct {
 	watcher *certwatcher.CertWatcher
 }
 
-// NewFiles reads the files, so that a wrong one is known at once. A nil registerer means no metric.
+// NewFiles reads the files, and returns an error if they are invalid. A nil registerer means no metric.
 func NewFiles(certFile, keyFile string, registerer prometheus.Registerer) (*Files, error) {
 	watcher, err := certwatcher.New(certFile, keyFile)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewFiles(certFile, keyFile string, registerer prometheus.Registerer) (*File
 // Start watches the files until ctx ends.
 func (f *Files) Start(ctx context.Context) error {
 	if err := f.watcher.Start(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("watching the webhook's certificate files: %w", err)
+		return fmt.Errorf("watch the webhook's certificate files: %w", err)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (f *Files) Start(ctx context.Context) error {
 // NeedLeaderElection tells a manager that every replica runs this.
 func (*Files) NeedLeaderElection() bool { return false }
 
-// GetCertificate is for tls.Config.
+// GetCertificate implements tls.Config.GetCertificate.
 func (f *Files) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return f.watcher.GetCertificate(hello)
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// writePair does what cert-manager does to a mounted Secret: both files change.
+// writePair changes both files, as when cert-manager renews a certificate.
 func writePair(t *testing.T, certFile, keyFile string, pair *tls.Certificate) {
 	t.Helper()
 	key, err := keyutil.MarshalPrivateKeyToPEM(pair.PrivateKey)
@@ -62,8 +62,12 @@ func TestFilesAreFollowed(t *testing.T) {
 		}
 	}
 	eventually(t, until(now.Add(day)))
-	writePair(t, certFile, keyFile, pair(9*day))
-	eventually(t, until(now.Add(9*day)))
+	next, served := pair(9*day), until(now.Add(9*day))
+	eventually(t, func() bool {
+		// Written repeatedly, because a change before the watch begins is found only by the resync after 10 s.
+		writePair(t, certFile, keyFile, next)
+		return served()
+	})
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

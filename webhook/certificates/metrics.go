@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// expiryCollector reads the certificates when it is scraped, so that it reports nothing before there are any: a zero
-// would look like a certificate that expired long ago.
+// expiryCollector reads the certificates when it is scraped, so that it reports nothing while there are none: a zero would
+// mean a certificate that expired long ago.
 type expiryCollector struct {
 	expiry func() map[string]time.Time
 	desc   *prometheus.Desc
@@ -27,15 +27,15 @@ func registerExpiry(registerer prometheus.Registerer, expiry func() map[string]t
 		[]string{"certificate"}, nil,
 	)}
 	if err := registerer.Register(c); err != nil {
-		return fmt.Errorf("registering the webhook certificates' metric: %w", err)
+		return fmt.Errorf("register the webhook certificates' metric: %w", err)
 	}
 	return nil
 }
 
-// Describe is for prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (c *expiryCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
 
-// Collect is for prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c *expiryCollector) Collect(metrics chan<- prometheus.Metric) {
 	for certificate, at := range c.expiry() {
 		metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(at.Unix()), certificate)

@@ -21,27 +21,27 @@ import (
 
 // Options configure an Authority.
 type Options struct {
-	// Client reads and writes the Secret (get, create, update). It must not read from a cache: a stale answer would
-	// undo what another replica did.
+	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo what another
+	// replica did.
 	Client client.Client
-	// Secret is where the CAs are kept.
+	// Secret holds the CAs.
 	Secret types.NamespacedName
 	// Names are the DNS names and IP addresses under which clients reach the replicas.
 	Names []string
-	// CALifetime is how long a CA is valid, a year by default. Two thirds into it the rotation begins.
+	// CALifetime is how long a CA is valid, a year by default. The rotation starts after two thirds of it.
 	CALifetime time.Duration
 	// LeafLifetime is how long a serving certificate is valid: by default 7 days, or a third of a shorter CALifetime.
 	LeafLifetime time.Duration
-	// TrustDelay is how long API servers get to see that their webhook configurations changed, a minute by default.
+	// TrustDelay is how long API servers get to observe changed webhook configurations, a minute by default.
 	TrustDelay time.Duration
-	// Interval is how often the Secret is looked at, 10 seconds by default.
+	// Interval is the time between reads of the Secret, 10 seconds by default.
 	Interval time.Duration
-	// Trusted tells whether every webhook configuration carries bundle. It is asked only while a rotation waits for
-	// it, in the middle of a pass: it must not call Ensure. Nil means always.
+	// Trusted says whether every webhook configuration has bundle. Ensure calls it while a rotation waits for that, so it
+	// must not call Ensure. Nil means always.
 	Trusted func(ctx context.Context, bundle []byte) (bool, error)
-	// Clock is the real one by default.
+	// Clock is the real clock by default.
 	Clock clock.WithTicker
-	// Registerer gets the expiry metric; nil for none.
+	// Registerer registers the expiry metric. Nil: none.
 	Registerer prometheus.Registerer
 	// Log gets the steps of rotations.
 	Log logr.Logger
@@ -68,7 +68,7 @@ func (o *Options) complete() error {
 	o.LeafLifetime = cmp.Or(o.LeafLifetime, min(7*24*time.Hour, o.CALifetime/3))
 	o.TrustDelay = cmp.Or(o.TrustDelay, time.Minute)
 	o.Interval = cmp.Or(o.Interval, 10*time.Second)
-	// A rotation waits for one more look at each of its steps, and must end before the current CA does.
+	// A rotation waits an Interval for each of its steps, and must end before the current CA expires.
 	if o.LeafLifetime > o.CALifetime || o.TrustDelay+4*o.Interval > o.CALifetime/3 {
 		return errors.New("webhook certificates: the CA's lifetime must not be shorter than a leaf's, " +
 			"and a third of it must leave room for the trust delay and some intervals")

@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	clients  = 20
+	clients  = 8
 	replicas = 2
 	tick     = 20 * time.Second // the interval of the replicas
 )
 
-// field is a webhook under load: replicas, the configuration that they keep, and the API servers' clients, which see
-// a change of the configuration a while after it was made.
+// field is a webhook under load: replicas, the configuration that they write, and clients, which observe a change of the
+// configuration some time later.
 type field struct {
 	*testing.T
 	clock       *testclock.FakeClock
@@ -53,7 +53,7 @@ func newField(t *testing.T, propagation, trustDelay time.Duration, honest bool) 
 	hub := fake.NewFakeClient()
 	for range replicas {
 		a := newAuthority(t, hub, f.clock, func(o *Options) {
-			// The shortest lives that a day's step does not jump over.
+			// The shortest lifetimes that are longer than steps of a day.
 			o.CALifetime, o.LeafLifetime, o.TrustDelay = 9*day, 3*day, trustDelay
 			if honest {
 				o.Trusted = func(_ context.Context, bundle []byte) (bool, error) {
@@ -87,7 +87,7 @@ func newField(t *testing.T, propagation, trustDelay time.Duration, honest bool) 
 	return f
 }
 
-// serve is a replica's listener: TLS 1.3, and each handshake asks for the certificate.
+// serve is a replica's listener. Each handshake calls GetCertificate.
 func serve(t *testing.T, a *Authority) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -112,7 +112,7 @@ func serve(t *testing.T, a *Authority) string {
 	return listener.Addr().String()
 }
 
-// request is one request on a connection of its own, so that each is a handshake.
+// request is one request on a new connection, so that each has a handshake.
 func (f *field) request(ctx context.Context, n int) error {
 	address := f.addresses[(int64(n)+f.requests.Add(1))%replicas]
 	transport := &http.Transport{
@@ -136,7 +136,7 @@ func (f *field) request(ctx context.Context, n int) error {
 	return err
 }
 
-// register writes the configuration as a replica does that saw its Bundle change.
+// register writes the configuration if a Bundle has changed.
 func (f *field) register() {
 	for _, a := range f.authorities {
 		select {
@@ -150,7 +150,7 @@ func (f *field) register() {
 	}
 }
 
-// propagate lets the clients see the configuration when it is old enough.
+// propagate passes the configuration to the clients when it is old enough.
 func (f *field) propagate() {
 	bundle := *f.configuration.Load()
 	if bytes.Equal(bundle, f.known) || f.clock.Since(f.changedAt) < f.propagation {
@@ -162,8 +162,8 @@ func (f *field) propagate() {
 	f.known = bundle
 }
 
-// step moves the clock, gives each replica a pass with requests between them, and waits until every client has done a
-// whole request in what came of it.
+// step moves the clock and calls Ensure on each replica. After each change it waits until every client has done a whole
+// request.
 func (f *field) step(d time.Duration) {
 	f.Helper()
 	f.clock.Step(d)
@@ -191,7 +191,7 @@ func (f *field) settle() {
 	})
 }
 
-// promote goes on until another CA is current: a day at a time while nothing happens, an interval at a time else.
+// promote steps until another CA is current: by days until there is a next CA, then by intervals.
 func (f *field) promote() {
 	f.Helper()
 	s := func() state { return f.authorities[0].state }
@@ -209,7 +209,7 @@ func (f *field) promote() {
 	}
 }
 
-// finish goes on until the former CA is forgotten by everyone.
+// finish steps until no client trusts the former CA.
 func (f *field) finish() {
 	f.Helper()
 	s := func() state { return f.authorities[0].state }
@@ -231,7 +231,7 @@ func (f *field) finish() {
 }
 
 func TestRotationUnderLoadLosesNothing(t *testing.T) {
-	// The clients are as late as the delay allows.
+	// The clients observe changes as late as TrustDelay allows.
 	f := newField(t, time.Minute, time.Minute, true)
 	f.promote()
 	f.finish()
@@ -241,11 +241,11 @@ func TestRotationUnderLoadLosesNothing(t *testing.T) {
 	}
 }
 
-// TestImpatientRotationLosesRequests shows that the test above would notice.
+// TestImpatientRotationLosesRequests shows that the test above detects lost requests.
 func TestImpatientRotationLosesRequests(t *testing.T) {
 	f := newField(t, time.Minute, time.Nanosecond, false)
 	f.promote()
 	if len(f.failures) == 0 {
-		t.Errorf("none of %d handshakes failed, though nobody waited for the clients", f.requests.Load())
+		t.Errorf("none of %d handshakes failed, although the rotation did not wait for the clients", f.requests.Load())
 	}
 }

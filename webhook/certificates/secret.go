@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// Annotations of the Secret. An operator asks for a rotation with AnnotationRotate; the value does not matter, and
-// the annotation goes away when the rotation begins.
+// Annotations of the Secret. An operator requests a rotation with AnnotationRotate; its value does not matter, and it is
+// removed when the rotation starts.
 const (
 	AnnotationNextTrustedSince = "compute.datumapis.com/next-trusted-since"
 	AnnotationPromotedAt       = "compute.datumapis.com/promoted-at"
@@ -28,7 +28,7 @@ const (
 	previousRole = "previous"
 )
 
-// decode reads the state out of the Secret. A Secret without a CA is an empty state. Errors never quote content.
+// decode reads the state from the Secret. A Secret without a CA is an empty state. Errors never quote content.
 func decode(secret *corev1.Secret) (state, error) {
 	var s state
 	var currentErr, nextErr, previousErr error
@@ -40,10 +40,10 @@ func decode(secret *corev1.Secret) (state, error) {
 		err = errors.New("there is no current.crt")
 	}
 	if err != nil {
-		return state{}, fmt.Errorf("Secret %s/%s is corrupt, delete it so that a new CA is made: %w",
+		return state{}, fmt.Errorf("Secret %s/%s is corrupt, delete it so that a new CA is created: %w",
 			secret.Namespace, secret.Name, err)
 	}
-	// A timestamp that cannot be read counts as lost, which only makes a rotation longer.
+	// A timestamp that cannot be parsed counts as missing, which only makes a rotation longer.
 	s.nextTrustedSince = decodeTime(secret.Annotations[AnnotationNextTrustedSince])
 	s.promotedAt = decodeTime(secret.Annotations[AnnotationPromotedAt])
 	_, s.force = secret.Annotations[AnnotationRotate]
@@ -88,7 +88,7 @@ func decodeTime(value string) time.Time {
 	return at
 }
 
-// encode writes the state into the Secret and leaves alone what else is there.
+// encode writes the state into the Secret and keeps its other content.
 func encode(s state, secret *corev1.Secret) error {
 	if secret.Data == nil {
 		secret.Data = map[string][]byte{}
@@ -119,7 +119,7 @@ func encodeCA(c *ca, data map[string][]byte, role string) error {
 	}
 	certPEM, err := cert.EncodeCertificates(c.cert)
 	if err != nil {
-		return fmt.Errorf("encoding %s.crt: %w", role, err)
+		return fmt.Errorf("encode %s.crt: %w", role, err)
 	}
 	data[role+".crt"] = certPEM
 	if c.key == nil {
@@ -127,7 +127,7 @@ func encodeCA(c *ca, data map[string][]byte, role string) error {
 	}
 	keyPEM, err := keyutil.MarshalPrivateKeyToPEM(c.key)
 	if err != nil {
-		return fmt.Errorf("encoding %s.key: %w", role, err)
+		return fmt.Errorf("encode %s.key: %w", role, err)
 	}
 	data[role+".key"] = keyPEM
 	return nil

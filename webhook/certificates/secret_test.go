@@ -118,7 +118,7 @@ func TestCorruptSecretIsReportedWithoutItsContent(t *testing.T) {
 	}
 }
 
-// mustHideKeys looks for any line of any key.
+// mustHideKeys fails if a text has a line of a key.
 func mustHideKeys(t *testing.T, text string, data map[string][]byte) {
 	t.Helper()
 	for name, content := range data {

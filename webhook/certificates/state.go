@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// state is what the Secret says.
+// state is the content of the Secret.
 type state struct {
 	current  *ca // signs the leaves
 	next     *ca // trusted ahead of its use
@@ -19,12 +19,12 @@ type state struct {
 
 	nextTrustedSince time.Time
 	promotedAt       time.Time
-	// force asks for a rotation before its time.
+	// force requests a rotation before it is due.
 	force bool
 }
 
-// bundle is what clients must trust. It is never empty once there is a CA: an empty caBundle would make API servers
-// trust the public authorities instead.
+// bundle is the PEM of the CAs that clients must trust. It is never empty once there is a CA: with an empty caBundle API
+// servers trust the public authorities.
 func (s state) bundle(now time.Time) ([]byte, error) {
 	var certs []*x509.Certificate
 	for _, c := range []*ca{s.current, s.next, s.previous} {
@@ -38,7 +38,7 @@ func (s state) bundle(now time.Time) ([]byte, error) {
 	return cert.EncodeCertificates(certs...)
 }
 
-// trust is the answer to whether every webhook configuration carries the bundle with the next CA in it.
+// trust says whether every webhook configuration has the bundle with the next CA.
 type trust int
 
 const (
@@ -47,34 +47,34 @@ const (
 	trustComplete
 )
 
-// policy is how a state advances.
+// policy decides the steps of a rotation.
 type policy struct {
 	leafLifetime time.Duration
 	trustDelay   time.Duration
 	makeCA       func(now time.Time) (*ca, error)
 }
 
-// advance takes the one step that is due, if any, and says which. It takes one at a time because each must be
-// published before the next is judged: trusted is about s, not about what s becomes.
+// advance does the step that is due, if any, and describes it. It does one at a time, because each must be published before
+// the next is decided: trusted is about s, not about the state that it returns.
 func (p policy) advance(s state, now time.Time, trusted trust) (state, string, error) {
 	var err error
 	switch {
 	case s.current == nil:
 		s = state{}
 		s.current, err = p.makeCA(now)
-		return s, "made the first CA", err
+		return s, "created the first CA", err
 	case s.next != nil && s.next.expired(now):
 		s.next, s.nextTrustedSince = nil, time.Time{}
 		return s, "dropped the next CA, which expired before it was used", nil
 	case s.current.expired(now) && s.next != nil:
-		// No client accepts the current CA any more, those that know the next one gain.
-		return promote(s, now), "promoted the next CA at once, for the current one had expired", nil
+		// No client accepts the current CA any more, and some may trust the next one.
+		return promote(s, now), "promoted the next CA at once, because the current one has expired", nil
 	case s.current.expired(now):
 		s.current, err = p.makeCA(now)
-		return s, "replaced the CA at once, for it had expired; requests fail until it is trusted", err
+		return s, "replaced the CA at once, because it has expired; requests fail until it is trusted", err
 	case trusted == trustMissing && !s.nextTrustedSince.IsZero():
-		// A configuration was replaced since; the API servers need the whole delay again. This goes before the steps
-		// that can wait, for the answer may be another one when it is asked again.
+		// A configuration was replaced since, and the API servers need the whole delay again. This comes before the steps
+		// that can wait, because Trusted may answer differently next time.
 		s.nextTrustedSince = time.Time{}
 		return s, "the next CA is no longer trusted", nil
 	case s.previous != nil:
@@ -85,38 +85,38 @@ func (p policy) advance(s state, now time.Time, trusted trust) (state, string, e
 	return p.rotate(s, now, trusted)
 }
 
-// rotate is the way of a CA that is still valid.
+// rotate decides the step while the current CA is valid.
 func (p policy) rotate(s state, now time.Time, trusted trust) (state, string, error) {
 	var err error
 	switch {
 	case s.next == nil && (s.force || due(s.current.cert, now)):
 		s.next, err = p.makeCA(now)
 		s.force, s.nextTrustedSince = false, time.Time{}
-		return s, "made the next CA", err
+		return s, "created the next CA", err
 	case s.next == nil:
 		return s, "", nil
 	case s.force:
 		s.force = false
-		return s, "a rotation was asked for that is under way already", nil
+		return s, "a rotation was requested and is in progress already", nil
 	case trusted == trustComplete && s.nextTrustedSince.IsZero():
 		s.nextTrustedSince = stamp(now)
 		return s, "the next CA is trusted", nil
 	case trusted == trustComplete && s.previous == nil && !now.Before(s.nextTrustedSince.Add(p.trustDelay)):
-		// With a previous CA still there, the step waits: there is room for three, and dropping that one early
-		// would fail the leaves that it stays for.
+		// While there is a previous CA, the step waits: the state holds three, and dropping that one early would break
+		// leaves that are still valid.
 		return promote(s, now), "promoted the next CA", nil
 	}
 	return s, "", nil
 }
 
-// retire drops the previous CA when no leaf under it is valid any more. A leaf ends with its CA at the latest.
+// retire drops the previous CA when no leaf of it can be valid any more. A leaf expires with its CA at the latest.
 func (p policy) retire(s state, now time.Time) (state, string) {
 	switch {
 	case s.previous.expired(now), !s.promotedAt.IsZero() && now.After(s.promotedAt.Add(p.leafLifetime)):
 		s.previous, s.promotedAt = nil, time.Time{}
 		return s, "dropped the previous CA"
 	case s.promotedAt.IsZero():
-		// The annotation was lost. The previous CA stays for a whole leaf's life from here.
+		// The annotation is missing. The previous CA stays for the whole life of a leaf from now.
 		s.promotedAt = stamp(now)
 		return s, "stamped the promotion of the current CA again"
 	}
@@ -133,7 +133,7 @@ func promote(s state, now time.Time) state {
 	return s
 }
 
-// stamp rounds up, for an annotation holds whole seconds and no delay may be cut short.
+// stamp rounds up: an annotation holds whole seconds, and no delay may be shortened.
 func stamp(now time.Time) time.Time {
 	whole := now.UTC().Truncate(time.Second)
 	if whole.Before(now) {
@@ -142,7 +142,7 @@ func stamp(now time.Time) time.Time {
 	return whole
 }
 
-// describe names the CAs of a state in logs: serial numbers only.
+// describe lists the CAs of a state for logs, by serial number.
 func (s state) describe() []any {
 	var values []any
 	for _, c := range []struct {

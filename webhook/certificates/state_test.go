@@ -17,7 +17,7 @@ const day = 24 * time.Hour
 
 var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// paperPolicy makes CAs without keys, which is enough for the steps and a thousand times faster.
+// paperPolicy creates CAs without keys, which is a thousand times faster.
 func paperPolicy() policy {
 	var serial int64
 	return policy{leafLifetime: 7 * day, trustDelay: time.Minute, makeCA: func(now time.Time) (*ca, error) {
@@ -46,10 +46,10 @@ func TestAdvance(t *testing.T) {
 		step    string // how it begins
 		after   string // as shape tells it; "" means as before
 	}{
-		"nothing yet":     {state{}, trustUnknown, "made the first", "made - -"},
+		"nothing yet":     {state{}, trustUnknown, "created the first", "made - -"},
 		"young":           {state{current: young}, trustComplete, "", ""},
-		"two thirds over": {state{current: old}, trustUnknown, "made the next", "old made -"},
-		"forced":          {state{current: young, force: true}, trustUnknown, "made the next", "young made -"},
+		"two thirds over": {state{current: old}, trustUnknown, "created the next", "old made -"},
+		"forced":          {state{current: young, force: true}, trustUnknown, "created the next", "young made -"},
 		"forced twice":    {state{current: young, next: next, force: true}, trustUnknown, "a rotation was", "young next -"},
 		"not trusted yet": {state{current: old, next: next}, trustMissing, "", ""},
 		"trusted":         {state{current: old, next: next}, trustComplete, "the next CA is trusted", "old next - trusted"},
@@ -89,7 +89,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// shape tells current, next and previous, and what is stamped.
+// shape renders current, next and previous, and the timestamps.
 func shape(s state, names map[int64]string) string {
 	var words []string
 	for _, c := range []*ca{s.current, s.next, s.previous} {
@@ -134,7 +134,7 @@ func TestStampNeverCutsADelayShort(t *testing.T) {
 	}
 }
 
-// walk follows a state through time and keeps what the invariants need to know of the past.
+// walk follows a state over time and keeps the history that the invariants need.
 type walk struct {
 	*testing.T
 	policy       policy
@@ -235,7 +235,7 @@ func TestAnyWalkKeepsEveryLeafTrusted(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		w := newWalk(t)
 		strides := []time.Duration{time.Second, 11 * time.Second, time.Minute, time.Hour, day, 9 * day}
-		// Some walks are all small steps, some are mostly long sleeps.
+		// Some walks have only small steps of time, some mostly long ones.
 		strides = strides[:2+random.IntN(len(strides)-1)]
 		for range 1500 {
 			stride := time.Duration(random.Int64N(int64(strides[random.IntN(len(strides))])) + 1)

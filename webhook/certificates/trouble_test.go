@@ -108,7 +108,7 @@ func TestDeletedSecretBecomesARotation(t *testing.T) {
 	mustEnsure(t, late)
 	mustServe(t, late, trusted)
 	if a.state.next == nil {
-		t.Error("whoever deleted the Secret is not rid of its CA: no rotation began")
+		t.Error("no rotation began after the Secret was deleted")
 	}
 }
 

@@ -1,6 +1,6 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registration writes the add-on's webhook configurations where they are called from, and keeps them: with the
-// address and the CAs that callers are to trust.
+// Package registration applies the add-on's webhook configurations, with the address of the webhooks and the CAs that
+// callers must trust, and keeps them up to date.
 package registration

@@ -27,50 +27,50 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fieldOwner owns what is registered.
-const fieldOwner = client.FieldOwner("karmada-compute-webhooks")
+// fieldManager is the field manager of the configurations.
+const fieldManager = client.FieldOwner("karmada-compute-webhooks")
 
 // Target is a control plane whose API server, or Karmada, calls webhooks.
 type Target struct {
-	// Name says which in errors.
+	// Name of the control plane in errors.
 	Name string
-	// Client reads without a cache, and writes.
+	// Client writes, and reads without a cache.
 	Client client.Client
-	// Configurations are registered there, with a Service in each clientConfig. Without webhooks they are as they are.
+	// Configurations are applied there. Each clientConfig names a Service. Those without webhooks are applied as they are.
 	Configurations []*unstructured.Unstructured
-	// Superseded are deleted there once everything is registered: what another mode of the add-on registers instead.
+	// Superseded are deleted there after the configurations were applied: those of another mode of the add-on.
 	Superseded []*unstructured.Unstructured
 }
 
-// Registration keeps webhook configurations at their targets. It is safe for concurrent use.
+// Registration keeps the webhook configurations of its targets up to date. It is safe for concurrent use.
 type Registration struct {
-	// Targets are written to.
+	// Targets get the configurations.
 	Targets []Target
-	// URL replaces the Services of the configurations, for callers that run in no cluster with the webhooks. Paths are
-	// appended. Empty: the Services stay.
+	// URL replaces the Services of the configurations, for callers outside of the webhooks' cluster. Paths are appended.
+	// Empty: the Services stay.
 	URL string
-	// Bundle returns the CAs that callers are to trust, in PEM, as they are now: an older answer would undo a rotation.
+	// Bundle returns the CAs that callers must trust, in PEM. It must be current: an old bundle would undo a rotation.
 	Bundle func(context.Context) ([]byte, error)
-	// Changed says that the bundle did. May be nil.
+	// Changed receives a value when the bundle changed. May be nil.
 	Changed <-chan struct{}
-	// FailurePolicy replaces that of the configurations where they have one. Empty: it stays.
+	// FailurePolicy replaces that of the configurations that have one. Empty: it stays.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
-	// NamespaceSelector limits where admission is asked. Nil: everywhere.
+	// NamespaceSelector selects the namespaces in which webhooks are called. Nil: all.
 	NamespaceSelector *metav1.LabelSelector
-	// Users are who the add-on's controllers are at Milo: what they write they need not be asked about.
+	// Users returns the users that the add-on's controllers are at Milo. Their writes are not reviewed.
 	Users func(context.Context) ([]string, error)
-	// Condition is the name of the match condition that lists the users.
+	// Condition is the name of the match condition that exempts the users.
 	Condition string
-	// Interval is how often it is looked whether all is as it should be.
+	// Interval is the resync period.
 	Interval time.Duration
-	// Clock is the time.
+	// Clock is for timers.
 	Clock clock.Clock
-	// Log says what is written.
+	// Log gets what is written.
 	Log logr.Logger
 
 	mu sync.Mutex
-	// written are the configurations that this process wrote. The first time it writes what looks right as well: only so
-	// does a field go that an earlier process set and this one does not.
+	// written are the configurations that this process has applied. The first apply is done even if nothing differs: it
+	// removes fields that an earlier process set and this one does not.
 	written map[string]bool
 }
 
@@ -89,7 +89,7 @@ func (r *Registration) noteWritten(configuration string) {
 	r.written[configuration] = true
 }
 
-// Decode reads the configurations in a YAML stream.
+// Decode reads configurations from a YAML stream.
 func Decode(content []byte) ([]*unstructured.Unstructured, error) {
 	var configurations []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
@@ -110,15 +110,14 @@ func Decode(content []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Start registers, and looks again at each interval and whenever the bundle changes, until ctx ends. What fails is
-// logged and tried again.
+// Start calls Register at each interval and whenever the bundle changes, until ctx ends. Errors are logged and retried.
 func (r *Registration) Start(ctx context.Context) error {
 	patience := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Steps: 10, Cap: r.Interval}
 	retry := patience
 	for ctx.Err() == nil {
 		next := r.Interval
 		if err := r.Register(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Error(err, "Webhooks are not all registered; trying again")
+			r.Log.Error(err, "Webhooks are not all registered; retrying")
 			next = retry.Step()
 		} else {
 			retry = patience
@@ -132,14 +131,14 @@ func (r *Registration) Start(ctx context.Context) error {
 	return nil
 }
 
-// Register writes every configuration that is not as it should be.
+// Register applies every configuration that differs, and then removes the superseded ones.
 func (r *Registration) Register(ctx context.Context) error {
 	bundle, err := r.Bundle(ctx)
 	if err != nil {
-		return fmt.Errorf("read the CAs that callers are to trust: %w", err)
+		return fmt.Errorf("read the CAs that callers must trust: %w", err)
 	}
 	if len(bundle) == 0 {
-		return errors.New("there is no CA that callers could trust; see --webhook-cert-dir")
+		return errors.New("there is no CA for callers to trust; see --webhook-cert-dir")
 	}
 	var failures []error
 	for _, target := range r.Targets {
@@ -155,7 +154,7 @@ func (r *Registration) Register(ctx context.Context) error {
 	return r.removeSuperseded(ctx)
 }
 
-// removeSuperseded comes last: at no time is nothing registered.
+// removeSuperseded comes last, so that something is registered at any time.
 func (r *Registration) removeSuperseded(ctx context.Context) error {
 	var failures []error
 	for _, target := range r.Targets {
@@ -186,7 +185,7 @@ func (r *Registration) register(ctx context.Context, c client.Client, template *
 	if found != nil && r.wrote(key) && covers(found.Object, wanted.Object) {
 		return nil
 	}
-	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldOwner, client.ForceOwnership); err != nil {
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldManager, client.ForceOwnership); err != nil {
 		return err
 	}
 	r.noteWritten(key)
@@ -194,7 +193,7 @@ func (r *Registration) register(ctx context.Context, c client.Client, template *
 	return nil
 }
 
-// Trusted says whether every configuration trusts all of a bundle. Where there is none to look at, nobody knows.
+// Trusted says whether every configuration has the bundle. Without targets that is not known, and false.
 func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error) {
 	if len(r.Targets) == 0 {
 		return false, nil
@@ -224,7 +223,7 @@ func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error)
 	return true, nil
 }
 
-// get returns nil when there is none.
+// get reads the object that a template names, nil if there is none.
 func get(ctx context.Context, c client.Client, template *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(template.GroupVersionKind())
@@ -235,7 +234,7 @@ func get(ctx context.Context, c client.Client, template *unstructured.Unstructur
 	return found, err
 }
 
-// complete puts the address, the CAs and the users into a configuration.
+// complete sets the address, the CAs, the users and the stage of a configuration's webhooks.
 func (r *Registration) complete(ctx context.Context, template *unstructured.Unstructured, bundle []byte) (*unstructured.Unstructured, error) {
 	wanted := template.DeepCopy()
 	webhooks, found, err := unstructured.NestedSlice(wanted.Object, "webhooks")
@@ -269,7 +268,7 @@ func (r *Registration) direct(webhook map[string]any, bundle []byte) error {
 	return unstructured.SetNestedMap(webhook, map[string]any{"url": strings.TrimSuffix(r.URL, "/") + path, "caBundle": encoded}, "clientConfig")
 }
 
-// stage sets how strictly, and where, admission is asked. A webhook without a failure policy is none for admission.
+// stage sets failure policy and namespace selector of an admission webhook. Other webhooks have no failure policy.
 func (r *Registration) stage(webhook map[string]any) error {
 	if _, isAdmission := webhook["failurePolicy"]; !isAdmission {
 		return nil
@@ -288,7 +287,7 @@ func (r *Registration) stage(webhook map[string]any) error {
 	return nil
 }
 
-// except names the users of the add-on in the condition that is there for them.
+// except lists the users of the add-on in the match condition that exempts them.
 func (r *Registration) except(ctx context.Context, webhook map[string]any) error {
 	conditions, _, err := unstructured.NestedSlice(webhook, "matchConditions")
 	if err != nil || len(conditions) == 0 {
@@ -301,7 +300,7 @@ func (r *Registration) except(ctx context.Context, webhook map[string]any) error
 		}
 		users, err := r.Users(ctx)
 		if err != nil {
-			return fmt.Errorf("who the add-on is at Milo: %w", err)
+			return fmt.Errorf("find the users of the add-on at Milo: %w", err)
 		}
 		quoted := make([]string, 0, len(users))
 		for _, user := range users {
@@ -312,12 +311,12 @@ func (r *Registration) except(ctx context.Context, webhook map[string]any) error
 	return unstructured.SetNestedSlice(webhook, conditions, "matchConditions")
 }
 
-// celString is a string literal of CEL.
+// celString is s as a string literal in CEL.
 func celString(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(s) + "'"
 }
 
-// covers says whether everything that is wanted is found: an API server adds defaults of its own.
+// covers says whether found has every wanted field. It may have more: API servers set defaults.
 func covers(found, wanted any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

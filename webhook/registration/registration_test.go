@@ -28,7 +28,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 )
 
-// registered is a registration at an API server that counts what is applied.
+// registered is a Registration at an API server that counts applies.
 type registered struct {
 	*registration.Registration
 	client  client.Client
@@ -76,7 +76,7 @@ func (r *registered) validating(t *testing.T) *admissionregistrationv1.Validatin
 	return found
 }
 
-// TestComplete: the address, the CAs and the users are put in.
+// TestComplete: the address, the CAs and the users are set.
 func TestComplete(t *testing.T) {
 	r := newRegistered(t)
 	r.user = `o'brien\`
@@ -96,7 +96,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestRegister: what is right is not written again; what is not is.
+// TestRegister: only configurations that differ are applied again.
 func TestRegister(t *testing.T) {
 	r := newRegistered(t)
 	for range 2 {
@@ -114,7 +114,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestStages: admission is introduced step by step, and somewhere first.
+// TestStages: failure policy and namespace selector are set.
 func TestStages(t *testing.T) {
 	r := newRegistered(t)
 	r.FailurePolicy = admissionregistrationv1.Ignore
@@ -129,7 +129,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestEarlierStage: what an earlier process set goes when this one does not set it.
+// TestEarlierStage: a field that an earlier process set and this one does not is removed.
 func TestEarlierStage(t *testing.T) {
 	r := newRegistered(t)
 	r.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "first"}}
@@ -190,12 +190,12 @@ func TestTrusted(t *testing.T) {
 	}
 	r.Targets = nil
 	if trusted("first") {
-		t.Error("nobody can know and it is trusted")
+		t.Error("trusted without targets")
 	}
 }
 
-// TestFailures: each says what to look at, and no configuration is written without a CA: an empty caBundle means the
-// public roots.
+// TestFailures: each error names its cause, and no configuration is applied without a CA: an empty caBundle means the public
+// authorities.
 func TestFailures(t *testing.T) {
 	problem := errors.New("no route")
 	cases := map[string]struct {
@@ -204,7 +204,7 @@ func TestFailures(t *testing.T) {
 	}{
 		"no CA":    {change: func(r *registered) { r.bundle = "" }, want: "no CA"},
 		"a bad CA": {change: func(r *registered) { r.Bundle = func(context.Context) ([]byte, error) { return nil, problem } }, want: "no route"},
-		"no users": {change: func(r *registered) { r.Users = func(context.Context) ([]string, error) { return nil, problem } }, want: "who the add-on is"},
+		"no users": {change: func(r *registered) { r.Users = func(context.Context) ([]string, error) { return nil, problem } }, want: "the users of the add-on"},
 		"no API":   {change: func(r *registered) { r.fail = problem }, want: "ValidatingWebhookConfiguration karmada-compute at root"},
 	}
 	for name, c := range cases {
@@ -218,7 +218,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestStart: a failure is tried again soon, and a bundle that changes is registered at once.
+// TestStart: a failure is retried soon, and a changed bundle is registered at once.
 func TestStart(t *testing.T) {
 	r := newRegistered(t)
 	clock := clocktesting.NewFakeClock(time.Now())
@@ -270,7 +270,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSuperseded: what another mode registered goes, and only when this mode's is there.
+// TestSuperseded: the configuration of another mode is deleted after that of this mode was applied.
 func TestSuperseded(t *testing.T) {
 	r := newRegistered(t)
 	other := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "other-mode"}}
@@ -299,7 +299,7 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// TestWithoutWebhooks: a configuration that calls nobody is registered as it is.
+// TestWithoutWebhooks: a configuration without webhooks is registered as it is.
 func TestWithoutWebhooks(t *testing.T) {
 	r := newRegistered(t)
 	plain, err := registration.Decode([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain, namespace: ns}\ndata: {a: b}"))

@@ -101,7 +101,7 @@ func (p *problems) keyRef(at place, name, key string) {
 	p.dataKey(at.child("key"), key)
 }
 
-// dataKey wants a key of a ConfigMap or Secret.
+// dataKey requires a valid key of a ConfigMap or Secret.
 func (p *problems) dataKey(at place, key string) {
 	if key == "" {
 		p.required(at, "must name a key")
@@ -125,8 +125,8 @@ func (p *problems) containerResources(at place, resources *v1alpha.ContainerReso
 	}
 }
 
-// limitsSum wants the limits of a resource to be the size of the Instance, where there is a size and no container is
-// without a limit.
+// limitsSum requires the sum of the containers' limits to equal the size of the Instance, for each resource for which the
+// Instance has a size and every container a limit.
 func (p *problems) limitsSum(at place, requests corev1.ResourceList, containers []v1alpha.SandboxContainer) {
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		sum, ok := sumLimits(name, containers)
@@ -146,7 +146,7 @@ func sumLimits(name corev1.ResourceName, containers []v1alpha.SandboxContainer) 
 		if !ok || !countable(limit) {
 			return sum, false
 		}
-		// A copy: arithmetic on a Quantity may change its operand.
+		// Copied, because arithmetic on a Quantity may change its operand.
 		sum.Add(limit.DeepCopy())
 	}
 	return sum, len(containers) > 0

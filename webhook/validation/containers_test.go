@@ -173,7 +173,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// TestUncountable would not end if anything compared these quantities.
+// TestUncountable would not end if these quantities were compared.
 func TestUncountable(t *testing.T) {
 	const huge = "1e1000000000"
 	w := sandbox()

@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// diskType is the one type of disk that there is, and the schema's default.
+// diskType is the only supported type of disk, and the schema's default.
 const diskType = "pd-standard"
 
 // Sizes of disks, in GiB.
@@ -31,7 +31,7 @@ func populator(disk *v1alpha.DiskVolumeSource) *v1alpha.DiskPopulator {
 	return disk.Template.Spec.Populator
 }
 
-// bootable says whether a disk comes from an image.
+// bootable says whether a disk is populated from an image.
 func bootable(disk *v1alpha.DiskVolumeSource) bool {
 	populator := populator(disk)
 	return populator != nil && populator.Image != nil
@@ -47,12 +47,12 @@ func (p *problems) disk(at place, disk *v1alpha.DiskVolumeSource, devices sets.S
 	if disk.DeviceName != nil {
 		item := at.child("deviceName")
 		if *disk.DeviceName == "" {
-			p.invalid(item, "", "must not be empty where it is set")
+			p.invalid(item, "", "must not be empty if it is set")
 		}
 		p.unique(item, devices, *disk.DeviceName)
 	}
 	if disk.Template == nil {
-		p.required(at.child("template"), "must say what the disk is made from")
+		p.required(at.child("template"), "must be set")
 		return
 	}
 	p.metadata(at.child("template", "metadata"), &disk.Template.ObjectMeta)
@@ -81,7 +81,7 @@ func (p *problems) populator(at place, populator *v1alpha.DiskPopulator) {
 		case populator.Image.Name == "":
 			p.required(name, "must name an image")
 		case len(strings.Fields(populator.Image.Name)) != 1 || strings.TrimSpace(populator.Image.Name) != populator.Image.Name:
-			p.invalid(name, populator.Image.Name, "must not have blanks")
+			p.invalid(name, populator.Image.Name, "must not contain blanks")
 		}
 	}
 	if populator.Filesystem != nil && populator.Filesystem.Type != "ext4" {
@@ -89,7 +89,7 @@ func (p *problems) populator(at place, populator *v1alpha.DiskPopulator) {
 	}
 }
 
-// diskSize checks the size of a disk. One from an image may leave it to the image.
+// diskSize validates the size of a disk. It is optional for a disk from an image.
 func (p *problems) diskSize(at place, resources *v1alpha.DiskResourceRequirements, fromImage bool) {
 	var requests corev1.ResourceList
 	if resources != nil {
@@ -100,20 +100,20 @@ func (p *problems) diskSize(at place, resources *v1alpha.DiskResourceRequirement
 	size, ok := requests[corev1.ResourceStorage]
 	if !ok {
 		if !fromImage {
-			p.required(item, "must be the size of the disk")
+			p.required(item, "must be set to the size of the disk")
 		}
 		return
 	}
 	size = size.DeepCopy()
 	switch {
 	case size.Sign() < 0, !countable(size):
-		// Said already.
+		// Reported already.
 	case size.Cmp(gibibytes(smallestDisk)) < 0, size.Cmp(gibibytes(largestDisk)) > 0:
 		p.invalid(item, size.String(), "must be between 10Gi and 100Gi")
 	case fromImage && size.Cmp(gibibytes(smallestImageDisk)) < 0:
 		p.invalid(item, size.String(), "must be at least 25Gi for a disk from an image")
 	case size.Cmp(gibibytes(size.Value()/gibibyte)) != 0:
-		p.invalid(item, size.String(), "must be whole Gi")
+		p.invalid(item, size.String(), "must be a multiple of 1Gi")
 	}
 }
 

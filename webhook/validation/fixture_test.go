@@ -30,7 +30,7 @@ const (
 	ingressPath   = specPath + "networkInterfaces[0].networkPolicy.ingress[0]."
 )
 
-// Types of problems, as cases want them.
+// Types of problems in cases.
 var (
 	invalid     = string(field.ErrorTypeInvalid)
 	required    = string(field.ErrorTypeRequired)
@@ -174,7 +174,7 @@ func cpuMetric(target v1alpha.MetricTarget) []v1alpha.MetricSpec {
 
 var ed25519Key = publicKey("ssh-ed25519", 32)
 
-// publicKey is a key of a kind with zeros for parts.
+// publicKey is a key of a type, with zeros for its parts.
 func publicKey(kind string, lengths ...int) string {
 	blob := wire(nil, []byte(kind))
 	for _, length := range lengths {
@@ -187,7 +187,7 @@ func wire(blob, text []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(blob, uint32(len(text))), text...)
 }
 
-// render says of each problem "path type", as cases want it.
+// render is "path type" of each problem, as in cases.
 func render(list field.ErrorList) []string {
 	rendered := make([]string, 0, len(list))
 	for _, problem := range list {
@@ -207,7 +207,7 @@ func wantProblems(t *testing.T, list field.ErrorList, want ...string) {
 	}
 }
 
-// rule is a change of a valid Workload and the problems that it makes, none if it is allowed.
+// rule is a change of a valid Workload and its problems, none if it is allowed.
 type rule struct {
 	name   string
 	base   func() *v1alpha.Workload

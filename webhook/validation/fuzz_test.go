@@ -39,7 +39,7 @@ func FuzzWorkload(f *testing.F) {
 		}
 		References(w)
 		if !equality.Semantic.DeepEqual(w, original) {
-			t.Errorf("changed by being looked at: %+v, was %+v", w, original)
+			t.Errorf("changed by the validation: %+v, was %+v", w, original)
 		}
 	})
 }

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// image is an image reference, taken apart.
+// image is a parsed image reference.
 type image struct {
 	host, tag, digest string
 }
 
-// imagePattern is the grammar of image references as registries and container runtimes have it: name, tag, digest.
+// imagePattern is the grammar of image references in registries and container runtimes: name, tag, digest.
 var imagePattern = regexp.MustCompile(`^(?:(` + hostPattern + `)/)?` + pathPattern + `(?:/` + pathPattern + `)*` +
 	`(?::([\w][\w.-]{0,127}))?` +
 	`(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`)
 
 const (
 	labelPattern = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
-	// A first component is a host only if it looks like one: docker.io, registry:5000, localhost, [::1]:5000.
+	// A first component is a registry only if it has the form of an address: docker.io, registry:5000, localhost, [::1]:5000.
 	hostPattern = `(?:` + labelPattern + `(?:\.` + labelPattern + `)+|localhost|\[[a-fA-F0-9:]+\])(?::[0-9]+)?|` + labelPattern + `:[0-9]+`
 	pathPattern = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
 )
 
-// parseImage takes an image reference apart, if it is one.
+// parseImage parses an image reference. It returns false if the text is none.
 func parseImage(text string) (image, bool) {
 	match := imagePattern.FindStringSubmatch(text)
 	if match == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// portRules remembers the ports of one network: containers of a sandbox share theirs.
+// portRules finds duplicate ports in one network: the containers of a sandbox share theirs.
 type portRules struct {
 	names, numbers sets.Set[string]
 }
@@ -94,7 +94,7 @@ func (p *problems) policyPort(at place, port *networkingv1.NetworkPolicyPort) {
 	}
 	switch {
 	case !numbered:
-		p.forbidden(end, *port.EndPort, "needs port to be a number")
+		p.forbidden(end, *port.EndPort, "may be set only if port is a number")
 	case *port.EndPort < port.Port.IntVal:
 		p.invalid(end, *port.EndPort, "must be at least port")
 	}
@@ -102,14 +102,14 @@ func (p *problems) policyPort(at place, port *networkingv1.NetworkPolicyPort) {
 
 func (p *problems) peer(at place, peer *networkingv1.NetworkPolicyPeer) {
 	if peer.PodSelector != nil {
-		p.forbidden(at.child("podSelector"), peer.PodSelector.String(), "only ipBlock says where traffic comes from")
+		p.forbidden(at.child("podSelector"), peer.PodSelector.String(), "only ipBlock is supported")
 	}
 	if peer.NamespaceSelector != nil {
-		p.forbidden(at.child("namespaceSelector"), peer.NamespaceSelector.String(), "only ipBlock says where traffic comes from")
+		p.forbidden(at.child("namespaceSelector"), peer.NamespaceSelector.String(), "only ipBlock is supported")
 	}
 	if peer.IPBlock == nil {
 		if peer.PodSelector == nil && peer.NamespaceSelector == nil {
-			p.required(at.child("ipBlock"), "must say where traffic comes from")
+			p.required(at.child("ipBlock"), "must be set")
 		}
 		return
 	}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// countable says whether a quantity can be compared, added and counted in reasonable time: to compare 1e1000000000, a
-// few bytes to write, is to write it out. Nothing here may calculate with one that is not.
+// countable says whether a quantity can be compared and added in reasonable time. 1e1000000000 cannot: comparing it
+// writes out all of its digits. Do no arithmetic with a quantity that is not countable.
 func countable(quantity resource.Quantity) bool {
 	const scale, bits = 40, 256
 	decimal := quantity.DeepCopy()
@@ -21,7 +21,7 @@ func countable(quantity resource.Quantity) bool {
 	return value.Scale() >= -scale && value.Scale() <= scale && value.UnscaledBig().BitLen() <= bits
 }
 
-// counted refuses a quantity that is not countable, and does not show it: it may be as long as a Workload can be.
+// counted reports a quantity that is not countable, without its value, which may be as long as a Workload.
 func (p *problems) counted(at place, quantity resource.Quantity) bool {
 	if countable(quantity) {
 		return true

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// place is where a problem is, twice over: path is what the user reads, with indexes, and key is what ratcheting
-// compares. An element of a list appears in key under what identifies it, or under nothing at all where the list has
-// no key: an old problem must not come back only because something was inserted before it.
+// place is the position of a problem in two forms: path is for the user, with indexes, and key is for ratcheting. In key an
+// element of a list is identified by its list map key, or by nothing if the list has none: an old problem must not be
+// reported because an element was inserted before it.
 type place struct {
 	path, key *field.Path
 }
@@ -33,8 +33,8 @@ func (p place) entry(key string) place {
 	return place{path: p.path.Key(shorten(key)), key: p.key.Key(key)}
 }
 
-// identity is what makes two problems the same one. It never leaves this package and may therefore hold what an error
-// must not show.
+// identity identifies a problem before and after a change. It never leaves this package, so it may hold values that an
+// error must not show.
 type identity struct {
 	rule  field.ErrorType
 	key   string
@@ -42,14 +42,14 @@ type identity struct {
 	text  string
 }
 
-// problems collects what is wrong.
+// problems collects the problems of a Workload.
 type problems struct {
 	list       field.ErrorList
 	identities []identity
 }
 
-// without returns the problems that known does not have. It counts: of two containers with one broken name, one may be
-// old and the other new.
+// without returns the problems that are not in known. It counts them: of two containers with the same invalid name, one may
+// be old and the other new.
 func (p *problems) without(known *problems) field.ErrorList {
 	left := make(map[identity]int, len(known.identities))
 	for _, id := range known.identities {
@@ -77,14 +77,14 @@ func (p *problems) invalid(at place, value any, detail string) {
 	p.add(at, value, field.Invalid(at.path, shown(value), detail))
 }
 
-// messages adds each of what the validators of apimachinery say of a value.
+// messages adds a problem for each message of an apimachinery validator about a value.
 func (p *problems) messages(at place, value string, messages []string) {
 	for _, message := range messages {
 		p.invalid(at, value, message)
 	}
 }
 
-// hidden is for a value that must not be shown: line says where in the field it is, and is not compared.
+// hidden adds a problem of a value that must not be shown. line is its position in the field, and not part of the identity.
 func (p *problems) hidden(at place, value, detail, line string) {
 	p.list = append(p.list, field.Invalid(at.path, field.OmitValueType{}, line+detail))
 	p.identities = append(p.identities, identity{rule: field.ErrorTypeInvalid, key: at.key.String(), value: value, text: detail})
@@ -94,7 +94,7 @@ func (p *problems) required(at place, detail string) {
 	p.add(at, "", field.Required(at.path, detail))
 }
 
-// forbidden compares the value and does not show it.
+// forbidden adds a problem whose value is part of the identity and not shown.
 func (p *problems) forbidden(at place, value any, detail string) {
 	p.add(at, value, field.Forbidden(at.path, detail))
 }
@@ -107,7 +107,7 @@ func (p *problems) unsupported(at place, value string, supported ...string) {
 	p.add(at, value, field.NotSupported(at.path, shown(value), supported))
 }
 
-// unique refuses a value that was seen before. That there is none is for another rule to say.
+// unique adds a problem if a value was seen before. An empty value is left to other rules.
 func (p *problems) unique(at place, seen sets.Set[string], value string) {
 	if value == "" {
 		return
@@ -118,7 +118,7 @@ func (p *problems) unique(at place, seen sets.Set[string], value string) {
 	seen.Insert(value)
 }
 
-// longest is how much of a value an error repeats.
+// longest is how many bytes of a value an error shows.
 const longest = 256
 
 func shown(value any) any {

@@ -78,7 +78,7 @@ func TestRatchet(t *testing.T) {
 		}, []string{scalePath + "metrics[1].resource.target.value " + invalid}},
 		"something new": {func(w *v1alpha.Workload) { container(w).Ports[0].Name = "" }, []string{
 			containerPath + "ports[0].name " + required,
-			// Under another name it is another port.
+			// With another name it is another port.
 			containerPath + "ports[0].port " + invalid,
 		}},
 		"repaired": {func(w *v1alpha.Workload) { scale(w).MinReplicas, container(w).Ports[0].Port = 1, 80 }, nil},

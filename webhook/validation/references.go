@@ -9,18 +9,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Reference is something in the Workload's namespace or project that the user must be allowed to use.
+// Reference is an object in the Workload's namespace or project that the user must be allowed to use.
 type Reference struct {
-	// Path is where the Workload names it first.
+	// Path is the first field of the Workload that references it.
 	Path *field.Path
-	// Group and Resource say what it is, and Verb what the user must be allowed to do with it.
+	// Group, Resource and Verb are those of the permission that the user needs.
 	Group, Resource, Verb string
 	// Name of the object.
 	Name string
 }
 
-// References lists the networks, ConfigMaps and Secrets that the template names, each once. Without them a Workload
-// would be a way to read other people's Secrets.
+// References lists the networks, ConfigMaps and Secrets that the template references, each once.
 func References(workload *v1alpha.Workload) []Reference {
 	found := &references{seen: map[reference]bool{}}
 	spec := &workload.Spec.Template.Spec
@@ -38,7 +37,7 @@ func References(workload *v1alpha.Workload) []Reference {
 	return found.list
 }
 
-// kind is a kind of object that a template names.
+// kind is a kind of object that a template references.
 type kind struct {
 	group, resource, verb string
 }
@@ -59,7 +58,7 @@ type references struct {
 	seen map[reference]bool
 }
 
-// add leaves out what has no name: validation refuses it.
+// add ignores references without a name: validation reports them.
 func (r *references) add(path *field.Path, of kind, name string) {
 	key := reference{kind: of, name: name}
 	if name == "" || r.seen[key] {

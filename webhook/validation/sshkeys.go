@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// sshUser is what systems take as the name of a user.
+// sshUser matches user names that operating systems accept.
 var sshUser = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$`)
 
-// sshKeyParts are the kinds of public keys, each with the lengths of what follows the kind inside of the key, 0 where
-// the length varies. A key that was cut while it was copied does not have them.
+// sshKeyParts are the types of public keys, each with the lengths in bytes of the parts after the type, 0 for a variable
+// length. They detect keys that were truncated when they were copied.
 var sshKeyParts = map[string][]int{
 	"ssh-ed25519":                        {32},
 	"ssh-rsa":                            {0, 0},
@@ -28,7 +28,7 @@ var sshKeyParts = map[string][]int{
 	"sk-ecdsa-sha2-nistp256@openssh.com": {8, 65, 0},
 }
 
-// sshKeys checks lines of user:public key. Neither is shown: errors end up in logs.
+// sshKeys validates lines of user:public key. Neither is shown, because errors are logged.
 func (p *problems) sshKeys(at place, text string) {
 	keys := 0
 	number := 0
@@ -53,11 +53,11 @@ func sshKeyProblem(line string) string {
 		return "must be user:public key"
 	}
 	if !sshUser.MatchString(user) {
-		return "must begin with the name of a user and a colon"
+		return "must start with a user name and a colon"
 	}
 	key = strings.TrimSpace(key)
 	if problem := publicKeyProblem(key); problem != "" {
-		// What precedes the kind of a key are options, as in authorized_keys.
+		// As in authorized_keys, options may precede the type of the key.
 		rest, ok := withoutOptions(key)
 		if !ok || publicKeyProblem(rest) != "" {
 			return problem
@@ -69,11 +69,11 @@ func sshKeyProblem(line string) string {
 func publicKeyProblem(key string) string {
 	fields := strings.Fields(key)
 	if len(fields) < 2 {
-		return "must have a kind of key and the key in base64 after the colon"
+		return "must have the type of the key and the key in base64 after the colon"
 	}
 	parts, ok := sshKeyParts[fields[0]]
 	if !ok {
-		return "has an unknown kind of key"
+		return "has an unknown type of key"
 	}
 	blob, err := base64.StdEncoding.DecodeString(fields[1])
 	if err != nil {
@@ -81,7 +81,7 @@ func publicKeyProblem(key string) string {
 	}
 	kind, blob, ok := wireString(blob)
 	if !ok || !bytes.Equal(kind, []byte(fields[0])) {
-		return "the key is of another kind than it says"
+		return "the key is of another type than stated"
 	}
 	for _, length := range parts {
 		var part []byte
@@ -95,7 +95,7 @@ func publicKeyProblem(key string) string {
 	return ""
 }
 
-// wireString takes a string off the front, as RFC 4251 writes it: its length in four bytes, then itself.
+// wireString reads a string as encoded by RFC 4251: its length in four bytes, then its bytes.
 func wireString(data []byte) (text, rest []byte, ok bool) {
 	const prefix = 4
 	if len(data) < prefix {
@@ -109,7 +109,7 @@ func wireString(data []byte) (text, rest []byte, ok bool) {
 	return data[:length], data[length:], true
 }
 
-// withoutOptions cuts options such as no-pty,command="echo hello" off a key. Blanks in double quotes do not end them.
+// withoutOptions removes options such as no-pty,command="echo hello" before a key. Blanks in double quotes are part of them.
 func withoutOptions(key string) (string, bool) {
 	quoted := false
 	for i := range len(key) {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// reserved begins the labels and annotations that the add-on goes by.
+	// reserved is the prefix of labels and annotations that only the add-on may set.
 	reserved = "compute.datumapis.com/"
-	// annotationSSHKeys, in the template, says who may log in to a virtual machine.
+	// annotationSSHKeys, in the template, holds the SSH keys of a virtual machine.
 	annotationSSHKeys = reserved + "ssh-keys"
 )
 
@@ -43,7 +43,7 @@ func (p *problems) template(at place, template *v1alpha.InstanceTemplateSpec) {
 	p.networkInterfaces(at.child("networkInterfaces"), spec.NetworkInterfaces)
 }
 
-// metadata refuses labels and annotations that no object could have, and those that only the add-on may set.
+// metadata validates labels and annotations, and reports those that only the add-on may set.
 func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
 	labels := at.child("labels")
 	for _, key := range slices.Sorted(maps.Keys(meta.Labels)) {
@@ -57,7 +57,7 @@ func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
 	annotations := at.child("annotations")
 	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
 		item := annotations.entry(key)
-		// Unlike those of labels, the names of annotations may have upper case.
+		// Unlike keys of labels, those of annotations may have upper case letters in the prefix.
 		p.messages(item, key, validation.IsQualifiedName(strings.ToLower(key)))
 		if strings.HasPrefix(key, reserved) && key != annotationSSHKeys && key != v1alpha.AnnotationRestartedAt {
 			p.forbidden(item, meta.Annotations[key], "is set by the add-on")
@@ -110,14 +110,14 @@ func (p *problems) virtualMachine(at place, machine *v1alpha.VirtualMachineRunti
 	newPortRules().check(p, at.child("ports"), machine.Ports)
 }
 
-// machineDisk says whether a virtual machine can use a volume as it attaches it.
+// machineDisk validates the disk that a virtual machine attaches.
 func (p *problems) machineDisk(at place, attachment *v1alpha.VolumeAttachment, volume *v1alpha.InstanceVolume, first bool) {
 	switch {
 	case volume.Disk == nil:
-		p.invalid(at.child("name"), attachment.Name, "a virtual machine attaches disks only")
+		p.invalid(at.child("name"), attachment.Name, "must be a disk: a virtual machine attaches no other volumes")
 	case first && !bootable(volume.Disk):
 		p.invalid(at.child("name"), attachment.Name, "the first disk must be bootable: populated from an image")
 	case !first && mountable(volume.Disk) && attachment.MountPath == nil:
-		p.required(at.child("mountPath"), "a filesystem is made only on a disk that is mounted")
+		p.required(at.child("mountPath"), "must be set for a disk with a filesystem")
 	}
 }

@@ -131,7 +131,7 @@ func TestSSHKeys(t *testing.T) {
 	wantProblems(t, Workload(w, nil))
 }
 
-// TestSecretsAreNotShown: what a user wrote where secrets may be is in no error.
+// TestSecretsAreNotShown: no error shows a value that may be secret.
 func TestSecretsAreNotShown(t *testing.T) {
 	const secret = "c2VjcmV0"
 	w := machine()

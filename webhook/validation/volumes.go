@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// volumes are the volumes of a template by name, and which of them something attaches.
+// volumes are the volumes of a template by name, and the names of those that are attached.
 type volumes struct {
 	byName   map[string]*v1alpha.InstanceVolume
 	attached sets.Set[string]
@@ -86,18 +86,18 @@ func (p *problems) items(at place, items []corev1.KeyToPath) {
 func (p *problems) itemPath(at place, text string, seen sets.Set[string]) {
 	switch {
 	case text == "":
-		p.required(at, "must say where the key goes")
+		p.required(at, "must be the path of the key in the volume")
 		return
 	case path.IsAbs(text):
 		p.invalid(at, text, "must be relative")
 	case climbs(text), strings.HasPrefix(text, ".."):
-		// A name that begins with ".." is where a node keeps the data itself.
-		p.invalid(at, text, "must not have or begin with '..'")
+		// The kubelet stores the data in directories whose names start with "..".
+		p.invalid(at, text, "must not contain or start with '..'")
 	}
 	p.uniquePath(at, text, seen)
 }
 
-// uniquePath compares what the paths mean: /a and /a/ are one.
+// uniquePath compares cleaned paths: /a and /a/ are the same.
 func (p *problems) uniquePath(at place, text string, seen sets.Set[string]) {
 	p.unique(at, seen, path.Clean(text))
 }
@@ -126,7 +126,7 @@ func (p *problems) attach(at place, attachment *v1alpha.VolumeAttachment, volume
 	return volume
 }
 
-// mounts checks what a container attaches.
+// mounts validates the volumes that a container attaches.
 func (p *problems) mounts(at place, attachments []v1alpha.VolumeAttachment, volumes *volumes) {
 	names, paths := sets.New[string](), sets.New[string]()
 	for i := range attachments {
@@ -134,12 +134,12 @@ func (p *problems) mounts(at place, attachments []v1alpha.VolumeAttachment, volu
 		item := at.item(i, attachment.Name)
 		p.unique(item.child("name"), names, attachment.Name)
 		volume := p.attach(item, attachment, volumes)
-		// An image brings a filesystem of its own, or the container finds out.
+		// An image may contain a filesystem, which cannot be validated here.
 		if volume != nil && volume.Disk != nil && !mountable(volume.Disk) && !bootable(volume.Disk) {
-			p.invalid(item.child("name"), attachment.Name, "a container mounts no disk without a populator")
+			p.invalid(item.child("name"), attachment.Name, "must be a disk with a populator: a container cannot mount any other")
 		}
 		if attachment.MountPath == nil {
-			p.required(item.child("mountPath"), "a container mounts its volumes")
+			p.required(item.child("mountPath"), "must be set in a container")
 			continue
 		}
 		p.mountPath(item.child("mountPath"), *attachment.MountPath, paths)
@@ -154,9 +154,9 @@ func (p *problems) mountPath(at place, text string, seen sets.Set[string]) {
 	case !path.IsAbs(text):
 		p.invalid(at, text, "must be absolute")
 	case climbs(text):
-		p.invalid(at, text, "must not have '..'")
+		p.invalid(at, text, "must not contain '..'")
 	case strings.Contains(text, ":"):
-		p.invalid(at, text, "must not have ':'")
+		p.invalid(at, text, "must not contain ':'")
 	}
 	p.uniquePath(at, text, seen)
 }
@@ -165,7 +165,7 @@ func (p *problems) unattached(at place, list []v1alpha.InstanceVolume, volumes *
 	for i := range list {
 		name := list[i].Name
 		if len(validation.IsDNS1123Label(name)) == 0 && !volumes.attached.Has(name) {
-			p.invalid(at.item(i, name).child("name"), name, "is attached nowhere")
+			p.invalid(at.item(i, name).child("name"), name, "must be attached")
 		}
 	}
 }

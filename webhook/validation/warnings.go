@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Warnings say what is accepted and will work badly.
+// Warnings name what is accepted but will not work well.
 func Warnings(workload *v1alpha.Workload) []string {
 	var warnings []string
 	if sandbox := workload.Spec.Template.Spec.Runtime.Sandbox; sandbox != nil {
@@ -31,14 +31,14 @@ func imageWarnings(path *field.Path, text string) []string {
 	}
 	var warnings []string
 	if parsed.host == "" {
-		warnings = append(warnings, fmt.Sprintf("%s: %q names no registry, and each cell may take it from another one", path, text))
+		warnings = append(warnings, fmt.Sprintf("%s: %q names no registry: cells may pull it from different ones", path, text))
 	}
 	switch {
 	case parsed.digest != "":
 	case parsed.tag == "":
-		warnings = append(warnings, fmt.Sprintf("%s: %q has no tag and no digest, and Instances may run different images", path, text))
+		warnings = append(warnings, fmt.Sprintf("%s: %q has no tag and no digest: Instances may run different images", path, text))
 	case parsed.tag == "latest":
-		warnings = append(warnings, fmt.Sprintf("%s: %q has tag latest, and Instances may run different images", path, text))
+		warnings = append(warnings, fmt.Sprintf("%s: %q has tag latest: Instances may run different images", path, text))
 	}
 	return warnings
 }
@@ -50,7 +50,7 @@ func placementWarnings(placements []v1alpha.WorkloadPlacement) []string {
 		path := field.NewPath("spec", "placements").Index(i)
 		scale := &placements[i].ScaleSettings
 		if len(scale.Metrics) > 0 && scale.MaxReplicas != nil && *scale.MaxReplicas == scale.MinReplicas {
-			warnings = append(warnings, fmt.Sprintf("%s: equals minReplicas, and metrics scale nothing",
+			warnings = append(warnings, fmt.Sprintf("%s: equals minReplicas: metrics have no effect",
 				path.Child("scaleSettings", "maxReplicas")))
 		}
 		for j, code := range placements[i].CityCodes {
@@ -59,7 +59,7 @@ func placementWarnings(placements []v1alpha.WorkloadPlacement) []string {
 			if !ok {
 				first[upper] = i
 			} else if other != i {
-				warnings = append(warnings, fmt.Sprintf("%s: placement %q has city %q too, and both run there",
+				warnings = append(warnings, fmt.Sprintf("%s: placement %q has city %q too: both run Instances there",
 					path.Child("cityCodes").Index(j), shorten(placements[other].Name), shorten(code)))
 			}
 		}

@@ -15,12 +15,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// maxReplicas is how many Instances one city may have.
+// maxReplicas is how many Instances a placement may have in one city.
 const maxReplicas = 1000
 
-// Workload returns every problem of a Workload at once, each with its field path. On an update, before is the Workload
-// as it was, and what was wrong with it already, by the same rule and with the same value, is not reported again: a
-// stored object that breaks a newer rule can still be changed elsewhere. On creation before is nil.
+// Workload returns every problem of a Workload, each with its field path. On an update, before is the stored Workload.
+// Problems that it has too, by the same rule and with the same value, are not reported: other fields of a stored object that
+// breaks a newer rule can be changed. On a create, before is nil.
 func Workload(workload, before *v1alpha.Workload) field.ErrorList {
 	found := check(workload)
 	if before == nil {
@@ -47,7 +47,7 @@ func (p *problems) workloadName(at place, workload *v1alpha.Workload) {
 	p.label(at.child("name"), workload.Name)
 }
 
-// label wants a DNS label.
+// label requires a DNS label.
 func (p *problems) label(at place, name string) {
 	if name == "" {
 		p.required(at, "must be a DNS label")
@@ -56,7 +56,7 @@ func (p *problems) label(at place, name string) {
 	p.messages(at, name, validation.IsDNS1123Label(name))
 }
 
-// subdomain wants what objects are called.
+// subdomain requires a valid name of an object.
 func (p *problems) subdomain(at place, name string) {
 	if name == "" {
 		p.required(at, "must name an object")
@@ -113,7 +113,7 @@ func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
 			p.invalid(item, limit, validation.InclusiveRangeError(1, maxReplicas))
 		}
 		if len(scale.Metrics) == 0 {
-			p.invalid(item, limit, "needs metrics to scale by")
+			p.invalid(item, limit, "may be set only with metrics")
 		}
 	}
 	switch scale.InstanceManagementPolicy {

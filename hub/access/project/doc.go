@@ -5,13 +5,13 @@
 // it.
 package project
 
-// Which projects there are.
+// The projects.
 // +kubebuilder:rbac:groups=resourcemanager.miloapis.com,resources=projects,verbs=get;list;watch
 
-// Which cities a project may use.
+// The cities that a project may use.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=locationbindings,verbs=get;list;watch
 
-// What users may use, and how much.
+// What users are allowed to reference, and their quota.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourcegrants,verbs=list
 
@@ -19,20 +19,20 @@ package project
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=create
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=karmada-compute,verbs=get;patch
 
-// What consumers write: the finalizer and the status are ours.
+// Workloads: consumers write them, the add-on adds a finalizer and the status.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloads,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloads/status,verbs=patch
 
-// What the add-on makes of it.
+// WorkloadDeployments and Instances: the add-on writes them.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments;instances,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status;instances/status,verbs=patch
 
-// What templates name: read to be carried to the hub, watched without contents, never written. Any namespace of any
-// project may have a Workload, so the right has no namespace.
+// The ConfigMaps and Secrets that templates name: read to be copied to the hub, watched without contents, never written. Any
+// namespace of any project may have a Workload, so this right covers all namespaces.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
 
 // A hub namespace is named after the UID of the namespace in the project.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
-// What users should know.
+// Events for users.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

@@ -1,32 +1,32 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- assigned_items are the items of the cells that an assignment names. A cell that Karmada does not list is silent.
+-- assigned_items are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.
 local function assigned_items(assignment, items)
-  local cells, named, heard, assigned = list(assignment, "cells"), {}, {}, {}
+  local cells, named, reported, assigned = list(assignment, "cells"), {}, {}, {}
   for i = 1, #cells do
     named[text(object(cells, i), "name")] = true
   end
   for _, item in ipairs(items) do
     local name = text(item, "clusterName")
     if named[name] then
-      heard[name] = true
+      reported[name] = true
       table.insert(assigned, item)
     end
   end
   for name in pairs(named) do
-    if not heard[name] then
+    if not reported[name] then
       table.insert(assigned, {clusterName = name})
     end
   end
   return assigned
 end
 
--- decode_reports are what cells report, by the names of the cells.
+-- decode_reports are the reports of the cells, sorted by their names.
 local function decode_reports(items)
   local reports = {}
   for i, item in ipairs(items) do
-    -- Without a status, Karmada has not heard from that cell yet.
+    -- Without a status the cell has not reported yet.
     if item.status ~= nil then
       local cell = text(item, "clusterName")
       local readable, status = pcall(read, reflected_status, item, "status")
@@ -42,8 +42,9 @@ local function decode_reports(items)
   return reports
 end
 
--- observed_generation is the lowest generation of the hub's object that all cells have acted on. Of a cell that is silent,
--- or still at work, or that speaks of a generation that this object has not reached, what was known before holds.
+-- observed_generation is the highest generation of the object on the hub that every cell has observed. For a cell that has not
+-- reported, that has not yet observed its own object, or that reports a generation which the object does not have, it is the
+-- previous one.
 local function observed_generation(generation, known, cells, reports)
   if cells == 0 then
     return known
@@ -63,14 +64,14 @@ local function observed_generation(generation, known, cells, reports)
   return lowest
 end
 
--- add_counts adds the counts of a cell, as 32 bits do.
+-- add_counts adds the counts of a cell, with the overflow of 32 bits.
 local function add_counts(result, status)
   for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas"}) do
     result[count] = (result[count] + status[count] + 2147483648) % 4294967296 - 2147483648
   end
 end
 
--- badness orders conditions of one type: for Progressing True is what wants attention, for all others False is.
+-- badness orders conditions of one type, the worst highest: Progressing is bad when it is True, all others when they are False.
 local function badness(condition)
   local bad = "False"
   if condition.type == condition_progressing then
@@ -93,7 +94,7 @@ local function named_message(cell, message)
   return message
 end
 
--- merge_conditions are the worst of each type, by type. With several cells, the message names the cell.
+-- merge_conditions are the worst conditions of each type, sorted by type. With several cells the messages name the cell.
 local function merge_conditions(reports, generation)
   local by_type, result = {}, {}
   for _, report in ipairs(reports) do
@@ -118,7 +119,7 @@ local function merge_conditions(reports, generation)
   return result
 end
 
--- instance_index is the index of an Instance of a deployment as text, or nil when its name is not of that deployment.
+-- instance_index is the index of an Instance as text, or nil when its name is not one that the deployment creates.
 local function instance_index(deployment, name)
   local prefix = deployment .. "-"
   local index = string.sub(name, #prefix + 1)
@@ -131,7 +132,7 @@ local function instance_index(deployment, name)
   return index
 end
 
--- owners are the cells that indices up to the highest are assigned to. Of two that have an index, it is the first's.
+-- owners are the cells that indices up to highest are assigned to. Of two cells with an index it is the first.
 local function owners(assignment, highest)
   local cells, result = list(assignment, "cells"), {}
   for i = 1, #cells do
@@ -148,7 +149,7 @@ local function owners(assignment, highest)
   return result
 end
 
--- merge_instances are the Instances of a deployment that cells report, by index.
+-- merge_instances are the reported Instances of a deployment, sorted by index.
 local function merge_instances(deployment, assignment, reports)
   local reported, highest = {}, -1
   for _, report in ipairs(reports) do
@@ -168,7 +169,7 @@ local function merge_instances(deployment, assignment, reports)
       table.insert(merged, entry)
     end
   end
-  -- As text they are exact, however large.
+  -- As text large indices are exact.
   table.sort(merged, function(a, b)
     return #a.index < #b.index or #a.index == #b.index and a.index < b.index
   end)

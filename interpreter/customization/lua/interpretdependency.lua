@@ -34,7 +34,7 @@ function GetDependencies(desiredObj)
   local dependencies, seen = {}, {}
   for _, data in ipairs(data_references(object(object(object(desiredObj, "spec"), "template"), "spec"))) do
     local key = data.kind .. "/" .. data.name
-    -- Karmada refuses the whole answer for an empty name.
+    -- Karmada refuses all dependencies when one has no name.
     if data.name ~= "" and not seen[key] then
       seen[key] = true
       table.insert(dependencies, {apiVersion = "v1", kind = data.kind, namespace = namespace, name = data.name})

@@ -1,7 +1,7 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- is_available says whether the condition is True. Of two of a type the first counts.
+-- is_available says whether condition Available is True. Of two conditions of this type the first counts.
 local function is_available(status)
   local conditions = list(status, "conditions")
   for i = 1, #conditions do

@@ -1,7 +1,7 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- template_generation is the generation of the hub's object that the cell's was made from.
+-- template_generation is the generation of the object on the hub from which Karmada wrote the object in the cell.
 local function template_generation(metadata)
   local annotations = object(metadata, "annotations")
   if annotations[template_generation_annotation] == nil then
@@ -9,14 +9,14 @@ local function template_generation(metadata)
   end
   local digits = string.match(text(annotations, template_generation_annotation), "^[+-]?%d+$")
   local generation = digits and tonumber(digits, 10)
-  -- From 2^53 on it is not exact.
+  -- Numbers from 2^53 on are not exact.
   if generation == nil or math.abs(generation) >= 9007199254740992 then
     error("annotation " .. template_generation_annotation .. " is no generation", 0)
   end
   return generation
 end
 
--- shorten cuts messages that are too long, between two characters.
+-- shorten truncates messages that are too long, between two characters.
 local function shorten(conditions)
   for _, condition in ipairs(conditions or {}) do
     local message = condition.message

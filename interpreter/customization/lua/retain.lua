@@ -1,7 +1,8 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- The cell keeps the replicas that its autoscaler asked for, where the hub lets them scale and as far as it lets them.
+-- The cell keeps the replicas that its autoscaler has set, where maxReplicas and metrics allow scaling, clamped to minReplicas and
+-- maxReplicas.
 function Retain(desiredObj, observedObj)
   local scale = object(object(desiredObj, "spec"), "scaleSettings")
   local least, most = integer(scale, "minReplicas", 32) or 0, integer(scale, "maxReplicas", 32)

@@ -1,15 +1,15 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- What one Instance takes. Karmada's own library reads and adds the quantities.
+-- The size of an Instance. Karmada's own library parses and adds the quantities.
 
 local kube = require("kube")
 
--- quantity is a member as text. To read 1e-1000000000 is to calculate with a number of a billion digits, and Karmada's
--- time limit does not stop that: such a quantity is refused before anything reads it.
+-- quantity is a member as text. Parsing 1e-1000000000 calculates with a number of a billion digits, which the time limit of
+-- Karmada does not end: such a quantity is an error before it is parsed.
 local function quantity(of, member)
   local value = of[member]
-  -- Larger numbers have been rounded.
+  -- Larger numbers are not exact.
   if type(value) == "number" and math.abs(value) < 9007199254740992 then
     value = tostring(value)
   end
@@ -18,16 +18,16 @@ local function quantity(of, member)
   end
   value = string.match(value, "^%s*(.-)%s*$")
   local exponent = string.match(value, "^[^eE]*[eE]([+-]?%d+)$")
-  -- An exponent that Lua cannot read has too many digits.
+  -- An exponent that is no number for Lua has too many digits.
   if #value > max_quantity_length or exponent and math.abs(tonumber(exponent, 10) or math.huge) > max_quantity_exponent then
     error(member .. ": a quantity is out of any range", 0)
   end
-  -- What is no quantity is an error here, also where it does not count.
+  -- An invalid quantity is an error, also where another one counts.
   kube.resourceAdd(value)
   return value
 end
 
--- container_sums are by resource what the containers take, limits before requests, and how many of them say so.
+-- container_sums are, by resource, the quantities that the containers take: the limit of each, else its request.
 local function container_sums(containers)
   local sums = {}
   for i = 1, #containers do
@@ -46,8 +46,14 @@ local function container_sums(containers)
   return sums
 end
 
--- instance_size is for each resource the sum over the containers; where they do not say, what the Instance requests;
--- else what its instance type names. A sum that leaves a container out counts only when nothing else names the resource.
+-- exceeds says whether a quantity is more than another, by the sign of their difference.
+local function exceeds(value, other)
+  local negative = string.match(value, "^%-(.+)$") or "-" .. value
+  return string.sub(kube.resourceAdd(other, negative), 1, 1) == "-"
+end
+
+-- instance_size is api/v1alpha.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
+-- not, it is the request of the Instance, else that of its instance type, but at least the sum of the others.
 local function instance_size(spec)
   local runtime = object(spec, "runtime")
   local resources = object(runtime, "resources")
@@ -61,9 +67,10 @@ local function instance_size(spec)
   end
   local containers = list(object(runtime, "sandbox"), "containers")
   for name, values in pairs(container_sums(containers)) do
-    if size[name] == nil or #values == #containers then
-      -- In one call: a sum of several is written as the first of them is.
-      size[name] = kube.resourceAdd(unpack(values))
+    -- In one call, so that the sum has the format of the first quantity.
+    local sum = kube.resourceAdd(unpack(values))
+    if size[name] == nil or #values == #containers or exceeds(sum, size[name]) then
+      size[name] = sum
     end
   end
   return size

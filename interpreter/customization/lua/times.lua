@@ -1,11 +1,11 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- Times, as the API writes them: in UTC and whole seconds.
+-- Times in the format of the API: UTC, whole seconds.
 
 local month_days = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
--- days since 1 March of year 0, by which leap days come last.
+-- days is the number of days since 1 March of year 0. A leap day is the last of its year then.
 local function days(year, month, day)
   if month < 3 then
     year, month = year - 1, month + 12
@@ -13,7 +13,7 @@ local function days(year, month, day)
   return 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400) + math.floor((153 * month - 457) / 5) + day - 1
 end
 
--- date is the year, month and day of so many days.
+-- date is the inverse of days: year, month and day.
 local function date(count)
   local year = math.floor((count * 400 + 799) / 146097)
   if days(year, 3, 1) > count then
@@ -37,7 +37,7 @@ local function is_date(year, month, day)
   return day <= month_days[month] or month == 2 and day == 29 and leap
 end
 
--- zone_minutes is how far a time zone is ahead, or nil when it is none.
+-- zone_minutes is the offset of a time zone from UTC, or nil for an invalid one.
 local function zone_minutes(zone)
   if zone == "Z" then
     return 0
@@ -56,7 +56,7 @@ local function zone_minutes(zone)
   return hours * 60 + minutes
 end
 
--- utc is a time of RFC 3339 as the API writes it, and nil when it is none.
+-- utc is a time of RFC 3339 in the format of the API, or nil for an invalid one.
 local function utc(stamp)
   local fields = {string.match(stamp, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d)(.+)$")}
   if #fields == 0 then
@@ -76,10 +76,10 @@ local function utc(stamp)
   return string.format("%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day, math.floor(minutes / 60), minutes % 60, second)
 end
 
--- Instances share their times.
+-- Many Instances have the same times.
 local known_times = {}
 
--- time is nil where the member is missing, or the time that stands for none.
+-- time is nil where the member is missing or the zero time.
 local function time(of, member)
   local stamp = text(of, member)
   if of[member] == nil or stamp == "0001-01-01T00:00:00Z" then

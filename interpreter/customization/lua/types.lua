@@ -1,8 +1,8 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- Objects as their types in the API write them: without members that the type does not have, and with those that it
--- always writes. What is read shares nothing with where it was read from.
+-- Objects as the types of the API encode them: without members that the type does not have, and with those that are never
+-- omitted. They are copies.
 
 local read_fields
 
@@ -51,7 +51,7 @@ function read_fields(fields, from)
   return result
 end
 
--- read is a member, as a type that has these fields writes it.
+-- read is a member as a type with these fields encodes it.
 local function read(fields, of, member)
   return read_fields(fields, object(of, member))
 end

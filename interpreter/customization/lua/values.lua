@@ -1,7 +1,7 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- Members of an object. One that is null is missing; one of another type than the API says is an error that names it.
+-- Members of an object. One that is null is missing. One of another type than in the API is an error that names it.
 -- Lua does not tell an empty object from an empty list.
 
 -- object is empty where the member is missing.
@@ -40,7 +40,7 @@ local function text(of, member)
   return value
 end
 
--- integer is nil where the member is missing. Karmada hands numbers over as floats: from 2^53 on they have been rounded.
+-- integer is nil where the member is missing. Karmada converts numbers to floats, which are not exact from 2^53 on.
 local function integer(of, member, bits)
   local value = of[member]
   if value == nil then
@@ -59,8 +59,8 @@ local function integer(of, member, bits)
   return value
 end
 
--- without_managed_fields drops what Karmada neither compares nor writes. It repairs each empty object of an answer by
--- rewriting the whole, and these hold hundreds.
+-- without_managed_fields removes the managed fields, which Karmada neither compares nor writes. They have hundreds of empty
+-- objects, and Karmada converts all of the object once for each of them.
 local function without_managed_fields(of)
   object(of, "metadata").managedFields = nil
 end

@@ -1,0 +1,20 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+// TemplateHash is the hash of the template that the Instance was created from, or "" when it has none.
+func (i *Instance) TemplateHash() string {
+	if i.Spec.Controller == nil {
+		return ""
+	}
+	return i.Spec.Controller.TemplateHash
+}
+
+// SchedulingGates are the gates that must be lifted before the Instance starts.
+func (i *Instance) SchedulingGates() []SchedulingGate {
+	if i.Spec.Controller == nil {
+		return nil
+	}
+	return i.Spec.Controller.SchedulingGates
+}

@@ -1,0 +1,36 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Kinds of this group and version.
+const (
+	KindWorkload           = "Workload"
+	KindWorkloadDeployment = "WorkloadDeployment"
+	KindInstance           = "Instance"
+)
+
+// ControllerReference is the owner reference by which a Workload controls a WorkloadDeployment.
+func (w *Workload) ControllerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(w, GroupVersion.WithKind(KindWorkload))
+}
+
+// ControllerReference is the owner reference by which a WorkloadDeployment controls an Instance.
+func (d *WorkloadDeployment) ControllerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(d, GroupVersion.WithKind(KindWorkloadDeployment))
+}
+
+// OwnerReference is the owner reference by which a WorkloadDeployment owns an object that may have several owners.
+func (d *WorkloadDeployment) OwnerReference() metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: GroupVersion.String(), Kind: KindWorkloadDeployment, Name: d.Name, UID: d.UID}
+}
+
+// ControllerReference is the owner reference by which an Instance controls its Pod. It blocks the deletion of the Instance
+// in foreground: the name of an Instance is free only when its Pod is gone.
+func (i *Instance) ControllerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(i, GroupVersion.WithKind(KindInstance))
+}

@@ -1,0 +1,51 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha_test
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func TestDataObjects(t *testing.T) {
+	secret := func(name string, optional *bool) v1alpha.InstanceVolume {
+		return v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: name, Optional: optional},
+		}}
+	}
+	configMap := v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "b"}},
+	}}
+	tests := map[string]struct {
+		volumes                  []v1alpha.InstanceVolume
+		wantNeeded, wantOptional []v1alpha.DataObject
+	}{
+		"none": {},
+		"optional alone": {
+			volumes:      []v1alpha.InstanceVolume{secret("a", new(true)), secret("a", new(true))},
+			wantOptional: []v1alpha.DataObject{{Kind: "Secret", Name: "a"}},
+		},
+		"each once, by kind and name": {
+			volumes:    []v1alpha.InstanceVolume{secret("c", nil), secret("a", nil), configMap, secret("a", nil)},
+			wantNeeded: []v1alpha.DataObject{{Kind: "ConfigMap", Name: "b"}, {Kind: "Secret", Name: "a"}, {Kind: "Secret", Name: "c"}},
+		},
+		"optional in one place and needed in another is needed": {
+			volumes:    []v1alpha.InstanceVolume{secret("a", new(true)), secret("a", new(false))},
+			wantNeeded: []v1alpha.DataObject{{Kind: "Secret", Name: "a"}},
+		},
+		"a reference without a name names nothing": {volumes: []v1alpha.InstanceVolume{secret("", nil), secret("", new(true))}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			needed, optional := v1alpha.DataObjects(&v1alpha.InstanceSpec{Volumes: test.volumes})
+			if !slices.Equal(needed, test.wantNeeded) || !slices.Equal(optional, test.wantOptional) {
+				t.Errorf("got %v and %v", needed, optional)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// MetadataDiffers says whether a label, annotation, finalizer or owner reference of desired is missing from existing or
+// different there. What others added to existing does not count.
+func MetadataDiffers(existing, desired client.Object) bool {
+	if !contains(existing.GetLabels(), desired.GetLabels()) || !contains(existing.GetAnnotations(), desired.GetAnnotations()) {
+		return true
+	}
+	for _, finalizer := range desired.GetFinalizers() {
+		if !containsItem(existing.GetFinalizers(), finalizer) {
+			return true
+		}
+	}
+	for _, reference := range desired.GetOwnerReferences() {
+		if !containsItem(existing.GetOwnerReferences(), reference) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsItem[T any](all []T, wanted T) bool {
+	for _, item := range all {
+		if equality.Semantic.DeepEqual(item, wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(all, wanted map[string]string) bool {
+	for key, value := range wanted {
+		if found, ok := all[key]; !ok || found != value {
+			return false
+		}
+	}
+	return true
+}
+
+// AddMetadata adds the annotations and finalizers of wanted to obj in one write, and writes nothing when obj has them all.
+// It fails with a conflict when obj is not the newest version.
+func AddMetadata(ctx context.Context, c client.Client, manager FieldManager, obj client.Object, wanted metav1.ObjectMeta) error {
+	before, _ := obj.DeepCopyObject().(client.Object)
+	changed := !contains(obj.GetAnnotations(), wanted.Annotations)
+	annotations := maps.Clone(obj.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(annotations, wanted.Annotations)
+	obj.SetAnnotations(annotations)
+	for _, finalizer := range wanted.Finalizers {
+		changed = controllerutil.AddFinalizer(obj, finalizer) || changed
+	}
+	if !changed {
+		return nil
+	}
+	return patchMetadata(ctx, c, manager, before, obj)
+}
+
+// RemoveFinalizer removes a finalizer from obj. It fails with a conflict when obj is not the newest version; an object that
+// does not exist any more is no error.
+func RemoveFinalizer(ctx context.Context, c client.Client, manager FieldManager, obj client.Object, finalizer string) error {
+	before, _ := obj.DeepCopyObject().(client.Object)
+	if !controllerutil.RemoveFinalizer(obj, finalizer) {
+		return nil
+	}
+	return client.IgnoreNotFound(patchMetadata(ctx, c, manager, before, obj))
+}
+
+func patchMetadata(ctx context.Context, c client.Client, manager FieldManager, before, after client.Object) error {
+	// The optimistic lock: finalizers are a list that a merge patch replaces whole.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := c.Patch(ctx, after, patch, client.FieldOwner(manager)); err != nil {
+		return fmt.Errorf("update the metadata of %s: %w", client.ObjectKeyFromObject(after), err)
+	}
+	return nil
+}

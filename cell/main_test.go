@@ -1,0 +1,176 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+// The reconcilers of the cell are tested here and not beside them, so that one kube-apiserver serves them all.
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(testenv.Main(m, testenv.Options{}))
+}
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
+// now is the time of the fake clocks at first: that of the kube-apiserver, which gives Pods their age.
+var now = time.Now().Truncate(time.Second)
+
+// shared are the clients of all tests.
+var shared struct {
+	once           sync.Once
+	direct, cached client.WithWatch
+	err            error
+}
+
+// fixture is a namespace of a cell.
+type fixture struct {
+	t         *testing.T
+	namespace string
+	// direct reads from the kube-apiserver.
+	direct client.WithWatch
+	// cached reads from a cache with the options and the index of the cell's manager.
+	cached   client.WithWatch
+	clock    *clocktesting.FakePassiveClock
+	recorder *events.FakeRecorder
+}
+
+// newFixture lets a test run beside others, in a namespace of its own.
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	t.Parallel()
+	shared.once.Do(func() { shared.direct, shared.cached, shared.err = newClients(t) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return &fixture{
+		t: t, namespace: testenv.Namespace(t, shared.direct, "cell").Name, direct: shared.direct, cached: shared.cached,
+		clock: clocktesting.NewFakePassiveClock(now), recorder: events.NewFakeRecorder(10),
+	}
+}
+
+func newClients(t *testing.T) (direct, cached client.WithWatch, err error) {
+	t.Helper()
+	config, scheme := testenv.Config(t), testenv.Scheme(t, v1alpha.AddToScheme)
+	options, err := cell.CacheOptions()
+	if err != nil {
+		return nil, nil, err
+	}
+	options.Scheme = scheme
+	reader, err := cache.New(config, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The tests share the cache.
+	ctx := testenv.Context()
+	if err := owned.Index(ctx, reader); err != nil {
+		return nil, nil, err
+	}
+	go func() { _ = reader.Start(ctx) }()
+	if direct, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		return nil, nil, err
+	}
+	cached, err = client.NewWithWatch(config, client.Options{Scheme: scheme, Cache: &client.CacheOptions{Reader: reader}})
+	return direct, cached, err
+}
+
+// racing is a cached client before whose first write race runs: what race changes is not in the cache yet.
+func (f *fixture) racing(race func()) client.Client {
+	var once sync.Once
+	return interceptor.NewClient(f.cached, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			once.Do(race)
+			return c.Create(ctx, obj, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+			once.Do(race)
+			return c.Delete(ctx, obj, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			once.Do(race)
+			return c.Patch(ctx, obj, patch, opts...)
+		},
+		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration, opts ...client.SubResourceApplyOption) error {
+			once.Do(race)
+			return c.SubResource(name).Apply(ctx, obj, opts...)
+		},
+	})
+}
+
+// readOnly is a cached client that fails the test when something is written.
+func (f *fixture) readOnly() client.Client {
+	return f.racing(func() { f.t.Error("something was written that is as it should be") })
+}
+
+// reconcile reconciles the object of a name once the cache has the namespace as it is. It fails the test on an error.
+func (f *fixture) reconcile(r reconcile.Reconciler, name string) reconcile.Result {
+	f.t.Helper()
+	f.sync()
+	return f.reconcileNow(r, name)
+}
+
+func (f *fixture) reconcileNow(r reconcile.Reconciler, name string) reconcile.Result {
+	f.t.Helper()
+	result, err := r.Reconcile(f.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.namespace, Name: name}})
+	if err != nil {
+		f.t.Fatalf("reconcile %s: %v", name, err)
+	}
+	return result
+}
+
+// sync waits until the cache has the namespace as it is.
+func (f *fixture) sync() {
+	f.t.Helper()
+	for _, kind := range []func() client.ObjectList{
+		func() client.ObjectList { return &v1alpha.WorkloadDeploymentList{} },
+		func() client.ObjectList { return &v1alpha.InstanceList{} },
+		func() client.ObjectList { return &corev1.PodList{} },
+		func() client.ObjectList { return metadataList(v1alpha.KindConfigMap) },
+		func() client.ObjectList { return metadataList(v1alpha.KindSecret) },
+	} {
+		f.eventually("the cache has the namespace as it is", func(ctx context.Context) bool {
+			return maps.Equal(f.versions(ctx, f.direct, kind()), f.versions(ctx, f.cached, kind()))
+		})
+	}
+}
+
+// eventually waits for what must come.
+func (f *fixture) eventually(what string, check func(context.Context) bool) {
+	f.t.Helper()
+	err := wait.PollUntilContextTimeout(f.t.Context(), 5*time.Millisecond, patience, true,
+		func(ctx context.Context) (bool, error) { return check(ctx), nil })
+	if err != nil {
+		f.t.Fatalf("after %s it is still not true that %s", patience, what)
+	}
+}
+
+func metadataList(kind string) client.ObjectList {
+	return &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind + "List"}}
+}

@@ -1,0 +1,127 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/rollup"
+)
+
+func (f *fixture) rollup() *rollup.Reconciler { return rollup.New(f.cached, f.clock) }
+
+func TestRollupReconcile(t *testing.T) {
+	tests := map[string]struct {
+		given func(*fixture)
+		// wantCounts are replicas, current, desired and ready.
+		wantCounts    [4]int32
+		wantInstances []string
+		wantAvailable string
+	}{
+		"no Instance yet": {
+			given:      func(f *fixture) { f.deployment(2) },
+			wantCounts: [4]int32{0, 0, 2, 0}, wantAvailable: "-" + v1alpha.ReasonInstancesProvisioning,
+		},
+		"one is Ready, one is of another template": {
+			given: func(f *fixture) {
+				deployment := f.deployment(2)
+				f.setReady(f.instance(deployment, 0), metav1.ConditionTrue)
+				f.setReady(f.instance(deployment, 1, fromTemplate("old")), metav1.ConditionFalse)
+			},
+			wantCounts: [4]int32{2, 1, 2, 1}, wantInstances: []string{"web-0", "web-1"}, wantAvailable: v1alpha.ReasonStableInstanceFound,
+		},
+		"an Instance of an earlier deployment of the name is not reported": {
+			given: func(f *fixture) {
+				earlier := f.deployment(1)
+				f.setReady(f.instance(earlier, 0), metav1.ConditionTrue)
+				f.remove(earlier)
+				f.deployment(1)
+			},
+			wantCounts: [4]int32{0, 0, 1, 0}, wantAvailable: "-" + v1alpha.ReasonInstancesProvisioning,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			test.given(f)
+			if result := f.reconcile(f.rollup(), "web"); result != (reconcile.Result{}) {
+				t.Errorf("requeued: %+v", result)
+			}
+			stored := f.storedDeployment()
+			status := &stored.Status
+			if got := [4]int32{status.Replicas, status.CurrentReplicas, status.DesiredReplicas, status.ReadyReplicas}; got != test.wantCounts {
+				t.Errorf("counts %v, want %v", got, test.wantCounts)
+			}
+			var names []string
+			for i := range status.Instances {
+				names = append(names, status.Instances[i].Name)
+			}
+			if !slices.Equal(names, test.wantInstances) {
+				t.Errorf("Instances %v, want %v", names, test.wantInstances)
+			}
+			if got := reasons(status.Conditions)[v1alpha.ConditionAvailable]; got != test.wantAvailable || status.ObservedGeneration != stored.Generation {
+				t.Errorf("Available is %q, want %q, observed generation %d of %d", got, test.wantAvailable, status.ObservedGeneration, stored.Generation)
+			}
+		})
+	}
+}
+
+func TestRollupWritesOnlyWhatDiffers(t *testing.T) {
+	f := newFixture(t)
+	instance := f.instance(f.deployment(1), 0)
+	f.reconcile(f.rollup(), "web")
+	f.clock.SetTime(now.Add(time.Hour))
+	f.reconcile(rollup.New(f.readOnly(), f.clock), "web")
+	f.setReady(instance, metav1.ConditionTrue)
+	f.reconcile(f.rollup(), "web")
+	later := meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionAvailable)
+	if later.Status != metav1.ConditionTrue || !later.LastTransitionTime.Time.Equal(now.Add(time.Hour)) {
+		t.Errorf("Available %+v", later)
+	}
+}
+
+func TestRollupPacesWrites(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(1)
+	instance := f.instance(deployment, 0)
+	r := f.rollup()
+	f.reconcile(r, "web")
+	f.setReady(instance, metav1.ConditionTrue)
+	f.clock.SetTime(now.Add(300 * time.Millisecond))
+	if result := f.reconcile(r, "web"); result.RequeueAfter != 700*time.Millisecond || f.storedDeployment().Status.ReadyReplicas != 0 {
+		t.Errorf("requeued after %s, Ready %d", result.RequeueAfter, f.storedDeployment().Status.ReadyReplicas)
+	}
+	f.clock.SetTime(now.Add(time.Second))
+	if result := f.reconcile(r, "web"); result.RequeueAfter != 0 || f.storedDeployment().Status.ReadyReplicas != 1 {
+		t.Errorf("requeued after %s, Ready %d", result.RequeueAfter, f.storedDeployment().Status.ReadyReplicas)
+	}
+	f.remove(deployment)
+	f.reconcile(r, "web")
+	f.deployment(1)
+	if result := f.reconcile(r, "web"); result.RequeueAfter != 0 || f.storedDeployment().Status.DesiredReplicas != 1 {
+		t.Errorf("a new deployment waits %s for one of its name that is gone", result.RequeueAfter)
+	}
+}
+
+func TestRollupRaces(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(1)
+	racing := rollup.New(f.racing(func() {
+		f.remove(deployment)
+		f.deployment(2)
+	}), f.clock)
+	if result := f.reconcile(racing, "web"); result != (reconcile.Result{}) {
+		t.Errorf("requeued: %+v", result)
+	}
+	if got := f.storedDeployment().Status; got.DesiredReplicas != 0 || got.Conditions != nil {
+		t.Errorf("a deployment got the status of an earlier one of its name: %+v", got)
+	}
+}

@@ -1,0 +1,145 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"flag"
+	"fmt"
+	"math/rand"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+var (
+	seed      = flag.Int64("seed", 1, "what random Instances are made from")
+	instances = flag.Int("instances", 10000, "how many random Instances a property is checked on")
+)
+
+func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
+	container := func(limits, requests corev1.ResourceList) v1alpha.SandboxContainer {
+		return v1alpha.SandboxContainer{Name: "c", Image: "i", Resources: &v1alpha.ContainerResourceRequirements{Limits: limits, Requests: requests}}
+	}
+	tests := map[string]struct {
+		containers   []v1alpha.SandboxContainer
+		instanceType string
+		requests     corev1.ResourceList
+		want         []corev1.ResourceList
+	}{
+		"the size of the type":         {[]v1alpha.SandboxContainer{{}, {}}, "datumcloud/d1-standard-2", nil, []corev1.ResourceList{list("1", "2Gi"), nil}},
+		"a type that is not known":     {[]v1alpha.SandboxContainer{{}}, "other/type", nil, []corev1.ResourceList{nil}},
+		"the requests before the type": {[]v1alpha.SandboxContainer{{}, {}}, "datumcloud/d1-standard-2", list("3", ""), []corev1.ResourceList{list("3", "2Gi"), nil}},
+		"a container with requests": {
+			[]v1alpha.SandboxContainer{{}, container(nil, list("100m", "1Gi"))},
+			"datumcloud/d1-standard-2", nil,
+			[]corev1.ResourceList{list("900m", "1Gi"), list("100m", "1Gi")},
+		},
+		"a container with a limit on one resource": {
+			[]v1alpha.SandboxContainer{container(list("500m", ""), nil)},
+			"datumcloud/d1-standard-2", nil,
+			[]corev1.ResourceList{list("500m", "2Gi")},
+		},
+		"a container with a limit above its request": {
+			[]v1alpha.SandboxContainer{container(list("2", ""), list("100m", ""))},
+			"other/type", nil,
+			[]corev1.ResourceList{list("2", "")},
+		},
+		"a container with a limit below its request": {
+			[]v1alpha.SandboxContainer{container(list("1", ""), list("2", ""))},
+			"other/type", nil,
+			[]corev1.ResourceList{list("1", "")},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			instance := sandbox(test.containers...)
+			instance.Spec.Runtime.Resources = v1alpha.InstanceRuntimeResources{InstanceType: test.instanceType, Requests: test.requests}
+			before := instance.DeepCopy()
+			pod := desiredPod(instance)
+			for i, want := range test.want {
+				if got := pod.Spec.Containers[i].Resources.Requests; !equality.Semantic.DeepEqual(got, want) {
+					t.Errorf("container %d requests %v, want %v", i, got, want)
+				}
+			}
+			if !equality.Semantic.DeepEqual(before, instance) {
+				t.Error("the Instance was changed")
+			}
+		})
+	}
+}
+
+// TestPodsRequestWhatKarmadaReserves on random Instances: the requests of the containers add up to the size of the Instance,
+// and Kubernetes takes them.
+func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
+	t.Logf("go test ./cell/runtime -run %s -args -seed %d -instances %d", t.Name(), *seed, *instances)
+	random := rand.New(rand.NewSource(*seed))
+	for range *instances {
+		instance := randomInstance(random)
+		left := v1alpha.InstanceSize(&instance.Spec)
+		for _, container := range desiredPod(instance).Spec.Containers {
+			checkResources(t, &container.Resources)
+			for name, quantity := range container.Resources.Requests {
+				rest := left[name]
+				rest.Sub(quantity)
+				left[name] = rest
+			}
+		}
+		for name, rest := range left {
+			if !rest.IsZero() {
+				t.Errorf("of %s the Pod does not request what the Instance takes: %s is left", name, rest.String())
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("spec %+v", instance.Spec.Runtime)
+		}
+	}
+}
+
+// checkResources has the rules of Kubernetes for the resources of a container.
+func checkResources(t *testing.T, resources *corev1.ResourceRequirements) {
+	t.Helper()
+	for name, request := range resources.Requests {
+		limit, limited := resources.Limits[name]
+		switch {
+		case limited && request.Cmp(limit) > 0:
+			t.Errorf("a container requests %s of %s, more than its limit %s", request.String(), name, limit.String())
+		case name == "example.com/gpu" && (!limited || request.Cmp(limit) != 0):
+			t.Errorf("a container requests %s of %s and limits it to %s: they must be equal", request.String(), name, limit.String())
+		}
+	}
+}
+
+// randomInstance names few resources, so that containers, Instance and type often name the same.
+func randomInstance(random *rand.Rand) *v1alpha.Instance {
+	var containers []v1alpha.SandboxContainer
+	for i := range 1 + random.Intn(4) {
+		container := v1alpha.SandboxContainer{Name: fmt.Sprint("c", i), Image: "example.com/app"}
+		if random.Intn(3) > 0 {
+			container.Resources = &v1alpha.ContainerResourceRequirements{Limits: randomList(random), Requests: randomList(random)}
+		}
+		containers = append(containers, container)
+	}
+	instance := sandbox(containers...)
+	instance.Spec.Runtime.Resources.InstanceType = []string{"datumcloud/d1-standard-2", "other/type"}[random.Intn(2)]
+	instance.Spec.Runtime.Resources.Requests = randomList(random)
+	return instance
+}
+
+func randomList(random *rand.Rand) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for _, name := range []corev1.ResourceName{"cpu", "memory", "ephemeral-storage", "example.com/gpu"} {
+		quantities := []string{"0", "1", "2", "3", "4096", "1Gi", "1.5Gi", "1e9", "1536Mi"}
+		if name == corev1.ResourceCPU {
+			quantities = append(quantities, "100m", "1500m", "0.3")
+		}
+		if random.Intn(2) == 0 {
+			list[name] = resource.MustParse(quantities[random.Intn(len(quantities))])
+		}
+	}
+	return list
+}

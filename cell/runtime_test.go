@@ -1,0 +1,273 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/runtime"
+)
+
+func (f *fixture) runtime() *runtime.Reconciler {
+	return &runtime.Reconciler{Client: f.cached, APIReader: f.direct, Recorder: f.recorder, Clock: f.clock}
+}
+
+// pod creates the Pod of an Instance by hand.
+func (f *fixture) pod(instance *v1alpha.Instance, changes ...func(*corev1.Pod)) *corev1.Pod {
+	f.t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: f.namespace, Name: instance.Name, Labels: instance.Labels,
+			OwnerReferences: []metav1.OwnerReference{instance.ControllerReference()},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "example.com/app"}}},
+	}
+	for _, change := range changes {
+		change(pod)
+	}
+	f.create(pod)
+	return pod
+}
+
+// setPod writes the status of a Pod, as a kubelet does.
+func (f *fixture) setPod(pod *corev1.Pod, status corev1.PodStatus) *corev1.Pod {
+	f.t.Helper()
+	pod.Status = status
+	if err := f.direct.Status().Update(f.t.Context(), pod); err != nil {
+		f.t.Fatal(err)
+	}
+	return pod
+}
+
+func readyPod(ip string) corev1.PodStatus {
+	return corev1.PodStatus{
+		Phase: corev1.PodRunning, PodIP: ip, PodIPs: []corev1.PodIP{{IP: ip}},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+	}
+}
+
+// storedPod is the Pod of a name, or nil.
+func (f *fixture) storedPod(name string) *corev1.Pod {
+	f.t.Helper()
+	pod := &corev1.Pod{}
+	err := f.direct.Get(f.t.Context(), client.ObjectKey{Namespace: f.namespace, Name: name}, pod)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return pod
+}
+
+// wantReady wants a reason of Ready, with a "-" before it when Ready is not True.
+func (f *fixture) wantReady(instance, reason string) {
+	f.t.Helper()
+	if got := reasons(f.storedInstance(instance).Status.Conditions)[v1alpha.ConditionReady]; got != reason {
+		f.t.Errorf("Ready is %q, want %q", got, reason)
+	}
+}
+
+func TestRuntimeReconcile(t *testing.T) {
+	tests := map[string]struct {
+		given       func(*fixture)
+		wantPod     bool
+		wantReady   string
+		wantEvent   string
+		wantRequeue time.Duration
+	}{
+		"a Pod is created": {
+			given:   func(f *fixture) { f.instance(f.deployment(1), 0) },
+			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning,
+		},
+		"no Pod is created behind a gate": {
+			given:     func(f *fixture) { f.instance(f.deployment(1), 0, gated("Network")) },
+			wantReady: "-" + v1alpha.ReasonSchedulingGatesPresent,
+		},
+		"no Pod is created for an Instance that is being deleted": {
+			given: func(f *fixture) {
+				f.beginDeletion(f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Finalizers = []string{"example.com/held"} }))
+			},
+			wantReady: "-" + v1alpha.ReasonProvisioning,
+		},
+		"a virtual machine is not run": {
+			given: func(f *fixture) {
+				f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) {
+					i.Spec.Runtime.Sandbox = nil
+					i.Spec.Runtime.VirtualMachine = &v1alpha.VirtualMachineRuntime{VolumeAttachments: []v1alpha.VolumeAttachment{{Name: "boot"}}}
+				})
+			},
+			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError this cell runs sandboxes only",
+		},
+		"an invalid Pod is reported and not tried again": {
+			given: func(f *fixture) {
+				f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Spec.Runtime.Sandbox.Containers[0].Image = " " })
+			},
+			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError the cell refuses the Pod",
+		},
+		"a forbidden Pod is reported and tried again": {
+			given: func(f *fixture) {
+				f.forbid("pods")
+				f.instance(f.deployment(1), 0)
+			},
+			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError the cell refuses the Pod", wantRequeue: 30 * time.Second,
+		},
+		"a namespace that is being deleted is not reported": {
+			given: func(f *fixture) {
+				f.instance(f.deployment(1), 0)
+				f.deleteNamespace()
+			},
+			wantReady: "-" + v1alpha.ReasonProvisioning,
+		},
+		"a ready Pod makes its Instance Ready": {
+			given:   func(f *fixture) { f.setPod(f.pod(f.instance(f.deployment(1), 0)), readyPod("10.0.0.1")) },
+			wantPod: true, wantReady: v1alpha.ReasonAvailable,
+		},
+		"the Pod of an earlier Instance of the name is waited for": {
+			given: func(f *fixture) {
+				deployment := f.deployment(1)
+				earlier := f.instance(deployment, 0)
+				f.setPod(f.pod(earlier), readyPod("10.0.0.1"))
+				f.remove(earlier)
+				f.instance(deployment, 0)
+			},
+			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: 10 * time.Second,
+		},
+		"a Pod of somebody else that has the name is reported": {
+			given: func(f *fixture) {
+				f.pod(f.instance(f.deployment(1), 0), func(p *corev1.Pod) { p.OwnerReferences, p.Labels = nil, nil })
+			},
+			wantPod: true, wantReady: "-" + v1alpha.ReasonConfigurationError, wantRequeue: 10 * time.Second,
+			wantEvent: "Warning ConfigurationError a Pod web-0 exists that is not of this Instance",
+		},
+		"a Pod of somebody else that is being deleted is waited for": {
+			given: func(f *fixture) {
+				f.beginDeletion(f.pod(f.instance(f.deployment(1), 0), func(p *corev1.Pod) {
+					p.OwnerReferences, p.Labels, p.Finalizers = nil, nil, []string{"example.com/held"}
+				}))
+			},
+			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: 10 * time.Second,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			test.given(f)
+			if result := f.reconcile(f.runtime(), "web-0"); result.RequeueAfter != test.wantRequeue {
+				t.Errorf("requeued after %s", result.RequeueAfter)
+			}
+			if pod := f.storedPod("web-0"); (pod != nil) != test.wantPod {
+				t.Errorf("Pod %+v", pod)
+			}
+			f.wantReady("web-0", test.wantReady)
+			f.wantEvent(test.wantEvent)
+		})
+	}
+}
+
+func TestRuntimeIgnoresAnInstanceThatIsGone(t *testing.T) {
+	f := newFixture(t)
+	f.reconcile(f.runtime(), "web-0")
+	if pod := f.storedPod("web-0"); pod != nil {
+		t.Errorf("Pod %+v", pod)
+	}
+}
+
+func TestRuntimeReplacesAFinishedPod(t *testing.T) {
+	tests := map[string]struct {
+		age         time.Duration
+		phase       corev1.PodPhase
+		deleting    bool
+		wantPod     bool
+		wantRequeue time.Duration
+	}{
+		"one that failed is deleted":                {age: 10 * time.Second, phase: corev1.PodFailed},
+		"one that has ended well is deleted":        {age: 10 * time.Second, phase: corev1.PodSucceeded},
+		"one that is young is deleted later":        {age: 4 * time.Second, phase: corev1.PodFailed, wantPod: true, wantRequeue: 6 * time.Second},
+		"one that runs stays":                       {age: time.Hour, phase: corev1.PodRunning, wantPod: true},
+		"one whose Instance is being deleted stays": {age: time.Hour, phase: corev1.PodFailed, deleting: true, wantPod: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			instance := f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Finalizers = []string{"example.com/held"} })
+			pod := f.setPod(f.pod(instance), corev1.PodStatus{Phase: test.phase})
+			if test.deleting {
+				f.beginDeletion(instance)
+			}
+			f.clock.SetTime(pod.CreationTimestamp.Add(test.age))
+			if result := f.reconcile(f.runtime(), "web-0"); result.RequeueAfter != test.wantRequeue {
+				t.Errorf("requeued after %s", result.RequeueAfter)
+			}
+			if got := f.storedPod("web-0"); (got != nil) != test.wantPod {
+				t.Errorf("Pod %+v", got)
+			}
+			if test.wantPod {
+				return
+			}
+			f.reconcile(f.runtime(), "web-0")
+			if got := f.storedPod("web-0"); got == nil || got.UID == pod.UID {
+				t.Errorf("Pod %+v after the second reconcile", got)
+			}
+		})
+	}
+}
+
+func TestRuntimeWritesOnlyWhatDiffers(t *testing.T) {
+	f := newFixture(t)
+	pod := f.setPod(f.pod(f.instance(f.deployment(1), 0)), readyPod("10.0.0.1"))
+	f.reconcile(f.runtime(), "web-0")
+	first := f.storedInstance("web-0")
+	if ip := first.Status.NetworkInterfaces[0].Assignments.NetworkIP; ip == nil || *ip != "10.0.0.1" {
+		t.Errorf("interfaces %+v", first.Status.NetworkInterfaces)
+	}
+	if hash := first.Status.Controller.ObservedTemplateHash; hash != first.TemplateHash() {
+		t.Errorf("observed template %q of %q", hash, first.TemplateHash())
+	}
+	f.clock.SetTime(now.Add(time.Hour))
+	settled := f.runtime()
+	settled.Client = f.readOnly()
+	f.reconcile(settled, "web-0")
+	f.setPod(pod, corev1.PodStatus{Phase: corev1.PodRunning})
+	f.reconcile(f.runtime(), "web-0")
+	later := f.storedInstance("web-0")
+	ready := meta.FindStatusCondition(later.Status.Conditions, v1alpha.ConditionReady)
+	if ready.Status != metav1.ConditionFalse || !ready.LastTransitionTime.Time.Equal(now.Add(time.Hour)) || ready.ObservedGeneration != later.Generation {
+		t.Errorf("Ready %+v", ready)
+	}
+	if later.Status.NetworkInterfaces != nil {
+		t.Errorf("an address that is gone is still there: %+v", later.Status.NetworkInterfaces)
+	}
+}
+
+func TestRuntimeRecordsTroubleOnce(t *testing.T) {
+	f := newFixture(t)
+	pod := f.pod(f.instance(f.deployment(1), 0))
+	waiting := func(reason, message string) corev1.PodStatus {
+		return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+		}}}
+	}
+	for _, step := range []struct {
+		status    corev1.PodStatus
+		wantEvent string
+	}{
+		{waiting("ErrImagePull", "not found"), "Warning ImageUnavailable container app"},
+		{waiting("ErrImagePull", "no route to host"), ""},
+		{waiting("CrashLoopBackOff", ""), ""},
+		{waiting("CreateContainerConfigError", "no key"), "Warning ConfigurationError container app: no key"},
+	} {
+		pod = f.setPod(pod, step.status)
+		f.reconcile(f.runtime(), "web-0")
+		f.wantEvent(step.wantEvent)
+	}
+}

@@ -1,0 +1,144 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// hangAnnotation has Milo's stand-in leave a user's requests to a project without an answer.
+const hangAnnotation = "federation.karmada-compute.dev/hang"
+
+// addOutageSteps are the sentences about Milo that is not there, and about what must be possible while the add-on is not.
+func addOutageSteps(sc sentences) {
+	sc.Step(`^Milo's root is (down|up again)$`, func(ctx context.Context, state string) error {
+		s := from(ctx)
+		if state != "down" {
+			return s.disturbed.now(ctx, "Milo's root")
+		}
+		s.disturbed.add("Milo's root", s.federation.StartMiloRoot)
+		return s.federation.StopMiloRoot()
+	})
+	sc.Step(`^the control plane of project "([^"]*)" does not answer the add-on$`, func(ctx context.Context, project string) error {
+		s := from(ctx)
+		s.disturbed.add("project "+project, func(ctx context.Context) error { return s.annotateProject(ctx, project, "") })
+		if err := s.annotateProject(ctx, project, addOnUser); err != nil {
+			return err
+		}
+		return s.hangs(ctx, project)
+	})
+	sc.Step(`^namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project$`, func(ctx context.Context) error {
+		return from(ctx).writeWhatIsNotOurs(ctx)
+	})
+	sc.Step(`^the finalizers of `+anObject+` can still be changed$`, func(ctx context.Context, object string) error {
+		return from(ctx).changeFinalizers(ctx, object)
+	})
+}
+
+// annotateProject has a project's control plane hang for a user, or for nobody.
+func (s *scenario) annotateProject(ctx context.Context, name, user string) error {
+	root := s.client("milo", admin)
+	return updateWhenFree(ctx, root, newProject(name), func(project *unstructured.Unstructured) {
+		annotations := project.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[hangAnnotation] = user
+		if user == "" {
+			delete(annotations, hangAnnotation)
+		}
+		project.SetAnnotations(annotations)
+	})
+}
+
+// hangs waits until a project does not answer the add-on. It asks without a client, which would first discover what there
+// is, and that without end.
+func (s *scenario) hangs(ctx context.Context, project string) error {
+	config, err := s.federation.Config("project/"+project, addOnUser)
+	if err != nil {
+		return err
+	}
+	config.Timeout = 2 * time.Second
+	caller, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/version", http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := caller.Do(request)
+		if os.IsTimeout(err) {
+			return nil
+		}
+		if err == nil {
+			err = response.Body.Close()
+		}
+		return errors.Join(fmt.Errorf("project %s answers the add-on", project), err)
+	})
+}
+
+// writeWhatIsNotOurs writes kinds that a cluster is repaired with, where they are served.
+func (s *scenario) writeWhatIsNotOurs(ctx context.Context) error {
+	meta := metav1.ObjectMeta{Namespace: "default", Name: s.namespace}
+	pod := corev1.PodSpec{Containers: []corev1.Container{{Name: "repair", Image: sampleImage}}}
+	labels := map[string]string{"app": s.namespace}
+	lease := &coordinationv1.Lease{ObjectMeta: meta}
+	deployment := &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
+	}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace + "-repair"}}
+	for plane, objects := range map[string][]client.Object{
+		"hub":                  {namespace, &corev1.Pod{ObjectMeta: meta, Spec: pod}, lease, deployment},
+		"milo":                 {namespace, &corev1.Pod{ObjectMeta: meta, Spec: pod}},
+		"project/" + s.project: {namespace, &corev1.Pod{ObjectMeta: meta, Spec: pod}},
+	} {
+		c := s.client(plane, admin)
+		for _, object := range objects {
+			object := object.DeepCopyObject().(client.Object)
+			if err := c.Create(ctx, object); err != nil {
+				return fmt.Errorf("create %T at %s: %w", object, plane, err)
+			}
+			if err := c.Delete(ctx, object); err != nil {
+				return fmt.Errorf("delete %T at %s: %w", object, plane, err)
+			}
+		}
+	}
+	return nil
+}
+
+// changeFinalizers adds and removes a finalizer.
+func (s *scenario) changeFinalizers(ctx context.Context, words string) error {
+	object, err := s.get(ctx, words)
+	if err != nil {
+		return err
+	}
+	plane, _, err := s.object(words)
+	if err != nil {
+		return err
+	}
+	c := s.client(plane, admin)
+	for _, change := range []func(client.Object, string) bool{controllerutil.AddFinalizer, controllerutil.RemoveFinalizer} {
+		if err := updateWhenFree(ctx, c, object, func(object *unstructured.Unstructured) { change(object, holdFinalizer) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

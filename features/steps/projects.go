@@ -1,0 +1,227 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// holdFinalizer keeps an object in deletion as long as a scenario needs it there.
+const holdFinalizer = "features.karmada-compute.dev/hold"
+
+func addProjectSteps(sc sentences) {
+	sc.Step(`^a namespace in project "([^"]*)"(?: and one of the same name in project "([^"]*)")?$`, func(ctx context.Context, one, other string) error {
+		s := from(ctx)
+		s.project = one
+		if err := s.addNamespace(ctx, one); err != nil || other == "" {
+			return err
+		}
+		return s.addNamespace(ctx, other)
+	})
+	sc.Step(`^a project of its own(?: that (?:may use ([A-Z, ]+)|(is being deleted)))?$`, func(ctx context.Context, cities, deleted string) error {
+		s := from(ctx)
+		if deleted != "" {
+			return s.addDoomedProject(ctx)
+		}
+		return s.addProject(ctx, splitNames(cities))
+	})
+	sc.Step(`^the project is (suspended|resumed|made again)$`, func(ctx context.Context, what string) error {
+		s := from(ctx)
+		switch what {
+		case "suspended":
+			return s.suspend(ctx, metav1.ConditionTrue)
+		case "resumed":
+			return s.suspend(ctx, metav1.ConditionFalse)
+		}
+		// Its locations are still there, as Milo keeps what is not in a namespace.
+		if err := s.createProject(ctx, s.project); err != nil {
+			return err
+		}
+		return s.addNamespace(ctx, s.project)
+	})
+	sc.Step(`^project "([^"]*)" may (no longer )?use ([A-Z]+)$`, func(ctx context.Context, project, no, city string) error {
+		s := from(ctx)
+		project = s.expand(project)
+		if no != "" {
+			return s.made.now(ctx, city+" in "+project)
+		}
+		s.made.add(city+" in "+project, func(ctx context.Context) error { return s.unbindLocation(ctx, project, city) })
+		return s.bindLocation(ctx, project, city)
+	})
+}
+
+// addNamespace makes the scenario's namespace in a project.
+func (s *scenario) addNamespace(ctx context.Context, project string) error {
+	c := s.client("project/"+project, admin)
+	root := s.client("milo", admin)
+	object := newProject(project)
+	if err := root.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	if err := c.Create(ctx, namespace); err != nil {
+		return err
+	}
+	s.hubNamespaces[project] = v1alpha.HubNamespace(string(namespace.UID))
+	s.projectUIDs[project] = string(object.GetUID())
+	s.made.add("the namespace in "+project, func(ctx context.Context) error { return s.removeNamespace(ctx, project) })
+	return nil
+}
+
+// removeNamespace removes the Workloads first: a namespace in deletion takes none of what the add-on writes.
+func (s *scenario) removeNamespace(ctx context.Context, project string) error {
+	at := s.in(project)
+	c := s.client(at.plane(""), admin)
+	if err := c.DeleteAllOf(ctx, &v1alpha.Workload{}, client.InNamespace(s.namespace)); err != nil {
+		return err
+	}
+	if err := at.holds(ctx, "", "workloads", holding{count: "no"}); err != nil {
+		return err
+	}
+	return client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
+}
+
+func newProject(name string) *unstructured.Unstructured {
+	project := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"ownerRef": map[string]any{"kind": "Organization", "name": "features"},
+	}}}
+	project.SetGroupVersionKind(schema.GroupVersionKind{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Kind: "Project"})
+	project.SetName(name)
+	return project
+}
+
+// addProject makes a project for this scenario alone, with a namespace and locations.
+func (s *scenario) addProject(ctx context.Context, cities []string) error {
+	s.project = "own-" + s.namespace
+	if err := s.createProject(ctx, s.project); err != nil {
+		return err
+	}
+	if len(cities) == 0 {
+		cities = []string{"DFW"}
+	}
+	for _, city := range cities {
+		if err := s.bindLocation(ctx, s.project, city); err != nil {
+			return err
+		}
+	}
+	return s.addNamespace(ctx, s.project)
+}
+
+// addDoomedProject makes a project and deletes it, and holds it in deletion.
+func (s *scenario) addDoomedProject(ctx context.Context) error {
+	s.project = "doomed-" + s.namespace
+	if err := s.createProject(ctx, s.project, holdFinalizer); err != nil {
+		return err
+	}
+	return s.delete(ctx, "an operator", `project "${project}" in Milo`)
+}
+
+// createProject makes a project and waits until it is Ready. It goes with the scenario.
+func (s *scenario) createProject(ctx context.Context, name string, finalizers ...string) error {
+	root := s.client("milo", admin)
+	project := newProject(name)
+	project.SetFinalizers(finalizers)
+	if err := root.Create(ctx, project); err != nil {
+		return err
+	}
+	s.made.add("project "+name, func(ctx context.Context) error { return s.removeProject(ctx, name) })
+	return eventually(ctx, func(ctx context.Context) error {
+		if err := root.Get(ctx, client.ObjectKeyFromObject(project), project); err != nil {
+			return err
+		}
+		if len(conditionsOf(project)) == 0 {
+			return errors.New("the project is not Ready yet")
+		}
+		return nil
+	})
+}
+
+// removeProject removes a project, and what holds it, waits until it is gone and stops its control plane, which Milo keeps.
+func (s *scenario) removeProject(ctx context.Context, name string) error {
+	root := s.client("milo", admin)
+	if err := client.IgnoreNotFound(root.Delete(ctx, newProject(name))); err != nil {
+		return err
+	}
+	if err := eventually(ctx, func(ctx context.Context) error {
+		project := newProject(name)
+		if err := root.Get(ctx, client.ObjectKeyFromObject(project), project); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		if controllerutil.RemoveFinalizer(project, holdFinalizer) {
+			if err := root.Update(ctx, project); err != nil {
+				return err
+			}
+		}
+		return fmt.Errorf("project %s is there", name)
+	}); err != nil {
+		return err
+	}
+	s.forget("project/" + name)
+	for _, process := range s.federation.Status() {
+		if strings.HasPrefix(process.Name, "project-plane-"+name+"-") {
+			if err := s.federation.StopProcess(process.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// suspend does what Milo does when a project is suspended or resumed.
+func (s *scenario) suspend(ctx context.Context, status metav1.ConditionStatus) error {
+	root := s.client("milo", admin)
+	project := newProject(s.project)
+	project.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+		"type": "Suspended", "status": string(status), "reason": "Features", "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	}}}
+	unstructured.RemoveNestedField(project.Object, "spec")
+	return root.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(project), client.FieldOwner("features"), client.ForceOwnership)
+}
+
+func locationBinding(city string) *unstructured.Unstructured {
+	binding := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"locationRef":       map[string]any{"name": "location-" + v1alpha.CityLabel(city)},
+		"locationClassName": "datum-managed",
+		"displayName":       city,
+		"topology":          map[string]any{v1alpha.LabelTopologyCity: city},
+	}}}
+	binding.SetGroupVersionKind(schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"})
+	binding.SetName("location-" + v1alpha.CityLabel(city))
+	return binding
+}
+
+// bindLocation does what Milo's service catalog does when a location becomes available to a project.
+func (w *World) bindLocation(ctx context.Context, project, city string) error {
+	c := w.client("project/"+project, admin)
+	binding := locationBinding(city)
+	if err := c.Create(ctx, binding); err != nil {
+		return fmt.Errorf("bind %s: %w", city, err)
+	}
+	available := map[string]any{
+		"type": "Available", "status": "True", "reason": "Healthy", "message": "",
+		"lastTransitionTime": binding.GetCreationTimestamp().UTC().Format(time.RFC3339),
+	}
+	if err := unstructured.SetNestedSlice(binding.Object, []any{available}, "status", "conditions"); err != nil {
+		return err
+	}
+	return c.Status().Update(ctx, binding)
+}
+
+func (w *World) unbindLocation(ctx context.Context, project, city string) error {
+	c := w.client("project/"+project, admin)
+	return client.IgnoreNotFound(c.Delete(ctx, locationBinding(city)))
+}

@@ -1,0 +1,110 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// leases are the heartbeat of replicas and no work of theirs.
+const leases = "coordination.k8s.io/leases"
+
+// period is from one moment to another.
+type period struct{ from, until time.Time }
+
+// addQuietSteps are the sentences about time that passes and what is written in it.
+func addQuietSteps(sc sentences) {
+	sc.Step(`^(\d+) seconds pass$`, func(ctx context.Context, seconds int) error {
+		s := from(ctx)
+		s.watched.from = time.Now()
+		defer func() { s.watched.until = time.Now() }()
+		return pause(ctx, time.Duration(seconds)*time.Second)
+	})
+	sc.Step(`^nothing in the federation has been written by the add-on for (\d+) seconds$`, func(ctx context.Context, seconds int) error {
+		return from(ctx).becomesQuiet(ctx, time.Duration(seconds)*time.Second)
+	})
+	sc.Step(`^the add-on has written (nothing )?to the hub, the cells and the project$`, func(ctx context.Context, nothing string) error {
+		s := from(ctx)
+		if nothing != "" {
+			return s.wroteNothing()
+		}
+		return s.wroteEverywhere()
+	})
+}
+
+func (s *scenario) writtenPlanes() []string {
+	planes := []string{"hub", "project/" + s.project}
+	for _, cell := range s.federation.Cells() {
+		planes = append(planes, "cell/"+cell.Name)
+	}
+	return planes
+}
+
+// writes are the add-on's writes in a time, by plane, from the audit logs of the kube-apiservers.
+func (s *scenario) writes(in period) (map[string][]federation.Write, error) {
+	result := map[string][]federation.Write{}
+	for _, plane := range s.writtenPlanes() {
+		all, err := s.federation.Writes(plane, in.from)
+		if err != nil {
+			return nil, err
+		}
+		for _, write := range all {
+			if strings.HasPrefix(write.User, "karmada-compute") && write.Resource != leases && write.Time.Before(in.until) {
+				result[plane] = append(result[plane], write)
+			}
+		}
+	}
+	return result, nil
+}
+
+// becomesQuiet waits until the add-on has written nothing for a time that began after the step did.
+func (s *scenario) becomesQuiet(ctx context.Context, length time.Duration) error {
+	started := time.Now()
+	return eventually(ctx, func(context.Context) error {
+		now := time.Now()
+		writes, err := s.writes(period{now.Add(-length), now})
+		if err != nil {
+			return err
+		}
+		if len(writes) > 0 || now.Sub(started) < length {
+			return fmt.Errorf("the add-on has not been quiet for %s: %v", length, writes)
+		}
+		return nil
+	})
+}
+
+func (s *scenario) wroteNothing() error {
+	writes, err := s.writes(s.watched)
+	if err != nil {
+		return err
+	}
+	var found []error
+	for plane, list := range writes {
+		for _, write := range list {
+			found = append(found, fmt.Errorf("%s: %s %s %s %s/%s", plane, write.User, write.Verb, write.Resource, write.Namespace, write.Name))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// wroteEverywhere wants writes since the time that was watched, in every plane that the scenario's Workload is in.
+func (s *scenario) wroteEverywhere() error {
+	writes, err := s.writes(period{s.watched.until, time.Now()})
+	if err != nil {
+		return err
+	}
+	for _, plane := range s.writtenPlanes() {
+		// The Workload of the scenario is in no cell that others added.
+		if _, extra := s.extra[strings.TrimPrefix(plane, "cell/")]; !extra && len(writes[plane]) == 0 {
+			return fmt.Errorf("no write to %s was counted: the count of zero before proves nothing", plane)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cucumber/godog"
+	"golang.org/x/sync/errgroup"
+	admissionv1 "k8s.io/api/admission/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// addReplicaSteps are the sentences about the replicas of the add-on.
+func addReplicaSteps(sc sentences) {
+	sc.Step(`^(every replica|replica \d+) is (stopped|killed|started|restarted|restarted without controllers)$`, func(ctx context.Context, which, what string) error {
+		s := from(ctx)
+		var changes errgroup.Group
+		for _, replica := range s.replicas(which) {
+			s.disturbed.add(replicaUndo(replica), func(ctx context.Context) error { return s.startAgain(ctx, replica) })
+			changes.Go(func() error { return s.change(ctx, replica, what) })
+		}
+		err := changes.Wait()
+		for _, replica := range s.replicas(which) {
+			if err == nil && (what == "started" || what == "restarted") {
+				s.disturbed.forget(replicaUndo(replica))
+			}
+		}
+		return err
+	})
+	sc.Step(`^replica (\d+) has every project$`, func(ctx context.Context, replica int) error {
+		return from(ctx).hasEveryShard(ctx, replica)
+	})
+	sc.Step(`^(?:only )?(every replica|replica \d+) is called$`, func(ctx context.Context, which string) error {
+		s := from(ctx)
+		s.disturbed.add("which replicas are called", s.addOn.RouteAll)
+		return s.addOn.Route(ctx, s.replicas(which)...)
+	})
+	sc.Step(`^the Leases of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`, func(ctx context.Context, replica, times, seconds int) error {
+		return from(ctx).takeLeases(ctx, replica, times, time.Duration(seconds)*time.Second)
+	})
+	sc.Step(`^(somebody without a certificate|user "[^"]*") (calls the admission webhook|reads the metrics) of replica (\d+)$`, func(ctx context.Context, who, what string, replica int) error {
+		if what == "reads the metrics" {
+			return from(ctx).readMetrics(ctx, replica, who)
+		}
+		return from(ctx).callWebhook(ctx, replica, who)
+	})
+	sc.Step(`^the call is answered with (\d+)$`, func(ctx context.Context, status int) error {
+		if found := from(ctx).answer.status; found != status {
+			return fmt.Errorf("it was answered with %d", found)
+		}
+		return nil
+	})
+	sc.Step(`^the answer has$`, func(ctx context.Context, wanted *godog.Table) error {
+		for _, row := range wanted.Rows {
+			if !strings.Contains(from(ctx).answer.body, row.Cells[0].Value) {
+				return fmt.Errorf("there is no %s", row.Cells[0].Value)
+			}
+		}
+		return nil
+	})
+}
+
+// replicas are those that a sentence speaks of.
+func (s *scenario) replicas(words string) []int {
+	var all []int
+	for i := range s.addOn.Replicas() {
+		if words == "every replica" || words == fmt.Sprintf("replica %d", i) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func replicaUndo(replica int) string { return fmt.Sprintf("replica %d", replica) }
+
+// startAgain has a replica run as it is found by every scenario.
+func (s *scenario) startAgain(ctx context.Context, replica int) error {
+	return errors.Join(s.addOn.Stop(replica), s.addOn.Start(ctx, replica))
+}
+
+func (s *scenario) change(ctx context.Context, replica int, what string) error {
+	switch what {
+	case "stopped":
+		return s.addOn.Stop(replica)
+	case "killed":
+		return s.addOn.Kill(replica)
+	case "restarted without controllers":
+		return errors.Join(s.addOn.Stop(replica), s.addOn.Start(ctx, replica, "--controllers=-*"))
+	case "restarted":
+		// As a rolling update does.
+		if err := s.addOn.Stop(replica); err != nil {
+			return err
+		}
+	}
+	begin := time.Now()
+	if err := s.addOn.Start(ctx, replica); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "replica %d was ready %s after its start\n", replica, time.Since(begin).Round(time.Millisecond))
+	return nil
+}
+
+// answer is what a replica answered last.
+type answer struct {
+	status int
+	body   string
+}
+
+// callWebhook sends a review straight to a replica, as a user.
+func (s *scenario) callWebhook(ctx context.Context, replica int, who string) error {
+	address, err := s.addOn.WebhookAddress(replica)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: &admissionv1.AdmissionRequest{UID: "call"},
+	})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+"/validate-workload", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	return s.call(request, who)
+}
+
+func (s *scenario) readMetrics(ctx context.Context, replica int, who string) error {
+	address, err := s.addOn.MetricsAddress(replica)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/metrics", http.NoBody)
+	if err != nil {
+		return err
+	}
+	return s.call(request, who)
+}
+
+// call sends a request to a replica as a user, or as nobody.
+func (s *scenario) call(request *http.Request, who string) error {
+	config := &rest.Config{Host: request.URL.Host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	if strings.HasPrefix(who, "user ") {
+		as, err := s.federation.Config("milo", user(who))
+		if err != nil {
+			return err
+		}
+		config.CertData, config.KeyData = as.CertData, as.KeyData
+	}
+	caller, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	defer caller.CloseIdleConnections()
+	response, err := caller.Do(request)
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(response.Body)
+	s.answer = answer{response.StatusCode, string(content)}
+	return errors.Join(err, response.Body.Close())
+}
+
+// shards are the Leases by which replicas share the projects.
+func (s *scenario) shards(ctx context.Context) ([]coordinationv1.Lease, error) {
+	hub := s.client("hub", admin)
+	var leases coordinationv1.LeaseList
+	if err := hub.List(ctx, &leases, client.InNamespace("karmada-system")); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(leases.Items, func(lease coordinationv1.Lease) bool {
+		return !strings.HasPrefix(lease.Name, "karmada-compute-shard-")
+	}), nil
+}
+
+// hasEveryShard waits until a replica has every project.
+func (s *scenario) hasEveryShard(ctx context.Context, replica int) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		shards, err := s.shards(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range shards {
+			holder := shards[i].Spec.HolderIdentity
+			if holder == nil || *holder != fmt.Sprintf("karmada-compute-%d", replica) {
+				return fmt.Errorf("Lease %s is not held by replica %d", shards[i].Name, replica)
+			}
+		}
+		if len(shards) == 0 {
+			return errors.New("there are no Leases")
+		}
+		return nil
+	})
+}
+
+// takeLeases gives the Leases of the projects to somebody who does not renew them, again and again.
+func (s *scenario) takeLeases(ctx context.Context, replica, times int, every time.Duration) error {
+	hub := s.client("hub", admin)
+	for range times {
+		shards, err := s.shards(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range shards {
+			if err := updateWhenFree(ctx, hub, &shards[i], func(lease *coordinationv1.Lease) {
+				lease.Spec.HolderIdentity = new("somebody-else")
+				lease.Spec.LeaseDurationSeconds = new(int32(every.Seconds()))
+				lease.Spec.RenewTime = new(metav1.NowMicro())
+			}); err != nil {
+				return err
+			}
+		}
+		if err := pause(ctx, every); err != nil {
+			return err
+		}
+	}
+	return s.hasEveryShard(ctx, replica)
+}

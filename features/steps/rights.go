@@ -1,0 +1,159 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// addRightsSteps are the sentences about who may do what.
+func addRightsSteps(sc sentences) {
+	sc.Step(`^in plane "([^"]*)" user "([^"]*)" may (not )?(\w+) "([^"]*)"$`, func(ctx context.Context, plane, user, not, verb, resource string) error {
+		return from(ctx).isAllowed(ctx, question{plane: plane, user: user, verb: verb, resource: resource}, not == "")
+	})
+	sc.Step(`^`+someone+` is allowed to (\w+|do everything to) "([^"]*)" in (the namespace|every project)$`, func(ctx context.Context, who, verb, resources, where string) error {
+		s := from(ctx)
+		if where == "every project" {
+			return s.allow(ctx, "milo", right{user: user(who), verb: verb, resources: resources})
+		}
+		return s.allow(ctx, s.plane(""), right{user: user(who), verb: verb, resources: resources, namespace: s.namespace})
+	})
+	sc.Step(`^the add-on may (not )?read Secrets in the project(?: again)?$`, func(ctx context.Context, not string) error {
+		s := from(ctx)
+		if not == "" {
+			return s.disturbed.now(ctx, "the add-on's right to Secrets")
+		}
+		return s.withholdSecrets(ctx)
+	})
+}
+
+// question is whether a user may do something.
+type question struct{ plane, user, verb, resource, namespace string }
+
+// isAllowed asks the plane's own API server, as the user.
+func (s *scenario) isAllowed(ctx context.Context, q question, wanted bool) error {
+	c := s.client(q.plane, q.user)
+	full, subresource, _ := strings.Cut(q.resource, "/")
+	resource, group, _ := strings.Cut(full, ".")
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: q.namespace, Verb: q.verb, Group: group, Resource: resource, Subresource: subresource,
+		},
+	}}
+	if err := c.Create(ctx, review); err != nil {
+		return err
+	}
+	if review.Status.Allowed != wanted {
+		return fmt.Errorf("allowed is %t: %s", review.Status.Allowed, review.Status.Reason)
+	}
+	return nil
+}
+
+// right is what a user gets in a namespace, or everywhere.
+type right struct{ user, verb, resources, namespace string }
+
+// allow gives a right and waits until it is known. What is given at Milo's root reaches the projects a moment later.
+func (s *scenario) allow(ctx context.Context, plane string, r right) error {
+	c := s.client(plane, admin)
+	if r.verb == "do everything to" {
+		r.verb = rbacv1.VerbAll
+	}
+	name := metav1.ObjectMeta{Namespace: r.namespace, Name: r.user + "-" + s.namespace}
+	var rules []rbacv1.PolicyRule
+	for _, full := range splitNames(r.resources) {
+		resource, group, _ := strings.Cut(full, ".")
+		rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{r.verb}})
+	}
+	objects := []client.Object{&rbacv1.ClusterRole{ObjectMeta: name, Rules: rules}, bindingOf(name.Name, r.user)}
+	if r.namespace != "" {
+		objects = []client.Object{&rbacv1.Role{ObjectMeta: name, Rules: rules}, &rbacv1.RoleBinding{
+			ObjectMeta: name,
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name.Name},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: r.user}},
+		}}
+	}
+	for _, object := range objects {
+		if err := c.Create(ctx, object); err != nil {
+			return err
+		}
+		s.removeLater(plane, object)
+	}
+	for _, resource := range splitNames(r.resources) {
+		asked := question{plane: s.plane(""), user: r.user, verb: r.verb, resource: resource, namespace: r.namespace}
+		if err := eventually(ctx, func(ctx context.Context) error { return s.isAllowed(ctx, asked, true) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bindingOf(role, user string) *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+}
+
+// withholdSecrets takes the right to read Secrets from the add-on in the scenario's project. The original of the role, at
+// Milo's root, stays.
+func (s *scenario) withholdSecrets(ctx context.Context) error {
+	c := s.client(s.plane(""), admin)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "karmada-compute-project"}}
+	var before, without []rbacv1.PolicyRule
+	if err := c.Get(ctx, client.ObjectKeyFromObject(role), role); err != nil {
+		return err
+	}
+	for _, rule := range role.Rules {
+		before = append(before, rule)
+		if !strings.Contains(strings.Join(rule.Resources, " "), "secrets") {
+			without = append(without, rule)
+		}
+	}
+	set := func(ctx context.Context, rules []rbacv1.PolicyRule) error {
+		return updateWhenFree(ctx, c, role, func(role *rbacv1.ClusterRole) { role.Rules = rules })
+	}
+	s.disturbed.add("the add-on's right to Secrets", func(ctx context.Context) error { return set(ctx, before) })
+	return set(ctx, without)
+}
+
+// allowConsumers lets consumers do in every project what consumers do.
+func (w *World) allowConsumers(ctx context.Context) error {
+	root := w.client("milo", admin)
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: consumer},
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
+			{
+				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
+				Verbs: []string{"get", "list", "watch", "update", "patch", "delete"},
+			},
+		},
+	}
+	for _, obj := range []client.Object{role, bindingOf(role.Name, consumer)} {
+		if err := root.Create(ctx, obj); err != nil {
+			return err
+		}
+	}
+	for _, project := range sharedProjects {
+		c := w.client("project/"+project, consumer)
+		// Milo's stand-in copies roles to the projects a moment later.
+		if err := eventually(ctx, func(ctx context.Context) error {
+			return c.List(ctx, &v1alpha.WorkloadList{}, client.InNamespace("default"))
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cucumber/godog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// addWorkloadSteps are the sentences of a consumer. A table has a row per placement.
+func addWorkloadSteps(sc sentences) {
+	const inProject, naming = `(?:in project "([^"]*)" )?`, `(?: which names "([^"]*)")?`
+	sc.Step(`^`+inProject+`the consumer (creates|tries to create|changes) Workload "([^"]*)"`+naming+` (?:with|to)$`,
+		func(ctx context.Context, project, verb, name, data string, placements *godog.Table) error {
+			s := from(ctx).in(project)
+			switch verb {
+			case "creates":
+				return s.createWorkload(ctx, name, data, placements)
+			case "changes":
+				return s.changePlacements(ctx, name, placements)
+			}
+			from(ctx).try(ctx, func(ctx context.Context) error { return s.createWorkload(ctx, name, data, placements) })
+			return nil
+		})
+	sc.Step(`^`+inProject+`Workload "([^"]*)"`+naming+` runs with$`, func(ctx context.Context, project, name, data string, placements *godog.Table) error {
+		return from(ctx).in(project).runWorkload(ctx, name, data, placements)
+	})
+	sc.Step(`^`+inProject+`Workload "([^"]*)" becomes available with (\d+) ready Instances$`, func(ctx context.Context, project, name string, ready int) error {
+		return from(ctx).in(project).isAvailable(ctx, name, ready)
+	})
+	sc.Step(`^Workload "([^"]*)" is scaled to (\d+) and settles$`, func(ctx context.Context, name string, replicas int) error {
+		s := from(ctx)
+		if err := s.changeWorkload(ctx, name, func(workload *v1alpha.Workload) {
+			workload.Spec.Placements[0].ScaleSettings.MinReplicas = int32(replicas) //nolint:gosec // a number in a scenario.
+		}); err != nil {
+			return err
+		}
+		return s.isAvailable(ctx, name, replicas)
+	})
+	sc.Step(`^the consumer lets Workload "([^"]*)" name "([^"]*)"$`, func(ctx context.Context, name, data string) error {
+		return from(ctx).changeWorkload(ctx, name, func(workload *v1alpha.Workload) { letName(&workload.Spec.Template.Spec, data) })
+	})
+	sc.Step(`^placement "([^"]*)" of Workload "([^"]*)" says "([^"]*)"$`, func(ctx context.Context, placement, name, message string) error {
+		return from(ctx).placementSays(ctx, name, placement, message)
+	})
+}
+
+func placementsFrom(table *godog.Table) ([]v1alpha.WorkloadPlacement, error) {
+	var placements []v1alpha.WorkloadPlacement
+	for _, row := range rows(table) {
+		replicas, err := strconv.ParseInt(row["replicas"], 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("replicas of placement %s: %w", row["placement"], err)
+		}
+		placement := v1alpha.WorkloadPlacement{
+			Name:          row["placement"],
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: int32(replicas)},
+		}
+		for city := range strings.SplitSeq(row["cities"], ",") {
+			placement.CityCodes = append(placement.CityCodes, strings.TrimSpace(city))
+		}
+		placements = append(placements, placement)
+	}
+	return placements, nil
+}
+
+func (s *scenario) workloadWith(name string, placements []v1alpha.WorkloadPlacement) *v1alpha.Workload {
+	return &v1alpha.Workload{
+		ObjectMeta: s.meta(name),
+		Spec:       v1alpha.WorkloadSpec{Template: sampleTemplate(), Placements: placements},
+	}
+}
+
+// createWorkload creates a Workload that names data, or none. The webhook hears of a right to data a moment later than the
+// API server that gave it.
+func (s *scenario) createWorkload(ctx context.Context, name, data string, table *godog.Table) error {
+	placements, err := placementsFrom(table)
+	if err != nil {
+		return err
+	}
+	c := s.client(s.plane(""), consumer)
+	workload := s.workloadWith(name, placements)
+	letName(&workload.Spec.Template.Spec, data)
+	if data == "" {
+		return c.Create(ctx, workload)
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		err := c.Create(ctx, workload)
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// runWorkload creates a Workload, waits until it is available and remembers its Instances.
+func (s *scenario) runWorkload(ctx context.Context, name, data string, table *godog.Table) error {
+	if err := s.createWorkload(ctx, name, data, table); err != nil {
+		return err
+	}
+	placements, err := placementsFrom(table)
+	if err != nil {
+		return err
+	}
+	wanted := 0
+	for i := range placements {
+		wanted += len(placements[i].CityCodes) * int(placements[i].ScaleSettings.MinReplicas)
+	}
+	if err := s.isAvailable(ctx, name, wanted); err != nil {
+		return err
+	}
+	return s.rememberInstances(ctx, s.cells())
+}
+
+func (s *scenario) changeWorkload(ctx context.Context, name string, change func(*v1alpha.Workload)) error {
+	c := s.client(s.plane(""), consumer)
+	return updateWhenFree(ctx, c, &v1alpha.Workload{ObjectMeta: s.meta(name)}, change)
+}
+
+// updateWhenFree updates an object that others write too.
+func updateWhenFree[T client.Object](ctx context.Context, c client.Client, object T, change func(T)) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		change(object)
+		return c.Update(ctx, object)
+	})
+}
+
+func (s *scenario) changePlacements(ctx context.Context, name string, table *godog.Table) error {
+	placements, err := placementsFrom(table)
+	if err != nil {
+		return err
+	}
+	return s.changeWorkload(ctx, name, func(workload *v1alpha.Workload) { workload.Spec.Placements = placements })
+}
+
+func (s *scenario) eventuallyWorkload(ctx context.Context, name string, check func(*v1alpha.Workload) error) error {
+	c := s.client(s.plane(""), consumer)
+	return eventually(ctx, func(ctx context.Context) error {
+		workload := &v1alpha.Workload{}
+		if err := c.Get(ctx, s.key(name), workload); err != nil {
+			return err
+		}
+		return check(workload)
+	})
+}
+
+// isAvailable waits until a Workload is available and settled, with these counts and as many ready Instances.
+func (s *scenario) isAvailable(ctx context.Context, name string, ready int) error {
+	wanted := v1alpha.ReplicaCounts{
+		Replicas: int32(ready), CurrentReplicas: int32(ready), DesiredReplicas: int32(ready), ReadyReplicas: int32(ready), //nolint:gosec // a number in a scenario.
+	}
+	if err := s.eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
+		status := &workload.Status
+		if status.ReplicaCounts != wanted || status.ObservedGeneration != workload.Generation ||
+			!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) || !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionProgressing) {
+			return fmt.Errorf("Workload %s has %+v and is %s, of generation %d of %d",
+				name, status.ReplicaCounts, describe(status.Conditions), status.ObservedGeneration, workload.Generation)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		instances, err := s.list(ctx, s.plane(""), "instances")
+		if err != nil {
+			return err
+		}
+		count, all := 0, 0
+		for i := range instances {
+			if instances[i].GetLabels()[v1alpha.LabelWorkloadName] != name {
+				continue
+			}
+			all++
+			if meta.IsStatusConditionTrue(conditionsOf(&instances[i]), v1alpha.ConditionReady) {
+				count++
+			}
+		}
+		if count != ready || all != ready {
+			return fmt.Errorf("%d of %d Instances in the project are Ready, not %d", count, all, ready)
+		}
+		return nil
+	})
+}
+
+// describe is what conditions say, in one line.
+func describe(conditions []metav1.Condition) string {
+	var said []string
+	for i := range conditions {
+		said = append(said, fmt.Sprintf("%s=%s (%s: %s)", conditions[i].Type, conditions[i].Status, conditions[i].Reason, conditions[i].Message))
+	}
+	return strings.Join(said, ", ")
+}
+
+func (s *scenario) placementSays(ctx context.Context, workload, placement, message string) error {
+	return s.eventuallyWorkload(ctx, workload, func(found *v1alpha.Workload) error {
+		said := "nothing"
+		for i := range found.Status.Placements {
+			if found.Status.Placements[i].Name != placement {
+				continue
+			}
+			said = describe(found.Status.Placements[i].Conditions)
+			condition := meta.FindStatusCondition(found.Status.Placements[i].Conditions, v1alpha.ConditionAvailable)
+			if condition != nil && strings.Contains(condition.Message, message) {
+				return nil
+			}
+		}
+		return fmt.Errorf("it says %s", said)
+	})
+}

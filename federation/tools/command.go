@@ -1,0 +1,116 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// flags are those of every go command. With -trimpath, tool modules and checkouts share compiled packages.
+	flags = "-mod=readonly -buildvcs=false -trimpath"
+	// collect is GOGC of the compilers: collecting garbage less often saves a third of their time. limit is their
+	// GOMEMLIMIT, which bounds the memory that this costs.
+	collect, limit = "400", "2GiB"
+)
+
+// command returns a go command that runs in folder.
+func command(ctx context.Context, folder string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GOFLAGS="+flags, "GOWORK=off", "GOGC="+collect, "GOMEMLIMIT="+limit)
+	cmd.SysProcAttr = endWithUs()
+	cmd.WaitDelay = 5 * time.Second // compilers started by a killed go command keep its output open
+	return cmd
+}
+
+// output runs a go command and returns what it prints, trimmed.
+func output(ctx context.Context, folder string, args ...string) (string, error) {
+	cmd := command(ctx, folder, args...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return "", failure(cmd, err, errOut.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+func failure(cmd *exec.Cmd, err error, output string) error {
+	return fmt.Errorf("%s in %s: %w\n%s", strings.Join(cmd.Args, " "), cmd.Dir, err, output)
+}
+
+// compilation is a go build that counts downloaded modules and compiled packages.
+type compilation struct {
+	downloaded, compiled atomic.Int64
+	// total is the number of packages in the build, 0 while it is unknown.
+	total atomic.Int64
+}
+
+// String describes the progress.
+func (c *compilation) String() string {
+	switch compiled, total := c.compiled.Load(), c.total.Load(); {
+	case compiled > 0 && total >= compiled:
+		return fmt.Sprintf("%d of %d packages compiled", compiled, total)
+	case compiled > 0:
+		return fmt.Sprintf("%d packages compiled", compiled)
+	default:
+		return fmt.Sprintf("%d modules downloaded", c.downloaded.Load())
+	}
+}
+
+// run builds main packages into folder.
+func (c *compilation) run(ctx context.Context, module, folder string, packages ...string) error {
+	go c.count(ctx, module, packages)
+	args := append([]string{"build", "-v", "-ldflags", "-s -w", "-o", folder + string(filepath.Separator)}, packages...)
+	cmd := command(ctx, module, args...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return failure(cmd, err, "")
+	}
+	said, readErr := c.follow(stderr)
+	if err := errors.Join(cmd.Wait(), readErr); err != nil {
+		return failure(cmd, err, said)
+	}
+	return nil
+}
+
+// follow counts downloads and compiled packages in the output of go build -v and returns the other lines, which are errors.
+func (c *compilation) follow(stderr io.Reader) (string, error) {
+	var rest strings.Builder
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, "go: downloading "):
+			c.downloaded.Add(1)
+		case !strings.ContainsAny(line, " :#\t"):
+			c.compiled.Add(1) // -v prints the path of each package
+		default:
+			rest.WriteString(line + "\n")
+		}
+	}
+	return rest.String(), lines.Err()
+}
+
+// count sets total. It ignores errors: total is only shown as progress.
+func (c *compilation) count(ctx context.Context, module string, packages []string) {
+	listed, err := output(ctx, module, append([]string{"list", "-deps"}, packages...)...)
+	if err == nil {
+		c.total.Store(int64(strings.Count(listed, "\n") + 1))
+	}
+}

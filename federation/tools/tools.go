@@ -1,0 +1,118 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Names of the binaries.
+const (
+	Etcd                       = "etcd"
+	KubeAPIServer              = "kube-apiserver"
+	KubeControllerManager      = "kube-controller-manager"
+	KubeScheduler              = "kube-scheduler"
+	Kwok                       = "kwok"
+	KarmadaControllerManager   = "karmada-controller-manager"
+	KarmadaScheduler           = "karmada-scheduler"
+	KarmadaWebhook             = "karmada-webhook"
+	KarmadaAggregatedAPIServer = "karmada-aggregated-apiserver"
+	KarmadaAgent               = "karmada-agent"
+	Karmadactl                 = "karmadactl"
+)
+
+// KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
+const KarmadaModule = "github.com/karmada-io/karmada"
+
+// tool is a binary that is built from a module under hack/tools.
+type tool struct {
+	module string // folder under hack/tools
+	pkg    string // main package
+	name   string // file name of the binary
+}
+
+// output returns the name that go build gives the binary.
+func (t tool) output() string {
+	elements := strings.Split(t.pkg, "/")
+	last := elements[len(elements)-1]
+	if len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
+		return elements[len(elements)-2]
+	}
+	return last
+}
+
+// all returns every binary. etcd, Kubernetes and Karmada share a module, so that the packages they have in common are
+// compiled once. kwok needs an older version of Kubernetes.
+func all() []tool {
+	const shared, kubernetes, karmada = "federation", "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
+	return []tool{
+		{shared, "go.etcd.io/etcd/server/v3", Etcd},
+		{shared, kubernetes + "kube-apiserver", KubeAPIServer},
+		{shared, kubernetes + "kube-controller-manager", KubeControllerManager},
+		{shared, kubernetes + "kube-scheduler", KubeScheduler},
+		{shared, karmada + "controller-manager", KarmadaControllerManager},
+		{shared, karmada + "scheduler", KarmadaScheduler},
+		{shared, karmada + "webhook", KarmadaWebhook},
+		{shared, karmada + "aggregated-apiserver", KarmadaAggregatedAPIServer},
+		{shared, karmada + "agent", KarmadaAgent},
+		{shared, karmada + "karmadactl", Karmadactl},
+		{"kwok", "sigs.k8s.io/kwok/cmd/kwok", Kwok},
+	}
+}
+
+// Core returns the binaries of a federation whose cells are in push mode: all but karmada-agent.
+func Core() []string {
+	var names []string
+	for _, t := range all() {
+		if t.name != KarmadaAgent {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// selected returns the tools of the given names.
+func selected(names []string) ([]tool, error) {
+	var tools []tool
+	for _, name := range names {
+		index := slices.IndexFunc(all(), func(t tool) bool { return t.name == name })
+		if index < 0 {
+			return nil, fmt.Errorf("unknown binary %q", name)
+		}
+		tools = append(tools, all()[index])
+	}
+	return tools, nil
+}
+
+// FindRepository returns the checkout of the working directory: the nearest folder upwards that holds the tool modules.
+func FindRepository() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the checkout: %w", err)
+	}
+	for folder := start; ; folder = filepath.Dir(folder) {
+		_, modErr := os.Stat(filepath.Join(folder, "go.mod"))
+		_, toolErr := os.Stat(filepath.Join(folder, "hack", "tools", "federation", "go.mod"))
+		if modErr == nil && toolErr == nil {
+			return folder, nil
+		}
+		if folder == filepath.Dir(folder) {
+			return "", fmt.Errorf("no checkout with hack/tools in %s or above it: run this inside a checkout", start)
+		}
+	}
+}
+
+// DefaultCache returns the default folder of built binaries: karmada-compute/bin in the user's cache.
+func DefaultCache() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", errors.Join(errors.New("no folder for built binaries: set HOME or XDG_CACHE_HOME"), err)
+	}
+	return filepath.Join(cache, "karmada-compute", "bin"), nil
+}

@@ -1,0 +1,100 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command federation builds cmd/federation and the binaries that the subcommand needs, and then executes it with the same
+// arguments. It imports only the standard library, so that on a machine with empty caches it is compiled within seconds and
+// reports the progress of the builds.
+//
+// "federation binaries" only builds, everything that a federation runs. "federation tool NAME" builds one of these
+// binaries and prints its path.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/federation/tools"
+)
+
+const command = "./cmd/federation"
+
+// addOn are the commands that the add-on consists of.
+var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell"}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	binary, err := run(ctx, os.Args[1:])
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; finished builds are kept")
+	}
+	stop()
+	if err == nil && binary != "" {
+		err = syscall.Exec(binary, append([]string{binary}, os.Args[1:]...), os.Environ())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+// run builds what a subcommand needs. It returns the program to become, or "" when the subcommand is done.
+func run(ctx context.Context, args []string) (string, error) {
+	b, err := builder()
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case len(args) == 2 && args[0] == "tool":
+		built, err := b.Build(ctx, args[1])
+		if err == nil {
+			fmt.Println(built[args[1]])
+		}
+		return "", err
+	case len(args) == 1 && args[0] == "binaries":
+		return "", buildTools(ctx, b, append(tools.Core(), tools.KarmadaAgent))
+	case len(args) > 0 && (args[0] == "demo" || args[0] == "up"):
+		if err := buildTools(ctx, b, tools.Core()); err != nil {
+			return "", err
+		}
+		built, err := b.Own(ctx, append(addOn, command)...)
+		return built["federation"], err
+	}
+	built, err := b.Own(ctx, command)
+	return built["federation"], err
+}
+
+// builder returns a builder for the checkout of the working directory.
+func builder() (*tools.Builder, error) {
+	repository, err := tools.FindRepository()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := tools.DefaultCache()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	return &tools.Builder{Repository: repository, Cache: cache, Printf: func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+	}}, nil
+}
+
+// buildTools builds what a federation runs, and meanwhile downloads the modules of what is compiled after that.
+func buildTools(ctx context.Context, b *tools.Builder, names []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	group.Go(func() { b.Prefetch(ctx, append(addOn, command)...) })
+	_, err := b.Build(ctx, names...)
+	if err != nil {
+		cancel()
+	}
+	group.Wait()
+	return err
+}

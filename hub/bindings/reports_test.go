@@ -1,0 +1,148 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func newBinding(cells ...string) *workv1alpha2.ResourceBinding {
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Name: "web-workloaddeployment"}}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Name: "web"}
+	for _, cell := range cells {
+		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell, Replicas: 1})
+	}
+	return binding
+}
+
+// reporting is a binding to cells that report this JSON, by name.
+func reporting(raw map[string]string) *workv1alpha2.ResourceBinding {
+	cells := slices.Sorted(maps.Keys(raw))
+	binding := newBinding(cells...)
+	for _, cell := range cells {
+		item := workv1alpha2.AggregatedStatusItem{ClusterName: cell}
+		if raw[cell] != "" {
+			item.Status = &runtime.RawExtension{Raw: []byte(raw[cell])}
+		}
+		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus, item)
+	}
+	return binding
+}
+
+func trim(t *testing.T, binding *workv1alpha2.ResourceBinding) *workv1alpha2.ResourceBinding {
+	t.Helper()
+	trimmed, err := Trim(binding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, ok := trimmed.(*workv1alpha2.ResourceBinding)
+	if !ok {
+		t.Fatalf("got %T", trimmed)
+	}
+	return result
+}
+
+// TestMayRun: a cell has given an index up when it says so of the newest copy.
+func TestMayRun(t *testing.T) {
+	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
+	const current = `"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5`
+	tests := map[string]struct {
+		report string
+		want   bool
+	}{
+		"no report":                   {``, true},
+		"an unreadable report":        {`garbage`, true},
+		"of an earlier copy":          {`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":4}`, true},
+		"before it acted on the copy": {`{"generation":3,"observedGeneration":2,"resourceTemplateGeneration":5}`, true},
+		"with the Instance":           {`{` + current + `,"instances":[{"name":"web-1"}]}`, true},
+		"with another Instance":       {`{` + current + `,"instances":[{"name":"web-10"}]}`, false},
+		"without any Instance":        {`{` + current + `}`, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			binding := trim(t, reporting(map[string]string{"a": test.report, "b": ""}))
+			if got := MayRun(binding, copied, "a", 1); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+	if !MayRun(nil, copied, "a", 1) || !MayRun(reporting(map[string]string{"b": "{}"}), copied, "a", 1) {
+		t.Error("a cell of which nothing is known may run anything")
+	}
+}
+
+func TestReports(t *testing.T) {
+	binding := reporting(map[string]string{"a": "{}", "b": ""})
+	for cell, want := range map[string]bool{"a": true, "b": false, "c": false} {
+		if got := Reports(binding, cell); got != want {
+			t.Errorf("%s: %t", cell, got)
+		}
+	}
+	if Reports(nil, "a") {
+		t.Error("without a binding there is no report")
+	}
+}
+
+func TestTrim(t *testing.T) {
+	full := reporting(map[string]string{"a": `{"readyReplicas":3,"instances":[{"name":"web-1","templateHash":"x"}]}`, "b": ""})
+	full.Labels = map[string]string{"some": "label"}
+	full.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled}, {Type: workv1alpha2.FullyApplied}}
+	got := trim(t, full)
+	if got.Name != full.Name || len(got.Labels) > 0 || len(got.Spec.Clusters) != 2 || len(got.Status.Conditions) != 1 ||
+		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"instances":[{"name":"web-1"}]}` {
+		t.Errorf("got %+v", got)
+	}
+	if len(full.Status.Conditions) != 2 {
+		t.Error("the original was changed")
+	}
+	// What went through Trim before goes through it unchanged.
+	if again := trim(t, got); len(again.Spec.Clusters) != 2 || len(again.Status.AggregatedStatus) != 2 {
+		t.Errorf("trimmed again: %+v", again)
+	}
+}
+
+func TestTrimDropsWhatNobodyReads(t *testing.T) {
+	one := func() *workv1alpha2.ResourceBinding { return reporting(map[string]string{"a": "{}"}) }
+	tests := map[string]struct {
+		change       func(*workv1alpha2.ResourceBinding)
+		wantClusters int
+		wantReports  int
+	}{
+		"of another kind":     {func(b *workv1alpha2.ResourceBinding) { b.Spec.Resource.Kind = "Deployment" }, 0, 0},
+		"of another API":      {func(b *workv1alpha2.ResourceBinding) { b.Spec.Resource.APIVersion = "apps/v1" }, 0, 0},
+		"of the only cell":    {func(b *workv1alpha2.ResourceBinding) { b.Spec.Placement = &policyv1alpha1.Placement{} }, 1, 0},
+		"without a placement": {func(*workv1alpha2.ResourceBinding) {}, 1, 0},
+		"of one cell of several": {func(b *workv1alpha2.ResourceBinding) {
+			b.Spec.Placement = &policyv1alpha1.Placement{
+				ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
+			}
+		}, 1, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			binding := one()
+			test.change(binding)
+			got := trim(t, binding)
+			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports || got.Spec.Placement != nil {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestTrimLeavesOtherObjects(t *testing.T) {
+	deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}
+	if got, err := Trim(deployment); err != nil || got != any(deployment) || deployment.Labels["a"] != "b" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}

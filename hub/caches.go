@@ -1,0 +1,56 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"fmt"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/transforms"
+)
+
+// ProjectKinds are the kinds that the controllers watch in a project.
+func ProjectKinds(locations projects.Locations) []client.Object {
+	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, locations.Object()}
+}
+
+// CacheOptions limit the cache of the hub to Clusters and ResourceBindings, and to the add-on's own objects.
+func CacheOptions() (cache.Options, error) {
+	selectors := map[string]labels.Selector{}
+	for _, label := range []string{v1alpha.LabelProject, v1alpha.LabelHubNamespace, v1alpha.LabelTopologyCity} {
+		exists, err := labels.NewRequirement(label, selection.Exists, nil)
+		if err != nil {
+			return cache.Options{}, fmt.Errorf("select objects with label %s: %w", label, err)
+		}
+		selectors[label] = labels.NewSelector().Add(*exists)
+	}
+	fromProject := cache.ByObject{Label: selectors[v1alpha.LabelProject]}
+	metadata := cache.ByObject{Label: selectors[v1alpha.LabelProject], Transform: transforms.StripAnnotations(v1alpha.AnnotationProjectName)}
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha.WorkloadDeployment{}:       fromProject,
+			&corev1.Namespace{}:                 fromProject,
+			&workv1alpha1.Work{}:                {Label: selectors[v1alpha.LabelHubNamespace]},
+			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},
+			&clusterv1alpha1.Cluster{}:          {},
+			&workv1alpha2.ResourceBinding{}:     {Transform: bindings.Trim},
+			// The controllers read only the metadata of these from the cache.
+			&corev1.ConfigMap{}: metadata,
+			&corev1.Secret{}:    metadata,
+		},
+	}, nil
+}

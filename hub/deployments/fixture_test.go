@@ -1,0 +1,123 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+
+// locations are the cities that the project may use.
+type locations struct {
+	cities string
+	err    error
+}
+
+func (*locations) Object() client.Object { return &corev1.ConfigMap{} }
+
+func (l *locations) CityCodes(context.Context, client.Reader) ([]string, error) {
+	return strings.Fields(l.cities), l.err
+}
+
+// fixture is a project in which the reconciler keeps the deployments of Workload web.
+type fixture struct {
+	*planes.Planes
+	reconciler *Reconciler
+	locations  *locations
+	clock      *testingclock.FakePassiveClock
+}
+
+func newFixture(t *testing.T, cities string) *fixture {
+	t.Helper()
+	f := &fixture{
+		Planes: planes.New(t), locations: &locations{cities: cities},
+		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+	}
+	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Clock: f.clock}
+	return f
+}
+
+// workload makes Workload web with a placement for each name and its cities.
+func (f *fixture) workload(t *testing.T, placements ...string) *v1alpha.Workload {
+	t.Helper()
+	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}}
+	workload.Spec.Template = planes.Template("registry.example/app:1")
+	workload.Spec.Placements = placementsOf(placements)
+	return planes.Create(t, f.Planes, workload)
+}
+
+// placementsOf are placements such as "main DFW ORD".
+func placementsOf(placements []string) []v1alpha.WorkloadPlacement {
+	var result []v1alpha.WorkloadPlacement
+	for _, placement := range placements {
+		words := strings.Fields(placement)
+		result = append(result, v1alpha.WorkloadPlacement{
+			Name: words[0], CityCodes: words[1:], ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 2},
+		})
+	}
+	return result
+}
+
+func (f *fixture) reconcile(t *testing.T) error {
+	t.Helper()
+	result, err := f.reconciler.Reconcile(t.Context(), mcreconcile.Request{
+		ClusterName: planes.ProjectName,
+		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.Namespace.Name, Name: "web"}},
+	})
+	if result.RequeueAfter != 0 {
+		t.Errorf("it is requeued after %s", result.RequeueAfter)
+	}
+	return err
+}
+
+// mustReconcile reconciles and forgets the requests of that.
+func (f *fixture) mustReconcile(t *testing.T) []planes.Call {
+	t.Helper()
+	f.Project.Calls()
+	if err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	return f.Project.Writes()
+}
+
+func (f *fixture) readWorkload(t *testing.T) *v1alpha.Workload {
+	t.Helper()
+	return planes.Get(t, f.Planes, f.Namespace.Name, "web", &v1alpha.Workload{})
+}
+
+func (f *fixture) readDeployment(t *testing.T, name string) *v1alpha.WorkloadDeployment {
+	t.Helper()
+	return planes.Get(t, f.Planes, f.Namespace.Name, name, &v1alpha.WorkloadDeployment{})
+}
+
+// names are the names of all deployments in the namespace.
+func (f *fixture) names(t *testing.T) string {
+	t.Helper()
+	var list v1alpha.WorkloadDeploymentList
+	if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,243 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func TestDeploymentsAreMade(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	workload := f.workload(t, "main dfw ORD", "spare ORD")
+	f.mustReconcile(t)
+	if got := f.names(t); got != "web-main-dfw web-main-ord web-spare-ord" {
+		t.Errorf("deployments are %s", got)
+	}
+	got := f.readDeployment(t, "web-main-dfw")
+	if !metav1.IsControlledBy(got, workload) || got.Labels[v1alpha.LabelWorkloadUID] != string(workload.UID) {
+		t.Errorf("metadata is %+v", got.ObjectMeta)
+	}
+	if got.Spec.CityCode != "DFW" || got.Spec.PlacementName != "main" || got.Spec.WorkloadRef.UID != workload.UID ||
+		got.Spec.ScaleSettings.MinReplicas != 2 || !equality.Semantic.DeepEqual(got.Spec.Template, workload.Spec.Template) {
+		t.Errorf("spec is %+v", got.Spec)
+	}
+	if finalizers := f.readWorkload(t).Finalizers; !slices.Equal(finalizers, []string{v1alpha.FinalizerWorkload}) {
+		t.Errorf("finalizers of the Workload are %v", finalizers)
+	}
+	f.clock.SetTime(f.clock.Now().Add(time.Hour))
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+}
+
+// TestTheFinalizerComesFirst: no deployment is made for a Workload that could then be deleted without it.
+func TestTheFinalizerComesFirst(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	f.Project.Once("patch", "Workload", func() error {
+		planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Labels = map[string]string{"changed": "meanwhile"} })
+		return nil
+	})
+	if err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.names(t); got != "" {
+		t.Errorf("deployments are %s", got)
+	}
+	f.mustReconcile(t)
+	if got := f.names(t); got != "web-main-dfw" {
+		t.Errorf("after the conflict deployments are %s", got)
+	}
+}
+
+func TestWhatBecomesOfADeployment(t *testing.T) {
+	t.Parallel()
+	type deployment = v1alpha.WorkloadDeployment
+	tests := map[string]struct {
+		// change is done to the deployment, workload to the Workload, and cities are those of the project after the first reconcile.
+		change   func(*testing.T, *fixture, *deployment)
+		workload func(*v1alpha.Workload)
+		cities   string
+		check    func(before, after *deployment) bool
+		wantGone bool
+	}{
+		"a field of others is removed": {
+			change: func(t *testing.T, f *fixture, d *deployment) {
+				t.Helper()
+				planes.Change(t, f.Planes, d, func(d *deployment) { d.Spec.Replicas = new(int32(9)) })
+			},
+			check: func(_, after *deployment) bool { return after.Spec.Replicas == nil },
+		},
+		"a change of others is reverted": {
+			change: func(t *testing.T, f *fixture, d *deployment) {
+				t.Helper()
+				planes.Change(t, f.Planes, d, func(d *deployment) { d.Spec.ScaleSettings.MinReplicas, d.Labels[v1alpha.LabelCityCode] = 9, "X" })
+			},
+			check: func(_, after *deployment) bool {
+				return after.Spec.ScaleSettings.MinReplicas == 2 && after.Labels[v1alpha.LabelCityCode] == "DFW"
+			},
+		},
+		"a deleted one is made again": {
+			change: func(t *testing.T, f *fixture, d *deployment) { t.Helper(); planes.Delete(t, f.Planes, d) },
+			check:  func(before, after *deployment) bool { return after.UID != before.UID },
+		},
+		"one that is being deleted stays as it is": {
+			change: func(t *testing.T, f *fixture, d *deployment) {
+				t.Helper()
+				planes.Change(t, f.Planes, d, func(d *deployment) {
+					d.Finalizers, d.Spec.Replicas = []string{v1alpha.FinalizerPropagation}, new(int32(9))
+				})
+				planes.Delete(t, f.Planes, d)
+			},
+			check: func(_, after *deployment) bool { return !after.DeletionTimestamp.IsZero() && *after.Spec.Replicas == 9 },
+		},
+		"a new template arrives": {
+			workload: func(w *v1alpha.Workload) { w.Spec.Template = planes.Template("registry.example/app:2") },
+			check: func(before, after *deployment) bool {
+				return after.UID == before.UID && after.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image == "registry.example/app:2"
+			},
+		},
+		"a withdrawn location leaves it":       {cities: "ORD", check: func(before, after *deployment) bool { return after.UID == before.UID }},
+		"without its city it goes":             {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"ORD"} }, wantGone: true},
+		"without its placement it goes":        {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].Name = "other" }, wantGone: true},
+		"the case of its city does not matter": {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"dfw"} }, check: func(before, after *deployment) bool { return after.ResourceVersion == before.ResourceVersion }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "DFW ORD")
+			workload := f.workload(t, "main DFW")
+			f.mustReconcile(t)
+			before := f.readDeployment(t, "web-main-dfw")
+			if test.change != nil {
+				test.change(t, f, before.DeepCopy())
+			}
+			if test.workload != nil {
+				planes.Change(t, f.Planes, workload, test.workload)
+			}
+			if test.cities != "" {
+				f.locations.cities = test.cities
+			}
+			f.mustReconcile(t)
+			if planes.Exists(t, f.Planes, before) == test.wantGone {
+				t.Fatalf("it is gone: %t", !test.wantGone)
+			}
+			if !test.wantGone && !test.check(before, f.readDeployment(t, "web-main-dfw")) {
+				t.Errorf("it was %+v and is %+v", before, f.readDeployment(t, "web-main-dfw"))
+			}
+			f.mustReconcile(t)
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("it does not settle: %v", writes)
+			}
+		})
+	}
+}
+
+// TestATakenNameIsLeftToItsOwner: of another Workload, or of an earlier one of the same name.
+func TestATakenNameIsLeftToItsOwner(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	taken := f.Deployment("web-main-dfw", "DFW")
+	taken.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: "web", UID: "of-an-earlier-one"}
+	planes.Create(t, f.Planes, taken)
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	if got := f.readDeployment(t, "web-main-dfw"); got.ResourceVersion != taken.ResourceVersion {
+		t.Errorf("it was changed to %+v", got)
+	}
+	want := `deployment name web-main-dfw is taken by placement "main" in DFW of Workload "web"; rename the placement`
+	if status := f.readWorkload(t).Status; status.Placements[0].Conditions[0].Message != want || status.Deployments != 0 {
+		t.Errorf("the status is %+v", status)
+	}
+	planes.Delete(t, f.Planes, taken)
+	f.mustReconcile(t)
+	if got := f.readDeployment(t, "web-main-dfw"); got.UID == taken.UID || f.readWorkload(t).Status.Deployments != 1 {
+		t.Error("the name is free and not used")
+	}
+}
+
+// TestASurplusDeploymentThatWasRecreated: the deletion is of what was read, and of nothing that has its name by now.
+func TestASurplusDeploymentThatWasRecreated(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	workload := f.workload(t, "main DFW ORD")
+	f.mustReconcile(t)
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main ORD"}) })
+	first := f.readDeployment(t, "web-main-dfw")
+	f.Project.Once("delete", "WorkloadDeployment", func() error {
+		planes.Delete(t, f.Planes, first)
+		planes.Create(t, f.Planes, f.Deployment("web-main-dfw", "DFW"))
+		return nil
+	})
+	if err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.readDeployment(t, "web-main-dfw"); got.UID == first.UID {
+		t.Error("it was not recreated")
+	}
+	f.mustReconcile(t)
+	if got := f.names(t); got != "web-main-dfw web-main-ord" {
+		t.Errorf("deployments are %s", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("connection refused")
+	tests := map[string]struct {
+		verb, kind string
+		locations  error
+	}{
+		"the Workload":    {verb: "get", kind: "Workload"},
+		"its deployments": {verb: "list", kind: "WorkloadDeploymentList"},
+		"a deployment":    {verb: "get", kind: "WorkloadDeployment"},
+		"a write":         {verb: "apply", kind: "WorkloadDeployment"},
+		"the status":      {verb: "apply status", kind: "Workload"},
+		"the finalizer":   {verb: "patch", kind: "Workload"},
+		"the locations":   {locations: refused},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "DFW")
+			f.locations.err = test.locations
+			f.workload(t, "main DFW")
+			f.Project.Once(test.verb, test.kind, func() error { return refused })
+			if err := f.reconcile(t); !errors.Is(err, refused) {
+				t.Errorf("got %v", err)
+			}
+			f.locations.err = nil
+			f.mustReconcile(t)
+			if got := f.readWorkload(t); got.Status.Deployments != 1 || len(got.Finalizers) != 1 {
+				t.Errorf("after the error it is %+v", got)
+			}
+		})
+	}
+}
+
+func TestNothingToReconcile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("for a Workload that does not exist it writes %v", writes)
+	}
+	_, err := f.reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: "another-replica's"})
+	if !errors.Is(err, multicluster.ErrClusterNotFound) {
+		t.Errorf("of a project that is not engaged: %v", err)
+	}
+}

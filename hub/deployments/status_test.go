@@ -1,0 +1,279 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// report is what projection says of a deployment.
+type report struct {
+	reason    string
+	message   string
+	ready     int32
+	rolling   bool
+	behind    bool
+	condition *metav1.Condition
+}
+
+func (f *fixture) report(t *testing.T, name string, r report) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+		condition := func(kind string, is bool, reason, message string) metav1.Condition {
+			status := metav1.ConditionFalse
+			if is {
+				status = metav1.ConditionTrue
+			}
+			return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Unix(1000, 0)}
+		}
+		d.Status = v1alpha.WorkloadDeploymentStatus{
+			ObservedGeneration: d.Generation,
+			ReplicaCounts:      v1alpha.ReplicaCounts{Replicas: 2, CurrentReplicas: 2, DesiredReplicas: 2, ReadyReplicas: r.ready},
+			Conditions: []metav1.Condition{
+				condition(v1alpha.ConditionAvailable, r.reason == v1alpha.ReasonStableInstanceFound, r.reason, r.message),
+				condition(v1alpha.ConditionProgressing, r.rolling, v1alpha.ReasonRollingOut, ""),
+			},
+		}
+		if r.condition != nil {
+			d.Status.Conditions = append(d.Status.Conditions, *r.condition)
+		}
+		if r.behind {
+			d.Status.ObservedGeneration--
+		}
+	})
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	serving := report{reason: v1alpha.ReasonStableInstanceFound, message: "2 of 2", ready: 2}
+	tests := map[string]struct {
+		placements, cities string
+		reports            map[string]report
+		wantReason         string
+		wantMessage        string
+		wantProgressing    bool
+		wantReady          int32
+		wantDeployments    int32
+	}{
+		"before any report": {
+			placements: "main DFW ORD", wantReason: v1alpha.ReasonNoAvailableDeployments, wantProgressing: true, wantDeployments: 2,
+		},
+		"all serve": {
+			placements: "main DFW ORD", reports: map[string]report{"web-main-dfw": serving, "web-main-ord": serving},
+			wantReason: v1alpha.ReasonAvailablePlacementFound, wantReady: 4, wantDeployments: 2,
+		},
+		"one of two placements serves": {
+			placements: "main DFW, spare ORD",
+			reports:    map[string]report{"web-main-dfw": serving, "web-spare-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"}},
+			wantReason: v1alpha.ReasonAvailablePlacementFound, wantMessage: "placement spare: 0 of 2", wantReady: 2, wantDeployments: 2,
+		},
+		"none serves": {
+			placements: "main DFW, spare ORD",
+			reports: map[string]report{
+				"web-main-dfw":  {reason: v1alpha.ReasonQuotaNotGranted, message: "no quota"},
+				"web-spare-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
+			},
+			wantReason: v1alpha.ReasonNoAvailablePlacements, wantMessage: "placement main: no quota; placement spare: 0 of 2", wantDeployments: 2,
+		},
+		"one rolls": {
+			placements: "main DFW ORD", reports: map[string]report{"web-main-dfw": serving, "web-main-ord": {reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true}},
+			wantReason: v1alpha.ReasonAvailablePlacementFound, wantProgressing: true, wantReady: 3, wantDeployments: 2,
+		},
+		"the cell does not know the newest generation": {
+			placements: "main DFW", reports: map[string]report{"web-main-dfw": {reason: v1alpha.ReasonStableInstanceFound, ready: 2, behind: true}},
+			wantReason: v1alpha.ReasonAvailablePlacementFound, wantProgressing: true, wantReady: 2, wantDeployments: 1,
+		},
+		"a city without a location": {
+			placements: "main AMS", cities: "DFW ORD", wantReason: v1alpha.ReasonNoMatchingLocation,
+			wantMessage: "placement main: no available LocationBinding for AMS; the project has locations for DFW, ORD",
+		},
+		"no location at all": {
+			placements: "main DFW", cities: " ", wantReason: v1alpha.ReasonNoMatchingLocation,
+			wantMessage: "placement main: no available LocationBinding for DFW; the project has no location at all",
+		},
+		"another city serves": {
+			placements: "main DFW AMS", cities: "DFW", reports: map[string]report{"web-main-dfw": serving},
+			wantReason:  v1alpha.ReasonAvailablePlacementFound,
+			wantMessage: "placement main: no available LocationBinding for AMS; the project has locations for DFW", wantReady: 2, wantDeployments: 1,
+		},
+		"data is missing": {
+			placements: "main DFW", reports: map[string]report{"web-main-dfw": {
+				reason: v1alpha.ReasonReferencedDataNotReady, message: "0 of 2",
+				condition: &metav1.Condition{
+					Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSourceNotFound, Message: "create it",
+					LastTransitionTime: metav1.Unix(1000, 0),
+				},
+			}},
+			wantReason: v1alpha.ReasonReferencedDataNotReady, wantMessage: "placement main: 0 of 2; create it", wantDeployments: 1,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if test.cities == "" {
+				test.cities = "DFW ORD"
+			}
+			f := newFixture(t, test.cities)
+			f.workload(t, strings.Split(test.placements, ",")...)
+			f.mustReconcile(t)
+			for _, name := range slices.Sorted(maps.Keys(test.reports)) {
+				f.report(t, name, test.reports[name])
+			}
+			f.mustReconcile(t)
+			workload := f.readWorkload(t)
+			status := workload.Status
+			available := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
+			if available.Reason != test.wantReason || available.ObservedGeneration != workload.Generation ||
+				(available.Status == metav1.ConditionTrue) != (test.wantReason == v1alpha.ReasonAvailablePlacementFound) {
+				t.Errorf("Available is %+v", available)
+			}
+			if test.wantMessage != "" && !strings.Contains(available.Message, test.wantMessage) {
+				t.Errorf("the message is %q, want %q", available.Message, test.wantMessage)
+			}
+			if got := meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing); got != test.wantProgressing {
+				t.Errorf("it progresses: %t", got)
+			}
+			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments || status.ObservedGeneration != workload.Generation {
+				t.Errorf("the status is %+v", status)
+			}
+			f.clock.SetTime(f.clock.Now().Add(time.Hour))
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("when nothing has changed, it writes %v", writes)
+			}
+		})
+	}
+}
+
+// TestASurplusDeploymentDoesNotCount, though it takes its time to end.
+func TestASurplusDeploymentDoesNotCount(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	workload := f.workload(t, "main DFW ORD")
+	f.mustReconcile(t)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	f.holdDeployment(t, "web-main-dfw")
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main ORD"}) })
+	f.mustReconcile(t)
+	if status := f.readWorkload(t).Status; status.Deployments != 1 || status.ReadyReplicas != 0 {
+		t.Errorf("the status is %+v", status)
+	}
+}
+
+// TestTransitionTimes: a condition keeps its time while its status is the same.
+func TestTransitionTimes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	start := f.clock.Now()
+	since := func() (workload, placement time.Time) {
+		status := f.readWorkload(t).Status
+		return meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable).LastTransitionTime.Time,
+			meta.FindStatusCondition(status.Placements[0].Conditions, v1alpha.ConditionAvailable).LastTransitionTime.Time
+	}
+	f.clock.SetTime(start.Add(time.Minute))
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"})
+	f.mustReconcile(t)
+	if workload, placement := since(); !workload.Equal(start) || !placement.Equal(start) {
+		t.Errorf("another message: since %s and %s, want %s", workload, placement, start)
+	}
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	f.mustReconcile(t)
+	if workload, placement := since(); !workload.Equal(start.Add(time.Minute)) || !placement.Equal(start.Add(time.Minute)) {
+		t.Errorf("another status: since %s and %s, want a minute after %s", workload, placement, start)
+	}
+}
+
+// TestTheStatusOfARecreatedWorkload: what was made of a Workload is not written to one that has its name by now.
+func TestTheStatusOfARecreatedWorkload(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	workload := f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	f.Project.Once("apply status", "Workload", func() error {
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Finalizers = nil })
+		planes.Delete(t, f.Planes, workload)
+		f.workload(t, "main DFW")
+		return nil
+	})
+	if err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.readWorkload(t); got.UID == workload.UID || len(got.Status.Conditions) > 0 {
+		t.Errorf("the new Workload is %+v", got)
+	}
+}
+
+// TestEvents: a user is warned of a city without a location once, and again when that is another one.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	workload := f.workload(t, "main DFW")
+	warned := func() bool {
+		f.Project.Calls()
+		f.mustReconcileKeepingCalls(t)
+		return slices.Contains(f.Project.Calls(), planes.Call{Verb: "event " + v1alpha.ReasonNoMatchingLocation, Kind: "Workload", Name: "web"})
+	}
+	if warned() {
+		t.Error("of nothing")
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main DFW AMS"}) })
+	if !warned() {
+		t.Error("not of AMS")
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Template = planes.Template("registry.example/app:2") })
+	if warned() {
+		t.Error("of AMS, again")
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main DFW LHR"}) })
+	if !warned() {
+		t.Error("not of LHR")
+	}
+	f.awaitEvent(t, func(event *eventsv1.Event) bool {
+		return event.Regarding.Name == "web" && event.Regarding.UID == workload.UID && event.Type == "Warning" &&
+			event.Reason == v1alpha.ReasonNoMatchingLocation && strings.Contains(event.Note, "LHR")
+	})
+}
+
+func (f *fixture) mustReconcileKeepingCalls(t *testing.T) {
+	t.Helper()
+	if err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitEvent waits for an Event: they are written in the background.
+func (f *fixture) awaitEvent(t *testing.T, matches func(*eventsv1.Event) bool) {
+	t.Helper()
+	watch, err := f.Client.Watch(t.Context(), &eventsv1.EventList{}, client.InNamespace(f.Namespace.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Stop()
+	timeout := time.After(time.Minute)
+	for {
+		select {
+		case change := <-watch.ResultChan():
+			if event, ok := change.Object.(*eventsv1.Event); ok && matches(event) {
+				return
+			}
+		case <-timeout:
+			t.Fatal("there is no such Event")
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+)
+
+const (
+	// busyRetry is how soon an object is requeued whose project has all the workers that it may have.
+	busyRetry = 200 * time.Millisecond
+	// conflictRetry is how soon an object is requeued that was changed while it was reconciled.
+	conflictRetry = 50 * time.Millisecond
+)
+
+// limitPerProject runs f for at most limit objects of one project at once, and requeues the others. A conflict requeues an
+// object too, instead of being counted and logged as an error: another writer came first, and the cache has not received
+// its change yet.
+func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
+	workers := &workers{limit: limit, running: map[multicluster.ClusterName]int{}}
+	return func(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+		if !workers.acquire(request.ClusterName) {
+			return reconcile.Result{RequeueAfter: busyRetry}, nil
+		}
+		defer workers.release(request.ClusterName)
+		result, err := f(ctx, request)
+		if apierrors.IsConflict(err) {
+			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+		}
+		return result, err
+	}
+}
+
+// workers counts the objects of each project that are being reconciled.
+type workers struct {
+	limit int
+
+	mu      sync.Mutex
+	running map[multicluster.ClusterName]int
+}
+
+// acquire is false when a project has all the workers that it may have.
+func (w *workers) acquire(project multicluster.ClusterName) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running[project] >= w.limit {
+		return false
+	}
+	w.running[project]++
+	return true
+}
+
+func (w *workers) release(project multicluster.ClusterName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running[project]--; w.running[project] == 0 {
+		delete(w.running, project)
+	}
+}

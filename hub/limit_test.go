@@ -1,0 +1,81 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+)
+
+func requestFor(project multicluster.ClusterName) mcreconcile.Request {
+	return mcreconcile.Request{ClusterName: project}
+}
+
+// TestAProjectThatHangsDoesNotHoldEveryWorker: of a project that is slow, as many objects as allowed are reconciled; others go on.
+func TestAProjectThatHangsDoesNotHoldEveryWorker(t *testing.T) {
+	started, proceed := make(chan struct{}), make(chan struct{})
+	limited := limitPerProject(func(_ context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+		if request.ClusterName == "slow" {
+			started <- struct{}{}
+			<-proceed
+		}
+		return reconcile.Result{}, nil
+	}, 2)
+	ended := make(chan struct{})
+	for range 2 {
+		go func() {
+			_, _ = limited(t.Context(), requestFor("slow"))
+			ended <- struct{}{}
+		}()
+		<-started
+	}
+	if got, err := limited(t.Context(), requestFor("slow")); err != nil || got.RequeueAfter != busyRetry {
+		t.Errorf("a third object of the slow project: %+v, %v", got, err)
+	}
+	if got, err := limited(t.Context(), requestFor("fast")); err != nil || got.RequeueAfter != 0 {
+		t.Errorf("an object of another project: %+v, %v", got, err)
+	}
+	close(proceed)
+	<-ended
+	<-ended
+	go func() { <-started }()
+	if got, err := limited(t.Context(), requestFor("slow")); err != nil || got.RequeueAfter != 0 {
+		t.Errorf("after the project is no longer slow: %+v, %v", got, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	failed := errors.New("connection refused")
+	tests := map[string]struct {
+		err       error
+		wantErr   error
+		wantAfter time.Duration
+	}{
+		"none":       {nil, nil, time.Minute},
+		"an error":   {failed, failed, time.Minute},
+		"a conflict": {apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "database", failed), nil, conflictRetry},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{RequeueAfter: time.Minute}, test.err
+			}, 1)
+			// Twice: whatever happens, the worker is free after.
+			for range 2 {
+				got, err := limited(t.Context(), requestFor("north"))
+				if !errors.Is(err, test.wantErr) || got.RequeueAfter != test.wantAfter {
+					t.Errorf("got %+v, %v", got, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+
+// fixture is deployment web of a project, its copy on the hub, and a cell in its city.
+type fixture struct {
+	*planes.Planes
+	reconciler *Reconciler
+	clock      *testingclock.FakePassiveClock
+	city       string
+	original   *v1alpha.WorkloadDeployment
+	copied     *v1alpha.WorkloadDeployment
+	// hash is that of the original's template.
+	hash string
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{
+		Planes: planes.New(t), city: planes.City(),
+		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+	}
+	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, Clock: f.clock}
+	f.Cell(t, f.city)
+	f.EnsureHubNamespace(t)
+	f.original = f.Deployment("web", f.city)
+	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}
+	f.original.Spec.Template.Labels = map[string]string{"app": "web"}
+	planes.Create(t, f.Planes, f.original)
+	f.copied = planes.Create(t, f.Planes, f.newCopy())
+	hash, err := v1alpha.TemplateHash(&f.original.Spec.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.hash = hash
+	return f
+}
+
+// newCopy is the hub's copy of the original as it is now, with all Instances assigned to one cell.
+func (f *fixture) newCopy() *v1alpha.WorkloadDeployment {
+	copied := &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: f.HubNamespace, Name: f.original.Name,
+			Labels:      map[string]string{v1alpha.LabelDeploymentUID: string(f.original.UID)},
+			Annotations: map[string]string{v1alpha.AnnotationProjectGeneration: strconv.FormatInt(f.original.Generation, 10)},
+		},
+		Spec: *f.original.Spec.DeepCopy(),
+	}
+	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+		Cells: []v1alpha.CellAssignment{{Name: "cell", Indices: v1alpha.IndexRanges([]int{0, 1})}},
+	}
+	return copied
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: 1, LastTransitionTime: metav1.Unix(1000, 0),
+	}
+}
+
+// instance is what a cell reports of an Instance of the template with this hash.
+func instance(name, hash string, ready metav1.ConditionStatus) v1alpha.ReportedInstance {
+	return v1alpha.ReportedInstance{
+		Name: name, TemplateHash: hash, ObservedTemplateHash: hash,
+		Conditions: []metav1.Condition{condition(v1alpha.ConditionReady, ready, v1alpha.ReasonAvailable, "in the cell")},
+	}
+}
+
+// report has the cells report these Instances, and that the deployment serves and is settled.
+func (f *fixture) report(t *testing.T, instances ...v1alpha.ReportedInstance) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		count := int32(len(instances))
+		d.Status = v1alpha.WorkloadDeploymentStatus{
+			ObservedGeneration: d.Generation,
+			Conditions: []metav1.Condition{
+				condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, "2 of 2"),
+				condition(v1alpha.ConditionProgressing, metav1.ConditionFalse, v1alpha.ReasonSettled, ""),
+				condition(v1alpha.ConditionReplicasReady, metav1.ConditionTrue, v1alpha.ReasonAllReplicasReady, ""),
+			},
+			ReplicaCounts: v1alpha.ReplicaCounts{Replicas: count, CurrentReplicas: count, DesiredReplicas: count, ReadyReplicas: count},
+			Instances:     instances,
+		}
+	})
+}
+
+func (f *fixture) request() mcreconcile.Request {
+	return mcreconcile.Request{
+		ClusterName: planes.ProjectName,
+		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.Namespace.Name, Name: "web"}},
+	}
+}
+
+func (f *fixture) reconcile(t *testing.T) error {
+	t.Helper()
+	result, err := f.reconciler.Reconcile(t.Context(), f.request())
+	if result.RequeueAfter != 0 {
+		t.Errorf("it is requeued after %s", result.RequeueAfter)
+	}
+	return err
+}
+
+// mustReconcile reconciles and returns the writes in the project. On the hub there are none.
+func (f *fixture) mustReconcile(t *testing.T) []planes.Call {
+	t.Helper()
+	f.Project.Calls()
+	if err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if writes := f.Hub.Writes(); len(writes) > 0 {
+		t.Errorf("it writes to the hub: %v", writes)
+	}
+	return f.Project.Writes()
+}
+
+func (f *fixture) readInstance(t *testing.T, name string) *v1alpha.Instance {
+	t.Helper()
+	return planes.Get(t, f.Planes, f.Namespace.Name, name, &v1alpha.Instance{})
+}
+
+func (f *fixture) readOriginal(t *testing.T) *v1alpha.WorkloadDeployment {
+	t.Helper()
+	return planes.Get(t, f.Planes, f.Namespace.Name, "web", &v1alpha.WorkloadDeployment{})
+}
+
+func (f *fixture) exists(t *testing.T, name string) bool {
+	t.Helper()
+	return planes.Exists(t, f.Planes, &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}})
+}

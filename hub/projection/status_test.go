@@ -1,0 +1,211 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// refuse has Karmada's scheduler say that no cell has room.
+func (f *fixture) refuse(t *testing.T, why string) {
+	t.Helper()
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName("WorkloadDeployment", "web"),
+	}}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Name: "web", Namespace: f.HubNamespace}
+	planes.Create(t, f.Planes, binding)
+	planes.ChangeStatus(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
+		b.Status.Conditions = []metav1.Condition{condition(workv1alpha2.Scheduled, metav1.ConditionFalse, "Unschedulable", why)}
+	})
+}
+
+func (f *fixture) assign(t *testing.T, indices ...int) {
+	t.Helper()
+	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells[0].Indices = v1alpha.IndexRanges(indices) })
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		// set prepares what the hub says.
+		set            func(*testing.T, *fixture)
+		city           string
+		wantReason     string
+		wantAvailable  string
+		wantReady      string
+		wantMissing    bool
+		wantProgresses bool
+		wantObserved   bool
+		wantDesired    int32
+	}{
+		"the cells report": {
+			set: func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.report(t, instance("web-0", f.hash, "True"), instance("web-1", f.hash, "True"))
+			},
+			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantObserved: true, wantDesired: 2,
+		},
+		"nothing is reported": {
+			set:        func(*testing.T, *fixture) {},
+			wantReason: v1alpha.ReasonInstancesProvisioning, wantAvailable: "to report", wantProgresses: true, wantDesired: 2,
+		},
+		"the city has no cell": {
+			set: func(*testing.T, *fixture) {}, city: "NONE",
+			wantReason: v1alpha.ReasonNoMatchingLocation, wantAvailable: "no cell serves NONE", wantProgresses: true, wantDesired: 2,
+		},
+		"no cell has room": {
+			set:        func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
+			wantReason: v1alpha.ReasonInstancesProvisioning, wantAvailable: "no room for all of it: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,
+		},
+		"not all is assigned": {
+			set: func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.assign(t, 0)
+				f.report(t, instance("web-0", f.hash, "True"))
+			},
+			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantProgresses: true, wantMissing: true,
+			wantReady: "1 Instances are still to be divided", wantObserved: true, wantDesired: 2,
+		},
+		"there is room for one": {
+			set: func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.assign(t, 0)
+				f.refuse(t, "0/2 clusters are available.")
+				f.report(t, instance("web-0", f.hash, "True"))
+			},
+			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantProgresses: true, wantMissing: true,
+			wantReady: "no room for all of it: 0/2 clusters are available; ask", wantObserved: true, wantDesired: 2,
+		},
+		"the cells have not seen the newest copy": {
+			set: func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.report(t, instance("web-0", f.hash, "True"), instance("web-1", f.hash, "True"))
+				f.assign(t, 0, 1, 2)
+			},
+			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantDesired: 2,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			if test.city != "" {
+				f.moveTo(t, test.city)
+			}
+			test.set(t, f)
+			f.mustReconcile(t)
+			original := f.readOriginal(t)
+			status := original.Status
+			available := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
+			if available == nil || available.Reason != test.wantReason || !strings.Contains(available.Message, test.wantAvailable) {
+				t.Errorf("Available is %+v", available)
+			}
+			if got := meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing); got != test.wantProgresses {
+				t.Errorf("it progresses: %t", got)
+			}
+			ready := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionReplicasReady)
+			if test.wantMissing && (ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, test.wantReady)) {
+				t.Errorf("ReplicasReady is %+v", ready)
+			}
+			if (status.ObservedGeneration == original.Generation) != test.wantObserved || status.DesiredReplicas != test.wantDesired || len(status.Instances) > 0 {
+				t.Errorf("the status is %+v", status)
+			}
+			f.clock.SetTime(f.clock.Now().Add(time.Hour))
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("when nothing has changed, it writes %v", writes)
+			}
+		})
+	}
+}
+
+// moveTo makes the original and its copy anew, in another city.
+func (f *fixture) moveTo(t *testing.T, city string) {
+	t.Helper()
+	planes.Delete(t, f.Planes, f.original)
+	planes.Delete(t, f.Planes, f.copied)
+	f.city = city
+	f.original = f.Deployment("web", city)
+	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}
+	planes.Create(t, f.Planes, f.original)
+	f.copied = planes.Create(t, f.Planes, f.newCopy())
+}
+
+// TestConditionsOfReferencesStay: that hub/references has another field manager is what lets both write one status.
+func TestConditionsOfReferencesStay(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	data := condition(v1alpha.ConditionReferencedDataReady, metav1.ConditionFalse, v1alpha.ReasonSourceNotFound, "create it")
+	if err := apply.Conditions(t.Context(), f.Client, "references", f.original, data); err != nil {
+		t.Fatal(err)
+	}
+	f.report(t, instance("web-0", f.hash, "True"), instance("web-1", f.hash, "True"))
+	f.mustReconcile(t)
+	conditions := f.readOriginal(t).Status.Conditions
+	if got := meta.FindStatusCondition(conditions, v1alpha.ConditionReferencedDataReady); got == nil || got.Message != "create it" {
+		t.Errorf("the condition of hub/references is %+v", got)
+	}
+	if got := meta.FindStatusCondition(conditions, v1alpha.ConditionAvailable); got == nil {
+		t.Error("the condition of the cells is missing")
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+}
+
+// TestTheStatusOfARecreatedDeployment: what was made of a deployment is not written to one that has its name by now.
+func TestTheStatusOfARecreatedDeployment(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.report(t, instance("web-0", f.hash, "True"), instance("web-1", f.hash, "True"))
+	f.Project.Once("apply status", "WorkloadDeployment", func() error {
+		planes.Delete(t, f.Planes, f.original)
+		planes.Create(t, f.Planes, f.Deployment("web", f.city))
+		return nil
+	})
+	if err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.readOriginal(t); got.UID == f.original.UID || len(got.Status.Conditions) > 0 {
+		t.Errorf("the new deployment is %+v", got)
+	}
+}
+
+// TestTheStatusOfARecreatedInstance is the same for an Instance, whose own controller is this one.
+func TestTheStatusOfARecreatedInstance(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue))
+	f.mustReconcile(t)
+	first := f.readInstance(t, "web-0")
+	f.report(t, instance("web-0", f.hash, metav1.ConditionFalse))
+	f.Project.Once("apply status", "Instance", func() error {
+		planes.Delete(t, f.Planes, first)
+		second := first.DeepCopy()
+		second.ResourceVersion, second.UID, second.Labels = "", "", nil
+		planes.Create(t, f.Planes, second)
+		return nil
+	})
+	if err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.readInstance(t, "web-0"); len(got.Status.Conditions) > 0 {
+		t.Errorf("the new Instance is %+v", got)
+	}
+	f.mustReconcile(t)
+	if got := f.readInstance(t, "web-0"); len(got.Status.Conditions) != 1 || got.Labels[v1alpha.LabelInstanceIndex] != "0" {
+		t.Errorf("after the next reconcile it is %+v", got)
+	}
+}

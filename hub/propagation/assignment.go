@@ -1,0 +1,107 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// division is the input of an assignment.
+type division struct {
+	// current is the present assignment; nil: there is none yet.
+	current *v1alpha.WorkloadDeploymentAssignment
+	// shares are how many Instances each cell is to run.
+	shares map[string]int
+	// runs says whether a cell may still run an index that it is told to give up.
+	runs func(cell string, index int) bool
+	// alone says that the city has one cell, so that no other cell could use an index too early.
+	alone bool
+	// gone says whether a cell without a share is lost or never had the deployment, so that it gives up nothing.
+	gone func(cell string) bool
+}
+
+// assign gives each cell as many indices as its share. A cell keeps the lowest indices that it has, so that running Instances
+// keep their names, and gets the lowest free ones for the rest. Between several cells, an index that one loses goes to
+// another only after the first has given it up.
+func assign(d division) *v1alpha.WorkloadDeploymentAssignment {
+	kept, releasing := d.keep()
+	cells := slices.Sorted(maps.Keys(d.shares))
+	taken := map[int]bool{}
+	for _, indices := range kept {
+		mark(taken, indices)
+	}
+	for _, indices := range releasing {
+		mark(taken, indices)
+	}
+	for _, cell := range cells {
+		// A cell may take back an index that it has not given up yet.
+		for _, index := range releasing[cell] {
+			if len(kept[cell]) < d.shares[cell] {
+				kept[cell] = append(kept[cell], index)
+				releasing[cell] = slices.DeleteFunc(slices.Clone(releasing[cell]), func(i int) bool { return i == index })
+			}
+		}
+	}
+	for _, cell := range cells {
+		for index := 0; len(kept[cell]) < d.shares[cell]; index++ {
+			if !taken[index] {
+				taken[index] = true
+				kept[cell] = append(kept[cell], index)
+			}
+		}
+	}
+	return newAssignment(kept, releasing)
+}
+
+// keep are the indices that cells keep, and those that they lose and have not given up yet.
+func (d *division) keep() (kept, releasing map[string][]int) {
+	kept, releasing = map[string][]int{}, map[string][]int{}
+	if d.current == nil {
+		return kept, releasing
+	}
+	for i := range d.current.Cells {
+		cell := d.current.Cells[i].Name
+		indices := d.current.Indices(cell)
+		n := min(d.shares[cell], len(indices))
+		kept[cell] = slices.Clone(indices[:n])
+		if d.alone || d.shares[cell] == 0 && d.gone(cell) {
+			continue
+		}
+		// The cell does not know yet that it loses these.
+		releasing[cell] = slices.Clone(indices[n:])
+		for _, index := range d.current.Releasing(cell) {
+			if d.runs(cell, index) {
+				releasing[cell] = append(releasing[cell], index)
+			}
+		}
+	}
+	return kept, releasing
+}
+
+func mark(taken map[int]bool, indices []int) {
+	for _, index := range indices {
+		taken[index] = true
+	}
+}
+
+func newAssignment(kept, releasing map[string][]int) *v1alpha.WorkloadDeploymentAssignment {
+	result := &v1alpha.WorkloadDeploymentAssignment{}
+	names := map[string]bool{}
+	for _, indices := range []map[string][]int{kept, releasing} {
+		for cell := range indices {
+			names[cell] = names[cell] || len(indices[cell]) > 0
+		}
+	}
+	for _, cell := range slices.Sorted(maps.Keys(names)) {
+		if names[cell] {
+			result.Cells = append(result.Cells, v1alpha.CellAssignment{
+				Name: cell, Indices: v1alpha.IndexRanges(kept[cell]), Releasing: v1alpha.IndexRanges(releasing[cell]),
+			})
+		}
+	}
+	return result
+}

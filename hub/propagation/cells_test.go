@@ -1,0 +1,188 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// schedule has Karmada's scheduler divide the deployment among cells, and cells report this JSON.
+func (f *fixture) schedule(t *testing.T, shares map[string]int32, reports map[string]string) {
+	t.Helper()
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName("WorkloadDeployment", "web"),
+	}}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Namespace: f.HubNamespace, Name: "web",
+	}
+	if !planes.Exists(t, f.Planes, binding) {
+		planes.Create(t, f.Planes, binding)
+	}
+	planes.Change(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
+		b.Spec.Clusters = nil
+		for _, cell := range slices.Sorted(maps.Keys(shares)) {
+			b.Spec.Clusters = append(b.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell, Replicas: shares[cell]})
+		}
+	})
+	planes.ChangeStatus(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
+		b.Status.AggregatedStatus = nil
+		for _, cell := range slices.Sorted(maps.Keys(reports)) {
+			b.Status.AggregatedStatus = append(b.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{
+				ClusterName: cell, Status: &runtime.RawExtension{Raw: []byte(reports[cell])},
+			})
+		}
+	})
+}
+
+func (f *fixture) indices(t *testing.T, cell *clusterv1alpha1.Cluster) (assigned, releasing []int) {
+	t.Helper()
+	assignment := read(t, f, f.copied()).Spec.Assignment
+	return assignment.Indices(cell.Name), assignment.Releasing(cell.Name)
+}
+
+func (f *fixture) wantIndices(t *testing.T, cell *clusterv1alpha1.Cluster, assigned, releasing []int) {
+	t.Helper()
+	if a, r := f.indices(t, cell); !slices.Equal(a, assigned) || !slices.Equal(r, releasing) {
+		t.Errorf("%s has %v and releases %v, want %v and %v", cell.Name, a, r, assigned, releasing)
+	}
+}
+
+// TestTwoCells share a deployment as Karmada divides it, and an index moves when the first cell has given it up.
+func TestTwoCells(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	second := f.Cell(t, f.city)
+	f.mustReconcile(t, "web")
+	for _, cell := range []*clusterv1alpha1.Cluster{f.cell, second} {
+		if !planes.Exists(t, f.Planes, f.workIn(cell)) {
+			t.Errorf("the namespace is not carried to %s", cell.Name)
+		}
+	}
+	if placement := read(t, f, f.policy()).Spec.Placement; placement.ReplicaSchedulingType() != policyv1alpha1.ReplicaSchedulingTypeDivided {
+		t.Errorf("the placement is %+v", placement)
+	}
+	f.wantIndices(t, f.cell, nil, nil)
+	f.wantIndices(t, second, nil, nil)
+
+	f.schedule(t, map[string]int32{f.cell.Name: 2}, nil)
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 1}, nil)
+
+	f.schedule(t, map[string]int32{f.cell.Name: 1, second.Name: 1}, map[string]string{f.cell.Name: "{}", second.Name: "{}"})
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0}, []int{1})
+	f.wantIndices(t, second, []int{2}, nil)
+
+	generation := read(t, f, f.copied()).Generation
+	given := fmt.Sprintf(`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":%d,"instances":[{"name":"web-0"}]}`, generation)
+	f.schedule(t, map[string]int32{f.cell.Name: 1, second.Name: 2}, map[string]string{f.cell.Name: given, second.Name: "{}"})
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0}, nil)
+	f.wantIndices(t, second, []int{1, 2}, nil)
+
+	f.schedule(t, nil, nil)
+	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("when nothing is decided, it writes %v", writes)
+	}
+}
+
+// TestALostCell is given up after a time, if another one is there; who waits for what it ran waits no more.
+func TestALostCell(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	second := f.Cell(t, f.city)
+	f.mustReconcile(t, "web")
+	f.schedule(t, map[string]int32{f.cell.Name: 1, second.Name: 1}, map[string]string{f.cell.Name: "{}", second.Name: "{}"})
+	f.mustReconcile(t, "web")
+	excluded := func() []string { return read(t, f, f.policy()).Spec.Placement.ClusterAffinity.ExcludeClusters }
+
+	f.SetReady(t, f.cell, metav1.ConditionFalse, metav1.NewTime(f.clock.Now()))
+	f.clock.SetTime(f.clock.Now().Add(failoverAfter - time.Minute))
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != time.Minute || len(excluded()) > 0 {
+		t.Errorf("a minute before: %+v, %v, excluded are %v", result, err, excluded())
+	}
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != 0 || !slices.Equal(excluded(), []string{f.cell.Name}) {
+		t.Errorf("then: %+v, %v, excluded are %v", result, err, excluded())
+	}
+	f.schedule(t, map[string]int32{second.Name: 2}, map[string]string{f.cell.Name: "{}", second.Name: "{}"})
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, nil, nil)
+	f.wantIndices(t, second, []int{0, 1}, nil)
+
+	f.SetReady(t, f.cell, metav1.ConditionTrue, metav1.NewTime(f.clock.Now()))
+	f.mustReconcile(t, "web")
+	if len(excluded()) > 0 {
+		t.Errorf("when it is back, excluded are %v", excluded())
+	}
+}
+
+// TestACellThatLeaves or joins another city is none of this one's.
+func TestACellThatLeaves(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(*testing.T, *fixture, *clusterv1alpha1.Cluster){
+		"it is deleted": func(t *testing.T, f *fixture, cell *clusterv1alpha1.Cluster) {
+			t.Helper()
+			hold(t, f, cell)
+			planes.Delete(t, f.Planes, cell)
+		},
+		"it joins another city": func(t *testing.T, f *fixture, cell *clusterv1alpha1.Cluster) {
+			t.Helper()
+			planes.Change(t, f.Planes, cell, func(c *clusterv1alpha1.Cluster) { c.Labels[v1alpha.LabelTopologyCity] = "elsewhere" })
+		},
+		"its label is removed": func(t *testing.T, f *fixture, cell *clusterv1alpha1.Cluster) {
+			t.Helper()
+			planes.Change(t, f.Planes, cell, func(c *clusterv1alpha1.Cluster) { c.Labels = nil })
+		},
+	}
+	for name, leave := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			second := f.Cell(t, f.city)
+			leave(t, f, second)
+			f.mustReconcile(t, "web")
+			if planes.Exists(t, f.Planes, f.workIn(second)) {
+				t.Error("the namespace is carried to it")
+			}
+			f.wantIndices(t, f.cell, []int{0, 1}, nil)
+			if placement := read(t, f, f.policy()).Spec.Placement; placement.ReplicaScheduling != nil {
+				t.Errorf("the deployment is divided: %+v", placement)
+			}
+		})
+	}
+}
+
+// TestACityWithoutACell gets all that a cell will need when it comes.
+func TestACityWithoutACell(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	planes.Delete(t, f.Planes, f.cell)
+	f.mustReconcile(t, "web")
+	if !planes.Exists(t, f.Planes, f.copied()) || !planes.Exists(t, f.Planes, f.policy()) || planes.Exists(t, f.Planes, f.work()) {
+		t.Error("there is not exactly the copy and the policy")
+	}
+	f.HubAPI.Calls()
+	f.mustReconcile(t, "web")
+	if calls := f.HubAPI.Calls(); len(calls) > 0 {
+		t.Errorf("without a cell it reads past the cache: %v", calls)
+	}
+	cell := f.Cell(t, f.city)
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, cell, []int{0, 1}, nil)
+}

@@ -1,0 +1,42 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/policies"
+)
+
+// loadCells reads the hub's Clusters.
+func (s *scope) loadCells(ctx context.Context) error {
+	var err error
+	if s.allCells, err = cities.List(ctx, s.Hub); err != nil {
+		return err
+	}
+	s.cells = s.allCells.Of(s.deployment.Spec.CityCode)
+	return nil
+}
+
+// city is what the city's policy depends on. A cell is given up when it has not been Ready for FailoverAfter and another one
+// is Ready: without one, its Instances could not run elsewhere. The deployment is requeued for when the next cell may have to
+// be given up.
+func (s *scope) city() policies.City {
+	city := policies.City{Code: s.deployment.Spec.CityCode, Cells: len(s.cells)}
+	if s.FailoverAfter <= 0 || !s.cells.AnyReady() {
+		return city
+	}
+	for _, cell := range s.cells {
+		if cell.Ready {
+			continue
+		}
+		if rest := cell.Since.Add(s.FailoverAfter).Sub(s.Clock.Now()); rest > 0 {
+			s.requeueAfter.AtMost(rest)
+		} else {
+			city.Lost = append(city.Lost, cell.Name)
+		}
+	}
+	return city
+}

@@ -1,0 +1,148 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/keymutex"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/predicates"
+)
+
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-propagation"
+
+// Options are what a Reconciler works with.
+type Options struct {
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
+	// Hub reads the hub from a cache and writes to it.
+	Hub client.Client
+	// APIReader reads the hub's API server, to know whether an object was the last of its kind.
+	APIReader client.Reader
+	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never
+	// move.
+	FailoverAfter time.Duration
+	// Clock says how long a cell has been lost.
+	Clock clock.PassiveClock
+}
+
+// Reconciler copies deployments to the hub. It is safe for concurrent use.
+type Reconciler struct {
+	Options
+	// namespaces are locked while a deployment decides what its hub namespace needs. Otherwise the first deployment of a city
+	// could find the policy that the last one is about to delete.
+	namespaces keymutex.KeyMutex
+}
+
+// New returns a Reconciler.
+func New(o Options) *Reconciler {
+	return &Reconciler{Options: o, namespaces: keymutex.NewHashed(0)}
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	onHub := func(filters ...predicate.Predicate) []mcbuilder.WatchesOption {
+		return []mcbuilder.WatchesOption{
+			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false), mcbuilder.WithPredicates(filters...),
+		}
+	}
+	return mcbuilder.ControllerManagedBy(mgr).
+		Named("propagation").
+		For(&v1alpha.WorkloadDeployment{}).
+		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the end of the copy.
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy), onHub(predicates.IgnoreStatusUpdates())...).
+		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.
+		Watches(&corev1.Namespace{}, origin.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
+		Watches(&policyv1alpha1.PropagationPolicy{}, origin.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
+		Watches(&workv1alpha1.Work{}, origin.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
+		// A cell that joins a city needs the namespaces of that city, and one that is lost may have to be given up.
+		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(r.originalsOfCity), onHub(cities.Changed())...).
+		// Karmada's scheduler says how many Instances each cell runs, and cells report which they have given up.
+		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.Requests(r.Hub)), onHub(bindings.DivisionChanged())...).
+		WithOptions(options).
+		Complete(wrap(r.Reconcile))
+}
+
+type mapper func(context.Context, client.Object) []mcreconcile.Request
+
+// originalsIn requests the originals that belong in a hub namespace, whether their copies exist or not.
+func (r *Reconciler) originalsIn(hubNamespace func(client.Object) string) mapper {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		project := origin.Project(changed)
+		engaged, err := r.Projects.Get(ctx, project)
+		if err != nil {
+			// Another replica has the project, or this one engages it later and then reconciles all of its deployments.
+			return nil
+		}
+		var deployments v1alpha.WorkloadDeploymentList
+		if err := engaged.GetClient().List(ctx, &deployments); err != nil {
+			log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile", "project", project)
+			return nil
+		}
+		var requests []mcreconcile.Request
+		for i := range deployments.Items {
+			if deployments.Items[i].Annotations[v1alpha.AnnotationHubNamespace] == hubNamespace(changed) {
+				requests = append(requests, mcreconcile.Request{
+					ClusterName: project,
+					Request:     reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])},
+				})
+			}
+		}
+		return requests
+	}
+}
+
+func nameOf(obj client.Object) string            { return obj.GetName() }
+func namespaceOf(obj client.Object) string       { return obj.GetNamespace() }
+func labelledNamespace(obj client.Object) string { return obj.GetLabels()[v1alpha.LabelHubNamespace] }
+
+// originalsOfCity requests the originals of all copies in a cell's city.
+func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []mcreconcile.Request {
+	city := v1alpha.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
+	if city == "" {
+		return nil
+	}
+	var copies v1alpha.WorkloadDeploymentList
+	if err := r.Hub.List(ctx, &copies, client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
+		log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile", "city", city)
+		return nil
+	}
+	var requests []mcreconcile.Request
+	for i := range copies.Items {
+		requests = append(requests, origin.OfCopy(ctx, &copies.Items[i])...)
+	}
+	return requests
+}
+
+// policyEdited drops the creation of policies, which is this controller's own, and updates that change neither the spec nor
+// whether the policy is being deleted.
+func policyEdited() predicate.Predicate {
+	return predicate.And(
+		predicate.Or(predicate.GenerationChangedPredicate{}, predicates.DeletionStarted()),
+		predicates.IgnoreCreations(),
+	)
+}

@@ -1,0 +1,84 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries. Karmada honours it on any
+// Work and sets it only on its own ones.
+const executionFinalizer = "karmada.io/execution-controller"
+
+// labelManagedByKarmada is on everything that Karmada may delete in a cell. Karmada sets it on the manifests of its own Works,
+// not on those of others.
+const labelManagedByKarmada = "karmada.io/managed"
+
+func (s *scope) desiredCopy() *v1alpha.WorkloadDeployment {
+	labels, annotations := s.origin.Labels(), s.origin.Annotations()
+	for _, key := range []string{v1alpha.LabelWorkloadUID, v1alpha.LabelWorkloadName, v1alpha.LabelPlacementName} {
+		labels[key] = s.deployment.Labels[key]
+	}
+	labels[v1alpha.LabelDeploymentUID] = string(s.deployment.UID)
+	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(s.deployment.Spec.CityCode)
+	annotations[v1alpha.AnnotationProjectGeneration] = strconv.FormatInt(s.deployment.Generation, 10)
+	return &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: s.deployment.Name, Namespace: s.hubNamespace, Labels: labels, Annotations: annotations},
+		Spec:       *s.deployment.Spec.DeepCopy(),
+	}
+}
+
+// desiredNamespace is the hub namespace. Karmada copies a hub namespace into every cluster unless it is told not to.
+func (s *scope) desiredNamespace() *corev1.Namespace {
+	labels := s.origin.Labels()
+	labels[policyv1alpha1.NamespaceSkipAutoPropagationLabel] = "true"
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace, Labels: labels, Annotations: s.origin.Annotations()}}
+}
+
+// desiredNamespaceWork carries the hub namespace into one cell and is deleted with the hub namespace. It has the name that
+// Karmada would give it, and the manifest is annotated with it: only then does Karmada restore a namespace that is deleted
+// in the cell. That happens when the namespace is still being deleted there while the next Workload arrives.
+func (s *scope) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (*workv1alpha1.Work, error) {
+	labels := s.origin.Labels()
+	name, space := karmadanames.GenerateWorkName("Namespace", namespace.Name, ""), karmadanames.GenerateExecutionSpaceName(cell)
+	manifest := &corev1.Namespace{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: namespace.Name, Labels: maps.Clone(labels), Annotations: map[string]string{
+			workv1alpha2.WorkNamespaceAnnotation: space, workv1alpha2.WorkNameAnnotation: name,
+		}},
+	}
+	manifest.Labels[labelManagedByKarmada] = "true"
+	raw, err := json.Marshal(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("encode the namespace for cell %s: %w", cell, err)
+	}
+	labels[v1alpha.LabelHubNamespace] = namespace.Name
+	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(s.deployment.Spec.CityCode)
+	return &workv1alpha1.Work{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			Namespace:       space,
+			Labels:          labels,
+			Annotations:     s.origin.Annotations(),
+			Finalizers:      []string{executionFinalizer},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID}},
+		},
+		Spec: workv1alpha1.WorkSpec{Workload: workv1alpha1.WorkloadTemplate{
+			Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},
+		}},
+	}, nil
+}

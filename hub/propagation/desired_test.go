@@ -1,0 +1,78 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+)
+
+func newScope() *scope {
+	deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{
+		Name: "web-main-dfw", Namespace: "default", UID: "deployment-uid", Generation: 5,
+		Labels: map[string]string{v1alpha.LabelWorkloadUID: "workload-uid"},
+	}}
+	deployment.Spec.CityCode = "DFW"
+	deployment.Spec.ScaleSettings.MinReplicas = 3
+	return &scope{
+		origin:     origin.Origin{Project: "north", ProjectUID: "project-uid", Namespace: "default"},
+		deployment: deployment, hubNamespace: "ns-1",
+	}
+}
+
+func TestDesiredCopy(t *testing.T) {
+	got := newScope().desiredCopy()
+	wantLabels := map[string]string{
+		v1alpha.LabelProject: "cluster-north", v1alpha.LabelProjectNamespace: "default", v1alpha.LabelProjectUID: "project-uid",
+		v1alpha.LabelDeploymentUID: "deployment-uid", v1alpha.LabelWorkloadUID: "workload-uid", v1alpha.LabelTopologyCity: "dfw",
+	}
+	for key, want := range wantLabels {
+		if got.Labels[key] != want {
+			t.Errorf("label %s is %q, want %q", key, got.Labels[key], want)
+		}
+	}
+	if got.Annotations[v1alpha.AnnotationProjectGeneration] != "5" || got.Annotations[v1alpha.AnnotationProjectName] != "north" {
+		t.Errorf("annotations are %v", got.Annotations)
+	}
+	if got.Namespace != "ns-1" || got.Name != "web-main-dfw" || got.Spec.ScaleSettings.MinReplicas != 3 || got.UID != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestDesiredNamespaceWork: without the finalizer or the label, Karmada would leave the namespace in the cell for ever.
+func TestDesiredNamespaceWork(t *testing.T) {
+	work, err := newScope().desiredNamespaceWork(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns-1", UID: "ns-uid"}}, "cell-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if work.Namespace != "karmada-es-cell-a" || work.Labels[v1alpha.LabelHubNamespace] != "ns-1" || work.Labels[v1alpha.LabelTopologyCity] != "dfw" {
+		t.Errorf("metadata is %+v", work.ObjectMeta)
+	}
+	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") {
+		t.Errorf("finalizers are %v", work.Finalizers)
+	}
+	if len(work.OwnerReferences) != 1 || work.OwnerReferences[0].UID != "ns-uid" {
+		t.Errorf("owners are %v", work.OwnerReferences)
+	}
+	var namespace corev1.Namespace
+	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &namespace); err != nil {
+		t.Fatal(err)
+	}
+	if namespace.Name != "ns-1" || namespace.Labels["karmada.io/managed"] != "true" {
+		t.Errorf("manifest is %+v", namespace.ObjectMeta)
+	}
+}
+
+func TestDesiredNamespaceIsNotPropagatedByKarmada(t *testing.T) {
+	if got := newScope().desiredNamespace(); got.Labels["namespace.karmada.io/skip-auto-propagation"] != "true" {
+		t.Errorf("labels are %v", got.Labels)
+	}
+}

@@ -1,0 +1,116 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"fmt"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/policies"
+)
+
+// ensureNamespace keeps the hub namespace.
+func (s *scope) ensureNamespace(ctx context.Context) error {
+	desired, existing := s.desiredNamespace(), &corev1.Namespace{}
+	_, err := s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) })
+	return err
+}
+
+// ensureNamespaceInCells carries the hub namespace into every cell of the city.
+func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
+	if len(s.cells) == 0 {
+		return nil
+	}
+	namespace := &corev1.Namespace{}
+	// The APIReader, because the cache may not have received the namespace yet and the owner reference needs its UID.
+	if err := s.APIReader.Get(ctx, client.ObjectKey{Name: s.hubNamespace}, namespace); err != nil {
+		return fmt.Errorf("get the hub namespace: %w", err)
+	}
+	for _, cell := range s.cells {
+		if err := s.ensureNamespaceWork(ctx, namespace, cell.Name); err != nil || s.waiting {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensureNamespaceWork keeps the Work of the namespace for a cell. While Karmada takes the namespace out of the cell, the
+// Work is being deleted and the scope waits.
+func (s *scope) ensureNamespaceWork(ctx context.Context, namespace *corev1.Namespace, cell string) error {
+	desired, err := s.desiredNamespaceWork(namespace, cell)
+	if err != nil {
+		return err
+	}
+	existing := &workv1alpha1.Work{}
+	_, err = s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) })
+	return err
+}
+
+// ensurePolicy keeps the policy of the deployment's city. The API server and Karmada's webhook set defaults in fields that are
+// not desired, but none in the placement, which is made exactly the desired one.
+func (s *scope) ensurePolicy(ctx context.Context) error {
+	desired, existing := policies.CityPolicy(s.hubNamespace, s.city()), &policyv1alpha1.PropagationPolicy{}
+	desired.Annotations = s.origin.Annotations()
+	placed := func(policy client.Object) bool {
+		stored, ok := policy.(*policyv1alpha1.PropagationPolicy)
+		return ok && equality.Semantic.DeepEqual(desired.Spec.Placement, stored.Spec.Placement)
+	}
+	stored, err := s.ensure(ctx, desired, existing, func() bool {
+		return !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepDerivative(desired.Spec, existing.Spec) && placed(existing)
+	})
+	if err != nil || stored == nil || placed(stored) {
+		return err
+	}
+	return apply.Replace(ctx, s.Hub, FieldManager, stored, map[string]any{"/spec/placement": desired.Spec.Placement})
+}
+
+// deleteCity deletes the policy of the deployment's city, and the Works that carry the namespace into the city's cells,
+// when no other deployment needs them.
+func (s *scope) deleteCity(ctx context.Context) error {
+	needed, err := s.othersNeed(ctx, s.deployment.Spec.CityCode)
+	if err != nil || needed {
+		return err
+	}
+	policy := &policyv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{
+		Namespace: s.hubNamespace, Name: policies.CityPolicyName(s.deployment.Spec.CityCode),
+	}}
+	if err := s.Hub.Delete(ctx, policy); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the city's policy: %w", err)
+	}
+	var works workv1alpha1.WorkList
+	if err := s.APIReader.List(ctx, &works, client.MatchingLabels{
+		v1alpha.LabelHubNamespace: s.hubNamespace,
+		v1alpha.LabelTopologyCity: v1alpha.CityLabel(s.deployment.Spec.CityCode),
+	}); err != nil {
+		return fmt.Errorf("list the Works of the namespace: %w", err)
+	}
+	for i := range works.Items {
+		if err := s.Hub.Delete(ctx, &works.Items[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete the Work of the namespace: %w", err)
+		}
+	}
+	return nil
+}
+
+// deleteNamespace deletes the hub namespace when no other deployment needs it.
+func (s *scope) deleteNamespace(ctx context.Context) error {
+	needed, err := s.othersNeed(ctx, "")
+	if err != nil || needed {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace}}
+	if err := s.Hub.Delete(ctx, namespace); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the hub namespace: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/requeue"
+)
+
+// scope is the state of one reconcile of a WorkloadDeployment.
+type scope struct {
+	*Reconciler
+	project    client.Client
+	projectAPI client.Reader
+	// origin is what objects on the hub are marked with.
+	origin     origin.Origin
+	deployment *v1alpha.WorkloadDeployment
+	// hubNamespace is what the deployment's annotation names.
+	hubNamespace string
+	// waiting says that the next step has to wait for the deletion of an object, whose event requeues the deployment.
+	waiting bool
+	// cells are the cells of the deployment's city, allCells those of every city.
+	cells, allCells cities.Cells
+	requeueAfter    requeue.After
+}
+
+// Reconcile brings a WorkloadDeployment to the hub, or removes it from there when it is being deleted.
+func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	s := &scope{
+		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
+		origin: project.Origin(request.Namespace), deployment: &v1alpha.WorkloadDeployment{},
+	}
+	if err := s.project.Get(ctx, request.NamespacedName, s.deployment); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	s.hubNamespace = s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	steps := s.propagate
+	if !s.deployment.DeletionTimestamp.IsZero() {
+		steps = s.withdraw
+	}
+	if err := steps(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
+	return s.requeueAfter.Result(), nil
+}
+
+// propagate brings the deployment to the hub.
+func (s *scope) propagate(ctx context.Context) error {
+	if err := s.recordNamespace(ctx); err != nil {
+		return err
+	}
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.ensurePolicy, s.ensureCopy)
+}
+
+// withdraw removes from the hub what the deployment put there, and then its finalizer.
+func (s *scope) withdraw(ctx context.Context) error {
+	if !controllerutil.ContainsFinalizer(s.deployment, v1alpha.FinalizerPropagation) {
+		return nil
+	}
+	if s.hubNamespace != "" {
+		if err := s.locked(ctx, s.deleteCopy, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
+			return err
+		}
+	}
+	return apply.RemoveFinalizer(ctx, s.project, FieldManager, s.deployment, v1alpha.FinalizerPropagation)
+}
+
+// locked runs steps in their order, until one fails or has to wait, with the hub namespace locked.
+func (s *scope) locked(ctx context.Context, steps ...func(context.Context) error) error {
+	s.namespaces.LockKey(s.hubNamespace)
+	// UnlockKey always returns nil.
+	defer func() { _ = s.namespaces.UnlockKey(s.hubNamespace) }()
+	for _, step := range steps {
+		if err := step(ctx); err != nil || s.waiting {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordNamespace writes the hub namespace and the finalizer on the deployment before anything is written to the hub, so
+// that a deletion finds what to remove although the namespace in the project may not exist any more.
+func (s *scope) recordNamespace(ctx context.Context) error {
+	if s.hubNamespace == "" {
+		var namespace corev1.Namespace
+		if err := s.projectAPI.Get(ctx, types.NamespacedName{Name: s.deployment.Namespace}, &namespace); err != nil {
+			return fmt.Errorf("get namespace %s of the project for its UID: %w", s.deployment.Namespace, err)
+		}
+		s.hubNamespace = v1alpha.HubNamespace(string(namespace.UID))
+	}
+	return apply.AddMetadata(ctx, s.project, FieldManager, s.deployment, metav1.ObjectMeta{
+		Annotations: map[string]string{v1alpha.AnnotationHubNamespace: s.hubNamespace},
+		Finalizers:  []string{v1alpha.FinalizerPropagation},
+	})
+}
+
+// ensure applies desired unless upToDate says that existing, which it reads from the hub, needs no write. It returns the
+// object as stored, or nil when it wrote nothing. The scope waits while existing is being deleted.
+func (s *scope) ensure(ctx context.Context, desired, existing client.Object, upToDate func() bool) (client.Object, error) {
+	switch err := s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return nil, fmt.Errorf("get %T %s of the hub: %w", desired, client.ObjectKeyFromObject(desired), err)
+	case !existing.GetDeletionTimestamp().IsZero():
+		s.waiting = true
+		return nil, nil
+	case upToDate():
+		return nil, nil
+	}
+	return apply.Object(ctx, s.Hub, FieldManager, desired)
+}
+
+// ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.
+func (s *scope) ensureCopy(ctx context.Context) error {
+	desired := s.desiredCopy()
+	existing := &v1alpha.WorkloadDeployment{}
+	err := s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
+	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("get the hub's copy: %w", err)
+	case !existing.DeletionTimestamp.IsZero():
+		s.waiting = true
+		return nil
+	case owner != "" && owner != string(s.deployment.UID):
+		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
+		return s.deleteAndWait(ctx, existing)
+	}
+	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
+		return err
+	}
+	_, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired)
+	return err
+}
+
+// deleteCopy deletes the hub's copy and waits until it is gone. It reads the API server: a cache that has not received the
+// copy yet would let the finalizer be removed.
+func (s *scope) deleteCopy(ctx context.Context) error {
+	existing := &v1alpha.WorkloadDeployment{}
+	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name}, existing)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get the hub's copy: %w", err)
+	}
+	return s.deleteAndWait(ctx, existing)
+}
+
+func (s *scope) deleteAndWait(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
+	s.waiting = true
+	if !existing.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if err := s.Hub.Delete(ctx, existing, client.Preconditions{UID: &existing.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the hub's copy: %w", err)
+	}
+	return nil
+}
+
+// othersNeed says whether another deployment, in the project or on the hub, needs the hub namespace; or, when city is not
+// "", whether another one needs that city of it.
+func (s *scope) othersNeed(ctx context.Context, city string) (bool, error) {
+	var originals, copies v1alpha.WorkloadDeploymentList
+	if err := s.project.List(ctx, &originals, client.InNamespace(s.deployment.Namespace)); err != nil {
+		return false, fmt.Errorf("list the project's deployments: %w", err)
+	}
+	if err := s.APIReader.List(ctx, &copies, client.InNamespace(s.hubNamespace)); err != nil {
+		return false, fmt.Errorf("list the hub's deployments: %w", err)
+	}
+	for _, deployments := range [][]v1alpha.WorkloadDeployment{originals.Items, copies.Items} {
+		for i := range deployments {
+			other := &deployments[i]
+			if other.Name == s.deployment.Name || !other.DeletionTimestamp.IsZero() {
+				continue
+			}
+			if city == "" || v1alpha.CityLabel(other.Spec.CityCode) == v1alpha.CityLabel(city) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,144 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// report has the cell of a deployment report an Instance of its template that has its data, or lacks it.
+func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus) {
+	t.Helper()
+	copied := f.Deployment(name, "")
+	copied.Namespace = f.HubNamespace
+	planes.ChangeStatus(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+		hash, err := v1alpha.TemplateHash(&d.Spec.Template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Status.Instances = []v1alpha.ReportedInstance{{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
+			Type: v1alpha.ConditionReferencedDataReady, Status: ready, Reason: "Test", Message: "not in the cell: ConfigMap app",
+			LastTransitionTime: metav1.Unix(1000, 0),
+		}}}}
+	})
+}
+
+// TestCondition follows the data from the project to the cell.
+func TestCondition(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	start := f.clock.Now()
+	want := func(when, reason, message string, since time.Time) {
+		t.Helper()
+		f.mustReconcile(t)
+		got := f.condition(t, "web")
+		if got == nil || got.Reason != reason || got.Message != message || !got.LastTransitionTime.Time.Equal(since) ||
+			got.ObservedGeneration != planes.Get(t, f.Planes, f.Namespace.Name, "web", &v1alpha.WorkloadDeployment{}).Generation {
+			t.Errorf("%s: %+v", when, got)
+		}
+		if writes := f.mustReconcile(t); len(writes) > 0 {
+			t.Errorf("%s: it does not settle: %v", when, writes)
+		}
+	}
+	missing := "ConfigMap app does not exist in namespace " + f.Namespace.Name + " of the project; create it"
+	want("without the ConfigMap", v1alpha.ReasonSourceNotFound, missing, start)
+	f.clock.SetTime(start.Add(time.Minute))
+	planes.Create(t, f.Planes, f.app())
+	f.await(t, f.app())
+	want("with it", v1alpha.ReasonAwaitingPropagation, "waiting for the cell of DFW to report that it has the data", start)
+	f.report(t, "web", metav1.ConditionFalse)
+	want("on its way", v1alpha.ReasonAwaitingPropagation, "not in the cell: ConfigMap app", start)
+	f.report(t, "web", metav1.ConditionTrue)
+	want("arrived", v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret that the template names is in the cell", start.Add(time.Minute))
+
+	f.clock.SetTime(start.Add(time.Hour))
+	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 3 })
+	want("another generation", v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret that the template names is in the cell", start.Add(time.Minute))
+	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template = planes.Template("registry.example/app:1") })
+	f.mustReconcile(t)
+	f.wantReason(t, "web", "")
+}
+
+// TestConditionsOfOthersStay: projection writes the rest of the status.
+func TestConditionsOfOthersStay(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	original.Status = v1alpha.WorkloadDeploymentStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{
+		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Test", LastTransitionTime: metav1.Unix(1000, 0),
+	}}}
+	if err := apply.Status(t.Context(), f.Client, "projection", original); err != nil {
+		t.Fatal(err)
+	}
+	f.mustReconcile(t)
+	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template = planes.Template("registry.example/app:1") })
+	f.mustReconcile(t)
+	got := planes.Get(t, f.Planes, f.Namespace.Name, "web", &v1alpha.WorkloadDeployment{}).Status
+	if got.ObservedGeneration != 1 || len(got.Conditions) != 1 || meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable) == nil {
+		t.Errorf("the status is %+v", got)
+	}
+}
+
+// TestADeploymentThatIsBeingDeleted gets no condition any more.
+func TestADeploymentThatIsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
+	planes.Delete(t, f.Planes, original)
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("it writes %v", writes)
+	}
+}
+
+// TestTheConditionOfARecreatedDeployment: what was made of a deployment is not written to one that has its name by now, and
+// other deployments get theirs.
+func TestTheConditionOfARecreatedDeployment(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	first := f.deploy(t, "api", naming([]string{"app"}, nil))
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.Project.Once("apply status", "WorkloadDeployment", func() error {
+		planes.Delete(t, f.Planes, first)
+		planes.Create(t, f.Planes, f.Deployment("api", "DFW"))
+		return nil
+	})
+	if _, err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+	f.wantReason(t, "api", "")
+	f.wantReason(t, "web", v1alpha.ReasonSourceNotFound)
+}
+
+// TestOptionalData does not hold a deployment back while it is missing, and is copied when it comes.
+func TestOptionalData(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	template := naming([]string{"app"}, nil)
+	template.Spec.Volumes[0].ConfigMap.Optional = new(true)
+	f.deploy(t, "web", template)
+	f.mustReconcile(t)
+	f.wantReason(t, "web", v1alpha.ReasonAwaitingPropagation)
+	f.sync(t)
+	planes.Create(t, f.Planes, f.app())
+	f.await(t, f.app())
+	f.mustReconcile(t)
+	if !f.isOnHub(t, f.app()) {
+		t.Error("it is not copied")
+	}
+	if slices.ContainsFunc(f.mustReconcile(t), func(call planes.Call) bool { return call.Kind == "ConfigMap" }) {
+		t.Error("it is copied again")
+	}
+}

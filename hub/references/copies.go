@@ -1,0 +1,148 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+)
+
+// writeCopies writes the hub's copies of the objects that can be copied and that a deployment on the hub needs.
+func (s *scope) writeCopies(ctx context.Context) error {
+	var failed failures
+	for _, o := range inOrder(maps.Values(s.objects)) {
+		if o.reason != "" || !o.wanted || len(o.owners) == 0 {
+			continue
+		}
+		settled, err := s.isSettled(ctx, o)
+		if err == nil && !settled {
+			err = s.writeCopy(ctx, o)
+		}
+		if err != nil {
+			failed.add(fmt.Errorf("copy %s %s of namespace %s to the hub: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
+		}
+	}
+	return failed.err()
+}
+
+// isSettled says whether the copy is known to be right, without reading any contents.
+func (s *scope) isSettled(ctx context.Context, o *object) (bool, error) {
+	copied := metadataOf(o.Kind)
+	if err := s.Hub.Get(ctx, o.onHub(), copied); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	desired := &metav1.PartialObjectMetadata{ObjectMeta: s.copyMetadata(o)}
+	return s.sources.lastCheck(o.item).copied == version(copied) && sameMetadata(copied, desired), nil
+}
+
+func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: o.hubNamespace, Name: o.Name, Labels: s.origin.Labels(), Annotations: s.origin.Annotations(), OwnerReferences: o.owners,
+	}
+}
+
+// writeCopy makes the copy what the original is now.
+func (s *scope) writeCopy(ctx context.Context, o *object) error {
+	source, found, err := s.read(ctx, o)
+	if err != nil {
+		return err
+	}
+	// It may have changed since it was checked; the condition says what it is now.
+	if o.finding = found; found.reason != "" {
+		return nil
+	}
+	desired := desiredCopy(source, s.copyMetadata(o))
+	copied := newObject(o.Kind)
+	switch err := s.APIReader.Get(ctx, o.onHub(), copied); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return err
+	case !origin.IsMarked(copied):
+		o.finding = foreign(o.item)
+		s.requeueAfter.AtMost(refusedRetry)
+		return nil
+	case !copied.GetDeletionTimestamp().IsZero():
+		// When it is gone, its event requeues the namespace.
+		return nil
+	case sameCopy(copied, desired):
+		s.settle(o, source, copied)
+		return nil
+	case mustBeRecreated(copied, desired):
+		return s.deleteCopy(ctx, copied)
+	}
+	stored, err := s.applyCopy(ctx, desired)
+	if err != nil {
+		return err
+	}
+	s.settle(o, source, stored)
+	return nil
+}
+
+// applyCopy applies a copy, and removes from it what others added.
+func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Object, error) {
+	stored, err := apply.Object(ctx, s.Hub, FieldManager, desired)
+	if err != nil || sameCopy(stored, desired) {
+		return stored, err
+	}
+	held := contentOf(desired)
+	values := map[string]any{"/metadata/ownerReferences": desired.GetOwnerReferences()}
+	if kindOf(desired) == v1alpha.KindSecret {
+		values["/data"] = held.binary
+	} else {
+		values["/data"], values["/binaryData"] = held.text, held.binary
+	}
+	return stored, apply.Replace(ctx, s.Hub, FieldManager, stored, values)
+}
+
+// settle remembers that a copy is right for this version of its original.
+func (s *scope) settle(o *object, source, copied client.Object) {
+	s.sources.remember(o.item, check{source: version(source), finding: o.finding, copied: version(copied)})
+}
+
+// deleteCopies deletes the copies that no deployment names any more, and those whose originals are gone: who deletes a Secret
+// expects it to be gone everywhere. Any other problem of an original leaves its copy as it is.
+func (s *scope) deleteCopies(ctx context.Context) error {
+	var failed failures
+	for hubNamespace := range s.hubNamespaces {
+		for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
+			var copies metav1.PartialObjectMetadataList
+			copies.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
+			if err := s.Hub.List(ctx, &copies, client.InNamespace(hubNamespace)); err != nil {
+				failed.add(fmt.Errorf("list the hub's copies: %w", err))
+				continue
+			}
+			for i := range copies.Items {
+				copied := &copies.Items[i]
+				copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
+				if keeps(s.objects[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}]) || !copied.DeletionTimestamp.IsZero() {
+					continue
+				}
+				failed.add(s.deleteCopy(ctx, copied))
+			}
+		}
+	}
+	return failed.err()
+}
+
+// deleteCopy deletes a copy, and not a later object of the same name.
+func (s *scope) deleteCopy(ctx context.Context, copied client.Object) error {
+	uid := copied.GetUID()
+	err := s.Hub.Delete(ctx, copied, client.Preconditions{UID: &uid})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete the hub's copy %s: %w", client.ObjectKeyFromObject(copied), withoutContent(err))
+	}
+	return nil
+}

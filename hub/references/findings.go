@@ -1,0 +1,70 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// maxObject is how much one object may hold, in bytes.
+	maxObject = 256 << 10
+	// maxTogether is how much all objects that one deployment names may hold, in bytes.
+	maxTogether = 1 << 20
+	// rootCA is the ConfigMap that Kubernetes keeps in each namespace of each cluster, with contents of that cluster.
+	rootCA = "kube-root-ca.crt"
+)
+
+// finding is what is wrong with an object in the project, and how much it holds. The zero value is that of an object
+// that can be copied.
+type finding struct {
+	// reason is why the object cannot be copied, or "".
+	reason string
+	// message says what is wrong and what to do.
+	message string
+	// bytes is how much the object holds.
+	bytes int
+}
+
+// examine says whether an object of the project can be copied. The answer must not quote its contents.
+func examine(source client.Object) finding {
+	kind := kindOf(source)
+	held := contentOf(source)
+	switch {
+	case source.GetName() == rootCA && kind == v1alpha.KindConfigMap:
+		return finding{reason: v1alpha.ReasonSourceRefused, message: fmt.Sprintf(
+			"ConfigMap %s is made by each cluster for itself and is not copied to cells; name a ConfigMap of your own", rootCA)}
+	case held.secretType == corev1.SecretTypeServiceAccountToken:
+		return finding{reason: v1alpha.ReasonSourceRefused, message: fmt.Sprintf(
+			"Secret %s has type %s, which is valid only in its own cluster, and is not copied to cells; name a Secret of another type",
+			source.GetName(), held.secretType)}
+	case held.size() > maxObject:
+		return finding{bytes: held.size(), reason: v1alpha.ReasonSourceTooLarge, message: fmt.Sprintf(
+			"%s %s holds %d bytes and at most %d are copied to cells; make it smaller or split it", kind, source.GetName(), held.size(), maxObject)}
+	}
+	return finding{bytes: held.size()}
+}
+
+func missing(kind, name, namespace string) finding {
+	return finding{reason: v1alpha.ReasonSourceNotFound, message: fmt.Sprintf(
+		"%s %s does not exist in namespace %s of the project; create it", kind, name, namespace)}
+}
+
+func unreadable(kind, name, namespace string) finding {
+	return finding{reason: v1alpha.ReasonSourceUnauthorized, message: fmt.Sprintf(
+		"the add-on may not read %s %s in namespace %s of the project; allow it to get, list and watch %ss",
+		kind, name, namespace, strings.ToLower(kind))}
+}
+
+func foreign(i item) finding {
+	return finding{reason: v1alpha.ReasonSourceRefused, message: fmt.Sprintf(
+		"the hub has a %s %s in namespace %s that is not the add-on's and is not overwritten; rename yours, or have that one removed",
+		i.Kind, i.Name, i.hubNamespace)}
+}

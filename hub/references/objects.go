@@ -1,0 +1,115 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// item is a named object by its place on the hub.
+type item struct {
+	hubNamespace string
+	v1alpha.DataObject
+}
+
+// onHub is the name of the object's copy.
+func (i item) onHub() types.NamespacedName {
+	return types.NamespacedName{Namespace: i.hubNamespace, Name: i.Name}
+}
+
+// in is the name of the object in a namespace of the project.
+func (i item) in(namespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace, Name: i.Name}
+}
+
+// deployment is a WorkloadDeployment of the project.
+type deployment struct {
+	original *v1alpha.WorkloadDeployment
+	// copied is the deployment on the hub; nil while it does not exist there, or while one of both is being deleted.
+	copied *v1alpha.WorkloadDeployment
+	// hubNamespace is where its copy and the copies of the objects that it names belong; "" while that is not decided.
+	hubNamespace string
+	// named says of each object that the template names whether Instances need it.
+	named map[v1alpha.DataObject]bool
+}
+
+// object is an object that one or more deployments name.
+type object struct {
+	item
+	// owners refer to the hub's deployments that name it.
+	owners []metav1.OwnerReference
+	// wanted says that a deployment whose data is within the limits names it.
+	wanted bool
+	// unknown says that the object could not be read in this reconcile.
+	unknown bool
+	finding
+}
+
+// namedBy says of each object that a template names whether Instances need it.
+func namedBy(spec *v1alpha.InstanceSpec) map[v1alpha.DataObject]bool {
+	needed, optional := v1alpha.DataObjects(spec)
+	named := make(map[v1alpha.DataObject]bool, len(needed)+len(optional))
+	for _, one := range optional {
+		named[one] = false
+	}
+	for _, one := range needed {
+		named[one] = true
+	}
+	return named
+}
+
+// collect are the objects that deployments name, owned by the hub's deployments that name them.
+func collect(deployments []*deployment) map[item]*object {
+	objects := map[item]*object{}
+	for _, d := range deployments {
+		if d.hubNamespace == "" {
+			continue
+		}
+		for one := range d.named {
+			key := item{d.hubNamespace, one}
+			if objects[key] == nil {
+				objects[key] = &object{item: key}
+			}
+			if d.copied != nil {
+				objects[key].owners = append(objects[key].owners, d.copied.OwnerReference())
+			}
+		}
+	}
+	for _, o := range objects {
+		slices.SortFunc(o.owners, func(a, b metav1.OwnerReference) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return objects
+}
+
+// inOrder are objects by kind and name, so that every reconcile does the same.
+func inOrder(objects iter.Seq[*object]) []*object {
+	return slices.SortedFunc(objects, func(a, b *object) int { return a.Compare(b.DataObject) })
+}
+
+// of are those of the objects that a deployment names.
+func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
+	return func(yield func(*object) bool) {
+		for one := range d.named {
+			if o := objects[item{d.hubNamespace, one}]; o != nil && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// together is how many bytes the objects that a deployment names hold.
+func (d *deployment) together(objects map[item]*object) int {
+	sum := 0
+	for o := range d.of(objects) {
+		sum += o.bytes
+	}
+	return sum
+}

@@ -1,0 +1,44 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package predicates has the event filters that several controllers share.
+package predicates
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// IgnoreUpdates drops updates and lets creations and deletions through: for objects whose existence alone counts.
+func IgnoreUpdates() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// IgnoreCreations drops creations and lets updates and deletions through: for objects that the controller itself creates.
+func IgnoreCreations() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
+}
+
+// OnlyDeletions drops creations and updates and lets deletions through: for objects that are created again when they are
+// gone.
+func OnlyDeletions() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(event.UpdateEvent) bool { return false },
+	}
+}
+
+// IgnoreStatusUpdates drops updates that change nothing but the status: the generation, labels, annotations and deletion
+// timestamp are those of before.
+func IgnoreStatusUpdates() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
+		predicate.AnnotationChangedPredicate{}, DeletionStarted())
+}
+
+// DeletionStarted drops updates but the one in which an object gets its deletion timestamp, and lets creations and
+// deletions through. Objects without a generation, such as ConfigMaps, show the start of a deletion nowhere else.
+func DeletionStarted() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+	}}
+}

@@ -1,0 +1,130 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package planes
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Template is a template of an Instance with one container.
+func Template(image string) v1alpha.InstanceTemplateSpec {
+	return v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{
+		Runtime: v1alpha.InstanceRuntimeSpec{
+			Resources: v1alpha.InstanceRuntimeResources{InstanceType: "datumcloud/d1-standard-2"},
+			Sandbox:   &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: image}}},
+		},
+		NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}},
+	}}
+}
+
+// Deployment is a WorkloadDeployment of the project with two replicas, which does not exist yet.
+func (p *Planes) Deployment(name, city string) *v1alpha.WorkloadDeployment {
+	return &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.Namespace.Name, Name: name,
+			Labels: map[string]string{v1alpha.LabelWorkloadUID: "workload-uid", v1alpha.LabelWorkloadName: "web", v1alpha.LabelPlacementName: "main"},
+		},
+		Spec: v1alpha.WorkloadDeploymentSpec{
+			WorkloadRef:   v1alpha.WorkloadReference{Name: "web", UID: "workload-uid"},
+			PlacementName: "main", CityCode: city, Template: Template("registry.example/app:1"),
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 2, InstanceManagementPolicy: v1alpha.OrderedReady},
+		},
+	}
+}
+
+// EnsureHubNamespace makes the hub namespace when it does not exist.
+func (p *Planes) EnsureHubNamespace(t testing.TB) {
+	t.Helper()
+	err := p.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.HubNamespace}})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+}
+
+// EndHubNamespace deletes the hub namespace and has it gone at once, as if it were empty. What it holds stays.
+func (p *Planes) EndHubNamespace(t testing.TB) {
+	t.Helper()
+	namespace := Get(t, p, "", p.HubNamespace, &corev1.Namespace{})
+	if namespace.DeletionTimestamp.IsZero() {
+		Delete(t, p, namespace)
+		Get(t, p, "", p.HubNamespace, namespace)
+	}
+	namespace.Spec.Finalizers = nil
+	if err := p.Client.SubResource("finalize").Update(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Create creates an object and returns it as stored.
+func Create[T client.Object](t testing.TB, p *Planes, obj T) T {
+	t.Helper()
+	if err := p.Client.Create(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	return obj
+}
+
+// Get reads an object into obj and returns it. The test fails when it does not exist.
+func Get[T client.Object](t testing.TB, p *Planes, namespace, name string, obj T) T {
+	t.Helper()
+	if err := p.Client.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, obj); err != nil {
+		t.Fatal(err)
+	}
+	return obj
+}
+
+// Exists says whether an object of the namespace, name and kind of obj exists.
+func Exists(t testing.TB, p *Planes, obj client.Object) bool {
+	t.Helper()
+	gvk, err := apiutil.GVKForObject(obj, p.Client.Scheme())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(gvk)
+	err = p.Client.Get(t.Context(), client.ObjectKeyFromObject(obj), found)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// Change changes an object as somebody else: f changes it as it is stored.
+func Change[T client.Object](t testing.TB, p *Planes, obj T, f func(T)) T {
+	t.Helper()
+	Get(t, p, obj.GetNamespace(), obj.GetName(), obj)
+	f(obj)
+	if err := p.Client.Update(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	return obj
+}
+
+// ChangeStatus changes the status of an object as somebody else.
+func ChangeStatus[T client.Object](t testing.TB, p *Planes, obj T, f func(T)) T {
+	t.Helper()
+	Get(t, p, obj.GetNamespace(), obj.GetName(), obj)
+	f(obj)
+	if err := p.Client.Status().Update(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	return obj
+}
+
+// Delete deletes an object; one with finalizers stays.
+func Delete(t testing.TB, p *Planes, obj client.Object) {
+	t.Helper()
+	if err := p.Client.Delete(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+}

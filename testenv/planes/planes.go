@@ -1,0 +1,231 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package planes has a hub and a project for the tests of the hub's controllers. Both are on the kube-apiserver of testenv:
+// their objects differ by namespace, and what a controller reads and writes in each goes through a Plane of its own.
+package planes
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+// ProjectUID is the UID of the project.
+const ProjectUID = types.UID("project-uid")
+
+// Planes are a hub and a project of one test.
+type Planes struct {
+	// Hub is the hub as the controller reads it, from a cache in production, and writes it.
+	Hub *Plane
+	// HubAPI is the hub as the controller reads it past the cache.
+	HubAPI *Plane
+	// Project is the project as the controller reads and writes it.
+	Project *Plane
+	// Client is for the test itself, on both.
+	Client client.WithWatch
+	// Namespace is the namespace in the project.
+	Namespace *corev1.Namespace
+	// HubNamespace is the name of its hub namespace. It does not exist yet.
+	HubNamespace string
+
+	cluster *projectCluster
+}
+
+// ProjectName is the name of the project.
+const ProjectName multicluster.ClusterName = "north"
+
+// New makes a project with a namespace of its own. The hub has the kinds of Karmada.
+func New(t testing.TB) *Planes {
+	t.Helper()
+	shared.once.Do(func() { shared.err = shared.start(t) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	p := &Planes{Hub: newPlane(shared.client), HubAPI: newPlane(shared.client), Project: newPlane(shared.client), Client: shared.client}
+	p.Namespace = testenv.Namespace(t, p.Client, "project")
+	p.HubNamespace = v1alpha.HubNamespace(string(p.Namespace.UID))
+	p.cluster = &projectCluster{Cluster: shared.cluster, client: p.Project}
+	return p
+}
+
+// Config is for an administrator of both planes.
+func (p *Planes) Config() *rest.Config { return shared.cluster.GetConfig() }
+
+// Reengage has the project be another cluster from now on, as when it is engaged anew.
+func (p *Planes) Reengage() {
+	p.cluster = &projectCluster{Cluster: p.cluster.Cluster, client: p.cluster.client}
+}
+
+// Get returns the project's cluster. With UID it makes Planes the projects that a replica has engaged.
+func (p *Planes) Get(_ context.Context, name multicluster.ClusterName) (cluster.Cluster, error) {
+	if name != ProjectName {
+		return nil, multicluster.ErrClusterNotFound
+	}
+	return p.cluster, nil
+}
+
+// UID returns the identity of the project.
+func (p *Planes) UID(name multicluster.ClusterName) (types.UID, error) {
+	if name != ProjectName {
+		return "", multicluster.ErrClusterNotFound
+	}
+	return ProjectUID, nil
+}
+
+// projectCluster is the cluster of a project whose client is a Plane, and which reads nothing from a cache.
+type projectCluster struct {
+	cluster.Cluster
+	client *Plane
+}
+
+// GetClient returns the project's Plane.
+func (c *projectCluster) GetClient() client.Client { return c.client }
+
+// GetAPIReader returns the project's Plane.
+func (c *projectCluster) GetAPIReader() client.Reader { return c.client }
+
+// GetEventRecorder returns the real recorder, whose calls the Plane records.
+func (c *projectCluster) GetEventRecorder(name string) events.EventRecorder {
+	return &recorder{EventRecorder: c.Cluster.GetEventRecorder(name), plane: c.client}
+}
+
+type recorder struct {
+	events.EventRecorder
+	plane *Plane
+}
+
+// Eventf records an event.
+func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	object, _ := regarding.(client.Object)
+	r.plane.record(Call{Verb: "event " + reason, Kind: r.plane.kind(regarding), Name: object.GetName()})
+	r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+}
+
+// connection is to the kube-apiserver of the package under test.
+type connection struct {
+	once    sync.Once
+	client  client.WithWatch
+	cluster cluster.Cluster
+	err     error
+}
+
+var shared connection
+
+func (s *connection) start(t testing.TB) error {
+	config := rest.CopyConfig(testenv.Config(t))
+	config.QPS = -1
+	crds, err := karmadaCRDs(context.Background())
+	if err != nil {
+		return err
+	}
+	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{
+		Paths: crds, CRDs: []*apiextensionsv1.CustomResourceDefinition{clusterCRD()}, ErrorIfPathMissing: true,
+	}); err != nil {
+		return fmt.Errorf("install the kinds of Karmada: %w", err)
+	}
+	scheme := testenv.Scheme(t, v1alpha.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
+	if s.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	s.cluster, err = cluster.New(config, func(o *cluster.Options) { o.Scheme = scheme })
+	return err
+}
+
+// karmadaCRDs are the files of the kinds that Karmada installs on its hub and that the add-on uses.
+func karmadaCRDs(ctx context.Context) ([]string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the module of Karmada: %w", err)
+	}
+	var files []string
+	for _, file := range []string{
+		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
+	} {
+		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", filepath.FromSlash(file)))
+	}
+	return files, nil
+}
+
+// clusterCRD stands for the Clusters of Karmada's aggregated API server.
+func clusterCRD() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "clusters." + clusterv1alpha1.GroupName},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: clusterv1alpha1.GroupName,
+			Scope: apiextensionsv1.ClusterScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{
+				Plural: "clusters", Singular: "cluster", Kind: "Cluster", ListKind: "ClusterList",
+			},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: clusterv1alpha1.GroupVersion.Version, Served: true, Storage: true,
+				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+				},
+			}},
+		},
+	}
+}
+
+// count makes names unique.
+var count atomic.Int64
+
+// City is the code of a city that no other test has.
+func City() string { return fmt.Sprintf("C%02d", count.Add(1)) }
+
+// Cell makes a Ready Cluster of a city, with a unique name, and the namespace of its Works.
+func (p *Planes) Cell(t testing.TB, city string) *clusterv1alpha1.Cluster {
+	t.Helper()
+	cell := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
+		Name:   fmt.Sprintf("cell-%02d", count.Add(1)),
+		Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city)},
+	}}
+	cell.Spec.SyncMode = clusterv1alpha1.Push
+	works := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ExecutionSpace(cell.Name)}}
+	for _, obj := range []client.Object{works, cell} {
+		if err := p.Client.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.SetReady(t, cell, metav1.ConditionTrue, metav1.Now())
+	return cell
+}
+
+// SetReady has Karmada say whether it reaches a cell, and since when.
+func (p *Planes) SetReady(t testing.TB, cell *clusterv1alpha1.Cluster, status metav1.ConditionStatus, since metav1.Time) {
+	t.Helper()
+	cell.Status.Conditions = []metav1.Condition{{
+		Type: clusterv1alpha1.ClusterConditionReady, Status: status, Reason: "Test", LastTransitionTime: since,
+	}}
+	if err := p.Client.Status().Update(t.Context(), cell); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ExecutionSpace is the namespace of a cell's Works.
+func ExecutionSpace(cell string) string { return "karmada-es-" + cell }

@@ -1,0 +1,45 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package transforms trims objects before they enter a cache.
+package transforms
+
+import (
+	"maps"
+	"slices"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// StripAnnotations drops managed fields and all annotations but those with the given keys. kubectl writes all of a Secret
+// that it applied into an annotation, which would be held in memory with the metadata.
+func StripAnnotations(keep ...string) toolscache.TransformFunc {
+	return func(obj any) (any, error) {
+		object, ok := obj.(client.Object)
+		if !ok {
+			// The last state of an object whose deletion was missed: it went through here before.
+			return obj, nil
+		}
+		object.SetManagedFields(nil)
+		annotations := object.GetAnnotations()
+		maps.DeleteFunc(annotations, func(key, _ string) bool { return !slices.Contains(keep, key) })
+		object.SetAnnotations(annotations)
+		return object, nil
+	}
+}
+
+// OnlyIdentity drops all metadata but what identifies an object and its version: namespace, name, UID and resource version.
+// It is for a cache of metadata that only says which version of an object exists.
+func OnlyIdentity(obj any) (any, error) {
+	object, ok := obj.(client.Object)
+	if !ok {
+		return obj, nil
+	}
+	object.SetManagedFields(nil)
+	object.SetAnnotations(nil)
+	object.SetLabels(nil)
+	object.SetOwnerReferences(nil)
+	object.SetFinalizers(nil)
+	return object, nil
+}

@@ -1,0 +1,133 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/authorization/union"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	// reviewTimeout bounds a TokenReview: less than any API server waits for a webhook.
+	reviewTimeout = 3 * time.Second
+	// reviewTTL is how long an answer of the delegate is cached, so that a caller costs one review and not one per
+	// request.
+	reviewTTL = 10 * time.Second
+)
+
+// retry is the backoff of reviews that fail. The caller waits meanwhile.
+func retry() *wait.Backoff {
+	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 4}
+}
+
+// guard authenticates callers by a client certificate or a token, and authorizes them for the path that they call, by a
+// group or a SubjectAccessReview.
+type guard struct {
+	authenticator authenticator.Request
+	authorizer    authorizer.Authorizer
+	log           logr.Logger
+	// refused counts callers that were refused, by the name of what they called.
+	refused func(name string)
+}
+
+// clientCA is the bundle that client certificates are verified against. It is reloaded when the file changes.
+func (o *Options) clientCA() (*dynamiccertificates.DynamicFileCAContent, error) {
+	if o.ClientCAFile == "" {
+		return nil, nil
+	}
+	ca, err := dynamiccertificates.NewDynamicCAContentFromFile("client-ca", o.ClientCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--client-ca-file: %w", err)
+	}
+	return ca, nil
+}
+
+func newGuard(o *Options, ca *dynamiccertificates.DynamicFileCAContent, log logr.Logger, refused func(string)) (*guard, error) {
+	delegate, err := kubernetes.NewForConfig(o.Delegate)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for TokenReviews and SubjectAccessReviews: %w", err)
+	}
+	authentication := authenticatorfactory.DelegatingAuthenticatorConfig{
+		TokenAccessReviewClient:  delegate.AuthenticationV1(),
+		TokenAccessReviewTimeout: reviewTimeout,
+		WebhookRetryBackoff:      retry(),
+		CacheTTL:                 reviewTTL,
+	}
+	if ca != nil {
+		authentication.ClientCertificateCAContentProvider = ca
+	}
+	authenticate, _, err := authentication.New()
+	if err != nil {
+		return nil, fmt.Errorf("set up the authentication of callers: %w", err)
+	}
+	ask, err := authorizerfactory.DelegatingAuthorizerConfig{
+		SubjectAccessReviewClient: delegate.AuthorizationV1(),
+		AllowCacheTTL:             reviewTTL,
+		DenyCacheTTL:              reviewTTL,
+		WebhookRetryBackoff:       retry(),
+	}.New()
+	if err != nil {
+		return nil, fmt.Errorf("set up the authorization of callers: %w", err)
+	}
+	authorize := union.New(authorizerfactory.NewPrivilegedGroups(o.AllowedGroups...), ask)
+	return &guard{authenticator: authenticate, authorizer: authorize, log: log, refused: refused}, nil
+}
+
+// wrap puts the guard in front of a handler.
+func (g *guard) wrap(name string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code, err := g.admit(r)
+		if err == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		g.refused(name)
+		g.log.Info("Caller refused", "called", name, "from", r.RemoteAddr, "reason", err.Error())
+		http.Error(w, err.Error(), code)
+	})
+}
+
+func (g *guard) admit(r *http.Request) (int, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
+	defer cancel()
+	who, ok, err := g.authenticator.AuthenticateRequest(r.WithContext(ctx))
+	if err != nil || !ok {
+		// The details are logged and not sent: they could help an attacker.
+		g.log.V(1).Info("Caller is not authenticated", "error", err)
+		return http.StatusUnauthorized, errors.New("not authenticated: use a client certificate of a CA in --client-ca-file, or a token")
+	}
+	decision, reason, err := g.authorizer.Authorize(ctx, authorizer.AttributesRecord{
+		User: who.User, Verb: strings.ToLower(r.Method), Path: r.URL.Path,
+	})
+	switch {
+	case decision == authorizer.DecisionAllow:
+		return http.StatusOK, nil
+	case err != nil:
+		return http.StatusServiceUnavailable, fmt.Errorf("user %q cannot be authorized: %w", who.User.GetName(), err)
+	default:
+		return http.StatusForbidden, fmt.Errorf("user %q may not %s %s: grant it with a ClusterRole for this nonResourceURL%s",
+			who.User.GetName(), strings.ToLower(r.Method), r.URL.Path, because(reason))
+	}
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}

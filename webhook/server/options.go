@@ -1,0 +1,64 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+)
+
+// Options say how to serve.
+type Options struct {
+	// BindAddress and Port are where webhooks are served.
+	BindAddress string
+	Port        int
+	// ClientCAFile is the bundle that callers' certificates are verified against. Empty: callers need tokens.
+	ClientCAFile string
+	// AllowedGroups may call every webhook; other callers are authorized by the delegate.
+	AllowedGroups []string
+	// Unauthenticated are the names of webhooks that are served without authentication.
+	Unauthenticated []string
+	// Delegate is the API server that gets TokenReviews and SubjectAccessReviews about callers.
+	Delegate *rest.Config
+	// ShutdownDelay is how long requests are served after the shutdown began.
+	ShutdownDelay time.Duration
+	// Metrics and Health are addresses; 0 serves none.
+	Metrics string
+	Health  string
+}
+
+// AddFlags adds the flags.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.BindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all.")
+	flags.IntVar(&o.Port, "webhook-port", 9443, "Port that webhooks are served on.")
+	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "Bundle of CAs whose client certificates authenticate callers of webhooks and metrics. It is reloaded when it changes. Without it callers need a token.")
+	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of callers that are authorized without a SubjectAccessReview. Others need a role on the hub for the path.")
+	flags.StringSliceVar(&o.Unauthenticated, "unauthenticated-webhooks", []string{"interpreter"}, "Names of webhooks that are served without authentication. Karmada cannot authenticate to interpreter webhooks.")
+	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second, "How long requests are served after SIGTERM, while endpoints are updated and callers move to other replicas. It must be longer than that takes.")
+	flags.StringVar(&o.Metrics, "metrics-bind-address", "0", "Address for /metrics, served over TLS to authorized callers. 0: none.")
+	flags.StringVar(&o.Health, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, without TLS. 0: none.")
+}
+
+// Complete returns every mistake.
+func (o *Options) Complete() error {
+	var mistakes []error
+	if o.Port < 1 || o.Port > 65535 {
+		mistakes = append(mistakes, fmt.Errorf("--webhook-port: %d is not a port from 1 to 65535", o.Port))
+	}
+	if o.ShutdownDelay < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--shutdown-delay-duration: %s is negative", o.ShutdownDelay))
+	}
+	if o.Delegate == nil {
+		mistakes = append(mistakes, errors.New("no API server for the authentication and authorization of callers is given"))
+	}
+	return errors.Join(mistakes...)
+}
+
+func (o *Options) address() string { return net.JoinHostPort(o.BindAddress, strconv.Itoa(o.Port)) }

@@ -1,0 +1,294 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+const (
+	// idleTimeout is longer than the 90 s after which API servers close idle connections: otherwise the server could close
+	// a connection on which a request is being sent.
+	idleTimeout = 120 * time.Second
+	// finishTimeout is how long requests in flight may take once no more are accepted: the longest timeout of API servers.
+	finishTimeout = maxTimeout
+	// headerTimeout bounds how long the headers of a request may take.
+	headerTimeout = 10 * time.Second
+)
+
+// Certificates provides the serving certificate.
+type Certificates interface {
+	// GetCertificate returns the certificate for a handshake.
+	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// Start keeps the certificate valid until ctx ends.
+	Start(ctx context.Context) error
+}
+
+// Server serves webhooks and runs controllers. Run may be called once.
+type Server struct {
+	// Options say how to serve.
+	Options Options
+	// Webhooks are served. Without any there is no listener.
+	Webhooks []Webhook
+	// Certificates provides the serving certificate.
+	Certificates Certificates
+	// Probe tries, past every cache, what webhooks need. Its first success makes the server ready. Its error is an
+	// InternalError (apierrors) for a fault of this replica; any other error is taken for one that all replicas share.
+	Probe func(context.Context) error
+	// Controllers runs controllers until its context ends. Nil: none. When it fails, webhooks are drained before Run
+	// returns.
+	Controllers func(context.Context) error
+	// Background runs as long as requests are served. Nil: nothing.
+	Background func(context.Context) error
+	// Registerer registers the metrics.
+	Registerer prometheus.Registerer
+	// Clock is for timers and tickers.
+	Clock clock.WithTicker
+	// Log gets changes of readiness, outages and refused callers.
+	Log logr.Logger
+
+	readiness *readiness
+	guard     *guard
+	metrics   *metrics
+	// clientCA is nil when there is no --client-ca-file.
+	clientCA *dynamiccertificates.DynamicFileCAContent
+}
+
+// Run runs until ctx ends, and then shuts down without losing a request: it is unready at once and controllers stop, but
+// requests are served for the shutdown delay, each answered with `Connection: close`.
+func (s *Server) Run(ctx context.Context) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	listener, err := s.listen(ctx)
+	if err != nil {
+		return err
+	}
+	// Serving outlives ctx by the shutdown delay.
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	group, serving := errgroup.WithContext(serving)
+	server := s.httpServer()
+	s.serve(serving, group, server, listener)
+
+	controllers, stopControllers := context.WithCancel(ctx)
+	defer stopControllers()
+	ended := make(chan error, 1)
+	go func() { ended <- s.runControllers(controllers) }()
+
+	var failure error
+	stopped := false
+	select {
+	case <-ctx.Done():
+	case <-serving.Done():
+	case failure = <-ended:
+		stopped = true
+	}
+	s.readiness.draining.Store(true)
+	stopControllers()
+	s.drain(serving, server)
+	if !stopped {
+		failure = <-ended
+	}
+	stopServing()
+	return errors.Join(failure, group.Wait())
+}
+
+func (s *Server) prepare() error {
+	var err error
+	if s.metrics, err = newMetrics(s.Registerer, len(s.Webhooks) > 0); err != nil {
+		return err
+	}
+	if s.clientCA, err = s.Options.clientCA(); err != nil {
+		return err
+	}
+	if s.guard, err = newGuard(&s.Options, s.clientCA, s.Log.WithName("access"), func(name string) {
+		s.metrics.requests.WithLabelValues(name, string(unauthorized)).Inc()
+	}); err != nil {
+		return err
+	}
+	s.readiness = &readiness{
+		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
+	}
+	// Without webhooks no request needs a lookup.
+	s.readiness.started.Store(len(s.Webhooks) == 0)
+	return nil
+}
+
+// certified returns an error while there is no serving certificate for webhooks.
+func (s *Server) certified() error {
+	if len(s.Webhooks) == 0 {
+		return nil
+	}
+	_, err := s.Certificates.GetCertificate(&tls.ClientHelloInfo{})
+	return err
+}
+
+func (s *Server) listen(ctx context.Context) (net.Listener, error) {
+	if len(s.Webhooks) == 0 {
+		return nil, nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Options.address())
+	if err != nil {
+		return nil, fmt.Errorf("serve webhooks, see --webhook-bind-address and --webhook-port: %w", err)
+	}
+	return listener, nil
+}
+
+// httpServer serves the webhooks.
+func (s *Server) httpServer() *http.Server {
+	mux := http.NewServeMux()
+	for _, webhook := range s.Webhooks {
+		s.metrics.announce(webhook.Name)
+		var handler http.Handler = &chain{
+			name: webhook.Name, next: webhook.Handler, metrics: s.metrics, record: s.readiness.recorder(webhook.Name), log: s.Log.WithName("webhooks"),
+		}
+		if !slices.Contains(s.Options.Unauthenticated, webhook.Name) {
+			handler = s.guard.wrap(webhook.Name, handler)
+		}
+		mux.Handle("POST "+webhook.Path, s.closing(handler))
+	}
+	return &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		TLSConfig:         s.tlsConfig(),
+	}
+}
+
+// tlsConfig requests client certificates and leaves their verification to the guard, which follows changes of the bundle.
+// It offers HTTP/1.1 only, as API servers use for webhooks: its connections can be closed after an answer.
+func (s *Server) tlsConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		ClientAuth:     tls.RequestClientCert,
+		GetCertificate: s.Certificates.GetCertificate,
+		NextProtos:     []string{"http/1.1"},
+	}
+}
+
+// closing closes connections after an answer while callers should use other replicas.
+func (s *Server) closing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.readiness.closing() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve starts the listeners and what they need.
+func (s *Server) serve(ctx context.Context, group *errgroup.Group, server *http.Server, listener net.Listener) {
+	if listener != nil {
+		group.Go(func() error {
+			if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve webhooks: %w", err)
+			}
+			return nil
+		})
+		group.Go(func() error { s.readiness.run(ctx); return nil })
+	}
+	if listener != nil || s.Options.Metrics != "0" {
+		group.Go(func() error { return s.Certificates.Start(ctx) })
+	}
+	if s.clientCA != nil {
+		group.Go(func() error { s.clientCA.Run(ctx, 1); return nil })
+	}
+	if s.Background != nil {
+		group.Go(func() error { return s.Background(ctx) })
+	}
+	if s.Options.Metrics != "0" {
+		group.Go(func() error { return s.serveMetrics(ctx) })
+	}
+	if s.Options.Health != "0" {
+		group.Go(func() error { return s.serveHealth(ctx) })
+	}
+}
+
+func (s *Server) runControllers(ctx context.Context) error {
+	if s.Controllers == nil {
+		<-ctx.Done()
+		return nil
+	}
+	if err := s.Controllers(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("run the controllers: %w", err)
+	}
+	return nil
+}
+
+// drain serves requests during the shutdown delay, and then waits for those in flight.
+func (s *Server) drain(serving context.Context, server *http.Server) {
+	if len(s.Webhooks) == 0 || serving.Err() != nil {
+		return
+	}
+	s.Log.Info("Shutting down: not ready, still serving requests", "delay", s.Options.ShutdownDelay)
+	select {
+	case <-serving.Done():
+	case <-s.Clock.After(s.Options.ShutdownDelay):
+	}
+	finishing, cancel := context.WithTimeout(context.WithoutCancel(serving), finishTimeout)
+	defer cancel()
+	if err := server.Shutdown(finishing); err != nil {
+		s.Log.Error(err, "Requests in flight were aborted", "after", finishTimeout)
+	}
+}
+
+func (s *Server) serveMetrics(ctx context.Context) error {
+	server, err := metricsserver.NewServer(metricsserver.Options{
+		BindAddress: s.Options.Metrics, SecureServing: true,
+		TLSOpts: []func(*tls.Config){func(c *tls.Config) {
+			c.MinVersion, c.ClientAuth, c.GetCertificate = tls.VersionTLS13, tls.RequestClientCert, s.Certificates.GetCertificate
+		}},
+		FilterProvider: func(*rest.Config, *http.Client) (metricsserver.Filter, error) {
+			return func(_ logr.Logger, next http.Handler) (http.Handler, error) {
+				return s.guard.wrap("metrics", next), nil
+			}, nil
+		},
+	}, s.Options.Delegate, http.DefaultClient)
+	if err != nil {
+		return fmt.Errorf("serve metrics: %w", err)
+	}
+	if err := server.Start(ctx); err != nil {
+		return fmt.Errorf("serve metrics, see --metrics-bind-address: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) serveHealth(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Options.Health)
+	if err != nil {
+		return fmt.Errorf("serve probes, see --health-probe-bind-address: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.readiness.check(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve reports it
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve probes: %w", err)
+	}
+	return nil
+}
