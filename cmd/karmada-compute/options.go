@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/featuregate"
 
+	"github.com/karmada-compute/karmada-compute/webhook/certificates"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
@@ -86,7 +87,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
 	flags.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
 	flags.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
-	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", time.Minute, "How long a new CA waits before it is used, after every webhook configuration contains it, so that API servers have loaded it.")
+	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", certificates.DefaultTrustDelay, "How long a new CA waits before it is used, after every webhook configuration contains it, so that API servers have loaded it.")
 	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
 	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users as which the add-on's controllers are authenticated at Milo. Only they may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")

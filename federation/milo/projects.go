@@ -23,6 +23,7 @@ import (
 // that a slow control plane does not delay others.
 type projects struct {
 	root       *plane
+	rootConfig *rest.Config
 	planes     Planes
 	frontProxy rest.TLSClientConfig
 	shared     *sharedSet
@@ -40,6 +41,7 @@ type projects struct {
 func newProjects(root *plane, o Options, clk clock.PassiveClock) *projects {
 	return &projects{
 		root:       root,
+		rootConfig: o.Root,
 		planes:     o.Planes,
 		frontProxy: o.FrontProxy,
 		shared:     &sharedSet{},
@@ -58,8 +60,12 @@ func (ps *projects) run(ctx context.Context) error {
 		}
 		return err
 	}
+	watched, err := newPlane(watching(ps.rootConfig))
+	if err != nil {
+		return fmt.Errorf("connect to Milo's root for watches: %w", err)
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	factory := dynamicinformer.NewDynamicSharedInformerFactory(ps.root.objects, 0)
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(watched.objects, 0)
 	defer func() {
 		cancel()
 		factory.Shutdown()

@@ -19,6 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// DefaultTrustDelay is the default of Options.TrustDelay.
+const DefaultTrustDelay = 5 * time.Minute
+
 // Options configure an Authority.
 type Options struct {
 	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo what another
@@ -32,7 +35,8 @@ type Options struct {
 	CALifetime time.Duration
 	// LeafLifetime is how long a serving certificate is valid: by default 7 days, or a third of a shorter CALifetime.
 	LeafLifetime time.Duration
-	// TrustDelay is how long API servers get to observe changed webhook configurations, a minute by default.
+	// TrustDelay is how long API servers get to observe changed webhook configurations, five minutes by default: the watch of
+	// one that could not reach its storage for a while is retried after up to a minute.
 	TrustDelay time.Duration
 	// Interval is the time between reads of the Secret, 10 seconds by default.
 	Interval time.Duration
@@ -66,7 +70,7 @@ func (o *Options) complete() error {
 	}
 	o.CALifetime = cmp.Or(o.CALifetime, 365*24*time.Hour)
 	o.LeafLifetime = cmp.Or(o.LeafLifetime, min(7*24*time.Hour, o.CALifetime/3))
-	o.TrustDelay = cmp.Or(o.TrustDelay, time.Minute)
+	o.TrustDelay = cmp.Or(o.TrustDelay, DefaultTrustDelay)
 	o.Interval = cmp.Or(o.Interval, 10*time.Second)
 	// A rotation waits an Interval for each of its steps, and must end before the current CA expires.
 	if o.LeafLifetime > o.CALifetime || o.TrustDelay+4*o.Interval > o.CALifetime/3 {

@@ -32,7 +32,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := a.options; o.CALifetime != 365*day || o.LeafLifetime != 7*day || o.TrustDelay != time.Minute || o.Interval != 10*time.Second {
+	if o := a.options; o.CALifetime != 365*day || o.LeafLifetime != 7*day || o.TrustDelay != 5*time.Minute || o.Interval != 10*time.Second {
 		t.Errorf("defaults: %+v", o)
 	}
 	short := valid
