@@ -109,6 +109,7 @@ Feature: Admission
 
   @serial
   Scenario: The CA of the webhooks is rotated
+    Given an operator patches secret "karmada-system/karmada-compute-webhook-ca" on the hub with {"data":{"previous.crt":null}}
     When the consumer creates 20 Workloads a second
     And "data['current.crt']" of secret "karmada-system/karmada-compute-webhook-ca" on the hub is remembered as "CA"
     And an operator deletes secret "karmada-system/karmada-compute-webhook-ca" on the hub
