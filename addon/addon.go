@@ -1,0 +1,105 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	addonsinit "github.com/karmada-io/karmada/pkg/karmadactl/addons/init"
+	"github.com/spf13/cobra"
+)
+
+// Name is what karmadactl calls the addon.
+const Name = "karmada-compute"
+
+// defaultTimeout is how long one step may take: that of karmadactl's --pod-timeout.
+const defaultTimeout = 2 * time.Minute
+
+// Register adds the addon and its flags to the `addons` command below root.
+func Register(root *cobra.Command) error {
+	commands := map[string]*cobra.Command{}
+	for _, name := range []string{"enable", "disable", "list"} {
+		command, _, err := root.Find([]string{"addons", name})
+		if err != nil || command.Name() != name {
+			return fmt.Errorf("karmadactl has no command `addons %s`: %w", name, err)
+		}
+		commands[name] = command
+	}
+	o := &options{}
+	o.addFlags(commands["enable"].Flags())
+	o.addDisableFlags(commands["disable"].Flags())
+	if err := errors.Join(
+		completion(commands["enable"], "compute-interpreter-mode", interpreterModes),
+		completion(commands["disable"], "compute-workloads", []string{workloadsRefuse, workloadsKeep, workloadsDelete}),
+	); err != nil {
+		return err
+	}
+	addonsinit.Addons[Name] = &addonsinit.Addon{
+		Name:    Name,
+		Status:  func(list *addonsinit.CommandAddonsListOption) (string, error) { return status(list) },
+		Enable:  func(*addonsinit.CommandAddonsEnableOption) error { return o.enableHost() },
+		Disable: func(*addonsinit.CommandAddonsDisableOption) error { return o.disable() },
+	}
+	for _, command := range commands {
+		command.ValidArgsFunction = completeAddons
+	}
+	wrap(commands["enable"], o.beforeEnable)
+	wrap(commands["disable"], o.beforeDisable)
+	commands["enable"].Example += fmt.Sprintf(enableExample, commands["enable"].CommandPath())
+	return nil
+}
+
+const enableExample = `
+
+  # Enable karmada-compute
+  %[1]s karmada-compute --milo-kubeconfig milo.kubeconfig
+
+  # Print what would be applied
+  %[1]s karmada-compute --milo-kubeconfig milo.kubeconfig --dry-run`
+
+// wrap runs a step before a command when it is about this addon. The step may end the command without an error.
+func wrap(command *cobra.Command, before func(*cobra.Command) (end bool, err error)) {
+	run := command.RunE
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if slices.Contains(args, Name) || slices.Contains(args, "all") {
+			end, err := before(command)
+			if end || err != nil {
+				return err
+			}
+		}
+		return run(command, args)
+	}
+}
+
+// completeAddons completes the names of addons.
+func completeAddons(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for name := range addonsinit.Addons {
+		if !slices.Contains(args, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// interruptible is a context that ends with the first Ctrl-C. What was done until then is kept: the next run goes on.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// resumable explains what to do after an interruption.
+func resumable(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("interrupted; run the same command again to go on: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Names by which the chart finds credentials, and Karmada its addons.
+const (
+	hubSecret      = Name + "-config"
+	hubSecretKey   = "karmada.config"
+	miloSecret     = Name + "-milo"
+	miloSecretKey  = "kubeconfig"
+	serviceAccount = Name
+	tokenSecret    = Name + "-token"
+	// hubNamespace is the namespace of the add-on's ServiceAccount on the hub.
+	hubNamespace = "karmada-system"
+)
+
+// hubAddress is how Pods on the host reach the karmada-apiserver.
+type hubAddress struct {
+	server string
+	ca     []byte
+	// from says where this was found.
+	from string
+}
+
+// karmadaSecrets are the ends of the names of Secrets with a kubeconfig of the hub, best first: those of `karmadactl init`
+// and karmada-operator, of Karmada's chart, and of older versions.
+var karmadaSecrets = []string{"karmada-controller-manager-config", "karmada-webhook-config", "karmada-kubeconfig", "kubeconfig"}
+
+// findHub finds the address of the hub that Karmada's own components use.
+func (s *session) findHub(ctx context.Context) (hubAddress, error) {
+	secrets := &corev1.SecretList{}
+	if err := s.host.List(ctx, secrets, client.InNamespace(s.options.karmada.namespace)); err != nil {
+		return hubAddress{}, fmt.Errorf("list the Secrets of Karmada: %w", err)
+	}
+	own := hubAddress{server: s.hub.config.Host, ca: s.hub.config.CAData, from: "--karmada-kubeconfig"}
+	if len(own.ca) == 0 && s.hub.config.CAFile != "" {
+		loaded := rest.CopyConfig(s.hub.config)
+		if err := rest.LoadTLSFiles(loaded); err != nil {
+			return hubAddress{}, fmt.Errorf("--karmada-kubeconfig: %w", err)
+		}
+		own.ca = loaded.CAData
+	}
+	found := own
+	for _, end := range slices.Backward(karmadaSecrets) {
+		for i := range secrets.Items {
+			if address, ok := addressIn(&secrets.Items[i]); ok && strings.HasSuffix(secrets.Items[i].Name, end) && secrets.Items[i].Name != hubSecret {
+				found = address
+			}
+		}
+	}
+	if s.options.hubServer != "" {
+		found.server, found.from = s.options.hubServer, "--compute-hub-server"
+	}
+	return found, nil
+}
+
+func addressIn(secret *corev1.Secret) (hubAddress, bool) {
+	for _, key := range []string{hubSecretKey, miloSecretKey} {
+		config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[key])
+		if err == nil && config.Host != "" && len(config.CAData) > 0 {
+			return hubAddress{server: config.Host, ca: config.CAData, from: "Secret " + secret.Namespace + "/" + secret.Name}, true
+		}
+	}
+	return hubAddress{}, false
+}
+
+// hubKubeconfig makes a kubeconfig of the add-on's ServiceAccount on the hub, with a token that lasts as long as its Secret.
+func (s *session) hubKubeconfig(ctx context.Context) ([]byte, error) {
+	secret := &unstructured.Unstructured{Object: map[string]any{"type": string(corev1.SecretTypeServiceAccountToken)}}
+	secret.SetAPIVersion("v1")
+	secret.SetKind("Secret")
+	secret.SetNamespace(hubNamespace)
+	secret.SetName(tokenSecret)
+	secret.SetAnnotations(map[string]string{corev1.ServiceAccountNameKey: serviceAccount})
+	if err := s.create(ctx, onHub, secret); err != nil {
+		return nil, err
+	}
+	var token []byte
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		stored := &corev1.Secret{}
+		if err := s.hub.Get(ctx, client.ObjectKeyFromObject(secret), stored); err != nil {
+			return false, nil
+		}
+		token = stored.Data[corev1.ServiceAccountTokenKey]
+		return len(token) > 0, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the hub gives ServiceAccount %s/%s no token; does its kube-controller-manager run serviceaccount-token-controller? %w",
+			hubNamespace, serviceAccount, err)
+	}
+	address, err := s.findHub(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.say("the add-on reaches the hub at %s (%s)", address.server, address.from)
+	return clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"hub": {Server: address.server, CertificateAuthorityData: address.ca}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{serviceAccount: {Token: string(token)}},
+		Contexts:       map[string]*clientcmdapi.Context{"hub": {Cluster: "hub", AuthInfo: serviceAccount}},
+		CurrentContext: "hub",
+	})
+}
+
+// portable says whether a kubeconfig works in a Pod.
+func portable(file string) error {
+	config, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		return err
+	}
+	if err := clientcmdapi.MinifyConfig(config); err != nil {
+		return err
+	}
+	for _, user := range config.AuthInfos {
+		if user.Exec != nil || user.AuthProvider != nil {
+			return errors.New("it gets its credentials from a program, which a Pod does not have; give one with a token or a client certificate")
+		}
+	}
+	return nil
+}
+
+// flat returns a kubeconfig that needs no other file.
+func flat(file string) ([]byte, error) {
+	config, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(clientcmdapi.MinifyConfig(config), clientcmdapi.FlattenConfig(config)); err != nil {
+		return nil, err
+	}
+	return clientcmd.Write(*config)
+}
+
+// storeCredentials writes the Secrets on the host, and returns a hash of them, by which Pods are replaced when they change.
+func (s *session) storeCredentials(ctx context.Context) (string, error) {
+	hub, err := s.hubKubeconfig(ctx)
+	if err != nil {
+		return "", err
+	}
+	milo, err := flat(s.options.miloKubeconfig)
+	if err != nil {
+		return "", fmt.Errorf("--milo-kubeconfig: %w", err)
+	}
+	for _, secret := range []struct {
+		name, key string
+		content   []byte
+	}{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, milo}} {
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"type": string(corev1.SecretTypeOpaque), "data": map[string]any{secret.key: base64.StdEncoding.EncodeToString(secret.content)},
+		}}
+		object.SetAPIVersion("v1")
+		object.SetKind("Secret")
+		object.SetNamespace(s.options.karmada.namespace)
+		object.SetName(secret.name)
+		if err := s.create(ctx, onHost, object); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256(slices.Concat(hub, milo))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// miloUserName returns the user that the add-on is at Milo.
+func (s *session) miloUserName(ctx context.Context) (string, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := s.miloUser.Create(ctx, review); err != nil {
+		return "", fmt.Errorf("ask Milo which user --milo-kubeconfig is: %w", err)
+	}
+	return review.Status.UserInfo.Username, nil
+}

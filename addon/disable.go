@@ -1,0 +1,230 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// beforeDisable checks the flags and that there is something to disable. An addon that is not enabled ends the command.
+func (o *options) beforeDisable(command *cobra.Command) (bool, error) {
+	if err := errors.Join(o.karmada.read(command.Flags()), o.checkDisable()); err != nil {
+		return false, err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	s, err := o.connect()
+	if err != nil {
+		return false, err
+	}
+	if s.known, err = readInventory(ctx, s.host, o.karmada.namespace); err != nil {
+		return false, err
+	}
+	if s.known == nil {
+		fmt.Fprintln(s.out, "karmada-compute is not enabled: the host has no ConfigMap "+inventoryName)
+		return true, nil
+	}
+	if s.milo == nil {
+		if err := s.connectAsAddOn(ctx); err != nil {
+			return false, err
+		}
+	}
+	o.session = s
+	return false, s.checkWorkloads(ctx)
+}
+
+// connectAsAddOn connects to Milo with the credentials that enable has stored.
+func (s *session) connectAsAddOn(ctx context.Context) error {
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: s.options.karmada.namespace, Name: miloSecret}
+	if err := s.host.Get(ctx, key, secret); err != nil {
+		return fmt.Errorf("the host has lost the add-on's credentials for Milo; name others with --milo-admin-kubeconfig: %w", err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[miloSecretKey])
+	if err != nil {
+		return fmt.Errorf("secret %s at the host: %w", key, err)
+	}
+	s.milo, err = planeOf("Milo's root", config)
+	return err
+}
+
+// checkWorkloads refuses to disable what is used, unless that is wanted.
+func (s *session) checkWorkloads(ctx context.Context) error {
+	if s.options.workloads != workloadsRefuse {
+		return nil
+	}
+	deployments, err := list(ctx, s.hub, "WorkloadDeployment")
+	if err != nil {
+		return err
+	}
+	if len(deployments) > 0 {
+		return fmt.Errorf("%d WorkloadDeployments exist on the hub, the first is %s: delete their Workloads, or say with --compute-workloads=keep or =delete what is to happen to them",
+			len(deployments), deployments[0].GetNamespace()+"/"+deployments[0].GetName())
+	}
+	return nil
+}
+
+// list lists a kind of the add-on in all namespaces; none if the kind is not served.
+func list(ctx context.Context, p *plane, kind string) ([]unstructured.Unstructured, error) {
+	objects := &unstructured.UnstructuredList{}
+	objects.SetGroupVersionKind(v1alpha.GroupVersion.WithKind(kind + "List"))
+	if err := p.List(ctx, objects); err != nil && !meta.IsNoMatchError(err) {
+		return nil, fmt.Errorf("list %ss at %s: %w", kind, p.name, err)
+	}
+	return objects.Items, nil
+}
+
+// disable deletes what enable created, in an order in which nothing is refused or left behind.
+func (o *options) disable() error {
+	s := o.session
+	if s == nil {
+		return errNotPrepared
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	return resumable(ctx, s.remove(ctx))
+}
+
+func (s *session) remove(ctx context.Context) error {
+	steps := []func(context.Context) error{
+		s.deleteWorkloads, s.unregister, s.stopReplicas, s.unregister, s.removeRuntime, s.removeHub, s.removeMilo, s.removeHost,
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	s.say("karmada-compute is disabled")
+	return nil
+}
+
+// unregister removes what calls the add-on: first of all, so that nobody is refused, and again when the replicas have ended,
+// which register it as long as they run.
+func (s *session) unregister(ctx context.Context) error {
+	for key, references := range registered {
+		for _, r := range references {
+			if s.options.workloads == workloadsKeep && key == onHub {
+				continue // Karmada goes on interpreting what it has propagated
+			}
+			if err := s.plane(key).remove(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stopReplicas deletes the Deployments of the host and waits until their Pods are gone.
+func (s *session) stopReplicas(ctx context.Context) error {
+	for _, r := range s.known[onHost] {
+		if r.Kind != "Deployment" {
+			continue
+		}
+		object := r.object()
+		if err := client.IgnoreNotFound(s.host.Delete(ctx, object, client.PropagationPolicy("Foreground"))); err != nil {
+			return fmt.Errorf("delete %s at the host: %w", describe(object), err)
+		}
+		if err := s.host.waitGone(ctx, r, s.options.karmada.timeout); err != nil {
+			return err
+		}
+		s.say("%s is gone", describe(object))
+	}
+	return nil
+}
+
+// removeRuntime deletes what the replicas created for themselves: Leases and the CA of the webhooks.
+func (s *session) removeRuntime(ctx context.Context) error {
+	leases := &unstructured.UnstructuredList{}
+	leases.SetAPIVersion("coordination.k8s.io/v1")
+	leases.SetKind("LeaseList")
+	if err := s.hub.List(ctx, leases, client.InNamespace(hubNamespace)); err != nil {
+		return fmt.Errorf("list the Leases of the hub: %w", err)
+	}
+	own := []reference{{"v1", "Secret", hubNamespace, Name + "-webhook-ca"}}
+	for i := range leases.Items {
+		if isOwnLease(leases.Items[i].GetName()) {
+			own = append(own, referenceOf(&leases.Items[i]))
+		}
+	}
+	for _, r := range own {
+		if err := s.hub.remove(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeHub deletes the agents and everything else on the hub. CustomResourceDefinitions stay while objects of theirs exist.
+func (s *session) removeHub(ctx context.Context) error {
+	if s.options.workloads == workloadsKeep {
+		s.say("the agents, CustomResourceDefinitions and policies stay on the hub for what runs (--compute-workloads=keep)")
+		return nil
+	}
+	return s.removeListed(ctx, onHub)
+}
+
+func (s *session) removeMilo(ctx context.Context) error { return s.removeListed(ctx, atMilo) }
+
+func (s *session) removeHost(ctx context.Context) error {
+	if err := s.removeListed(ctx, onHost); err != nil {
+		return err
+	}
+	if s.options.workloads == workloadsKeep && len(s.known[onHub]) > 0 {
+		s.known = inventory{onHub: s.known[onHub]}
+		return s.known.write(ctx, s.host, s.options.karmada.namespace)
+	}
+	return removeInventory(ctx, s.host, s.options.karmada.namespace)
+}
+
+// removeListed deletes what the inventory lists for a plane, the last first.
+func (s *session) removeListed(ctx context.Context, key string) error {
+	p := s.plane(key)
+	count := 0
+	for _, r := range slices.Backward(s.known[key]) {
+		if r.isCRD() {
+			kept, err := s.keepsCRD(ctx, p, r)
+			if err != nil {
+				return err
+			}
+			if kept {
+				continue
+			}
+		}
+		if err := p.remove(ctx, r); err != nil {
+			return err
+		}
+		count++
+	}
+	s.say("%d objects are deleted at %s", count, p.name)
+	return nil
+}
+
+// keepsCRD says whether a CustomResourceDefinition stays, since objects of it exist.
+func (s *session) keepsCRD(ctx context.Context, p *plane, r reference) (bool, error) {
+	crd := &unstructured.Unstructured{}
+	crd.SetAPIVersion(r.APIVersion)
+	crd.SetKind(r.Kind)
+	if err := p.Get(ctx, client.ObjectKey{Name: r.Name}, crd); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	objects, err := list(ctx, p, kind)
+	if err != nil || len(objects) == 0 {
+		return false, err
+	}
+	s.say("CustomResourceDefinition %s stays at %s: there are %d objects of it", r.Name, p.name, len(objects))
+	return true, nil
+}

@@ -1,0 +1,286 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/spf13/cobra"
+)
+
+// credentialsAnnotation of Pods changes with the credentials, so that the Pods are replaced.
+const credentialsAnnotation = "compute.datumapis.com/credentials"
+
+// errNotPrepared is for callers that run the addon without its commands.
+var errNotPrepared = errors.New("karmada-compute was not prepared: enable it by `karmadactl addons enable karmada-compute`")
+
+// beforeEnable checks everything, and installs what must be there before karmadactl looks for the addon's Secret: hub, Milo
+// and credentials. With --dry-run it prints the manifests and ends the command.
+func (o *options) beforeEnable(command *cobra.Command) (bool, error) {
+	if err := errors.Join(o.karmada.read(command.Flags()), o.check()); err != nil {
+		return false, err
+	}
+	values, err := o.values(command.Flags().Changed)
+	if err != nil {
+		return false, err
+	}
+	if o.dryRun {
+		return true, o.print(values)
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	s, err := o.connect()
+	if err != nil {
+		return false, err
+	}
+	s.values = values
+	if err := resumable(ctx, s.prepare(ctx)); err != nil {
+		return false, err
+	}
+	o.session = s
+	return false, nil
+}
+
+// print renders all parts.
+func (o *options) print(values map[string]any) error {
+	s := &session{options: o, values: values}
+	for _, part := range []string{onHub, atMilo, onHost} {
+		objects, err := s.render(part)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stdout, "# %s\n", map[string]string{onHub: "The hub", atMilo: "Milo's root", onHost: "The host"}[part])
+		for _, object := range objects {
+			content, err := yaml.Marshal(object.Object)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(os.Stdout, "---\n%s", content)
+		}
+	}
+	return nil
+}
+
+func (s *session) prepare(ctx context.Context) error {
+	s.say("checking the host, the hub and Milo")
+	if err := s.preflight(ctx).print(s.out); err != nil {
+		return err
+	}
+	for _, part := range []string{onHub, onHost} { // what is wrong with the values is found before anything is changed
+		if _, err := s.render(part); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace); err != nil {
+		return err
+	}
+	if err := s.install(ctx, onHub); err != nil {
+		return err
+	}
+	user, err := s.miloUserName(ctx)
+	if err != nil {
+		return err
+	}
+	merge(s.values, nested([]string{atMilo, "subjects"}, []any{map[string]any{"kind": "User", "name": user}}))
+	if err := s.install(ctx, atMilo); err != nil {
+		return err
+	}
+	hash, err := s.storeCredentials(ctx)
+	if err != nil {
+		return err
+	}
+	s.say("credentials for the hub and Milo are stored on the host")
+	merge(s.values, nested([]string{"host", "podAnnotations", credentialsAnnotation}, hash))
+	return nil
+}
+
+func (s *session) install(ctx context.Context, part string) error {
+	objects, err := s.render(part)
+	if err != nil {
+		return err
+	}
+	if err := s.create(ctx, part, objects...); err != nil {
+		return err
+	}
+	s.say("%d objects are applied at %s", len(objects), s.plane(part).name)
+	return nil
+}
+
+// enableHost is the second half, which karmadactl calls after its own checks.
+func (o *options) enableHost() error {
+	s := o.session
+	if s == nil {
+		return errNotPrepared
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	return resumable(ctx, s.finish(ctx))
+}
+
+func (s *session) finish(ctx context.Context) error {
+	if err := s.install(ctx, onHost); err != nil {
+		return err
+	}
+	if err := s.prune(ctx); err != nil {
+		return err
+	}
+	for _, r := range s.rendered[onHost] {
+		if r.Kind == "Deployment" {
+			if err := s.waitDeployment(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.waitRegistered(ctx); err != nil {
+		return err
+	}
+	return s.waitAgents(ctx)
+}
+
+// waitDeployment waits until a Deployment has rolled out, and says why it waits whenever the reason changes.
+func (s *session) waitDeployment(ctx context.Context, r reference) error {
+	said := ""
+	deployment := &appsv1.Deployment{}
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		if err := s.host.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, deployment); err != nil {
+			return false, nil
+		}
+		missing := rollout(deployment)
+		if missing != "" && missing != said {
+			s.say("Deployment %s: %s", r.Name, missing)
+			said = missing
+		}
+		return missing == "", nil
+	})
+	if err != nil {
+		return fmt.Errorf("deployment %s/%s is not available (%s); see kubectl -n %s describe pods -l app.kubernetes.io/name=%s: %w",
+			r.Namespace, r.Name, said, r.Namespace, Name, err)
+	}
+	s.say("Deployment %s is available", r.Name)
+	return nil
+}
+
+// rollout says what is missing until a Deployment runs what its spec says; "" is nothing.
+func rollout(d *appsv1.Deployment) string {
+	wanted := int32(1)
+	if d.Spec.Replicas != nil {
+		wanted = *d.Spec.Replicas
+	}
+	switch {
+	case d.Status.ObservedGeneration < d.Generation:
+		return "waiting for its controller"
+	case d.Status.UpdatedReplicas < wanted:
+		return fmt.Sprintf("%d of %d replicas are updated", d.Status.UpdatedReplicas, wanted)
+	case d.Status.Replicas > d.Status.UpdatedReplicas:
+		return fmt.Sprintf("%d old replicas are still there", d.Status.Replicas-d.Status.UpdatedReplicas)
+	case d.Status.AvailableReplicas < wanted:
+		return fmt.Sprintf("%d of %d replicas are available", d.Status.AvailableReplicas, wanted)
+	}
+	return ""
+}
+
+// registered is what the add-on itself registers at Milo's root and on the hub.
+var registered = map[string][]reference{
+	atMilo: {{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", Name}},
+	onHub: {
+		{"config.karmada.io/v1alpha1", "ResourceInterpreterCustomization", "", Name},
+		{"config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", "", Name},
+	},
+}
+
+// waitRegistered waits until the add-on has registered its webhooks and its interpreter.
+func (s *session) waitRegistered(ctx context.Context) error {
+	for key, any := range registered {
+		err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+			return slices.ContainsFunc(any, func(r reference) bool {
+				return s.plane(key).Get(ctx, client.ObjectKey{Name: r.Name}, r.object()) == nil
+			}), nil
+		})
+		if err != nil {
+			return fmt.Errorf("the add-on has not registered %s at %s; see the logs of Deployment %s: %w",
+				describe(any[0].object()), s.plane(key).name, Name, err)
+		}
+	}
+	s.say("admission and interpreter are registered")
+	return nil
+}
+
+// waitAgents says how the agents in the cells are. A cell that is away does not keep enable from succeeding: Karmada brings
+// its agent when it is back.
+func (s *session) waitAgents(ctx context.Context) error {
+	said := ""
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		missing, err := missingAgents(ctx, s.hub)
+		if err != nil {
+			return false, err
+		}
+		if missing != "" && missing != said {
+			s.say("%s", missing)
+			said = missing
+		}
+		return missing == "", nil
+	})
+	switch {
+	case err == nil:
+		s.say("every cell has its agent")
+	case ctx.Err() == nil && wait.Interrupted(err):
+		s.say("%s; Karmada goes on trying", said)
+		return nil
+	}
+	return err
+}
+
+// agentBinding is the binding of the agents' Deployment on the hub.
+var agentBinding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
+
+// missingAgents says which cells have no working agent; "" is none.
+func missingAgents(ctx context.Context, hub *plane) (string, error) {
+	binding := &unstructured.Unstructured{}
+	binding.SetAPIVersion("work.karmada.io/v1alpha2")
+	binding.SetKind("ResourceBinding")
+	clusters := &unstructured.UnstructuredList{}
+	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
+	clusters.SetKind("ClusterList")
+	if err := hub.List(ctx, clusters, client.HasLabels{cityLabel}); err != nil {
+		return "", fmt.Errorf("list the cells: %w", err)
+	}
+	if len(clusters.Items) == 0 {
+		return "", nil
+	}
+	if err := hub.Get(ctx, agentBinding, binding); err != nil {
+		return "waiting for Karmada to propagate the agents", client.IgnoreNotFound(err)
+	}
+	healthy := map[string]bool{}
+	items, _, err := unstructured.NestedSlice(binding.Object, "status", "aggregatedStatus")
+	if err != nil {
+		return "", err
+	}
+	for _, item := range items {
+		status, _ := item.(map[string]any)
+		name, _, _ := unstructured.NestedString(status, "clusterName")
+		health, _, _ := unstructured.NestedString(status, "health")
+		healthy[name] = health == "Healthy"
+	}
+	var without []string
+	for i := range clusters.Items {
+		if name := clusters.Items[i].GetName(); !healthy[name] {
+			without = append(without, name)
+		}
+	}
+	if len(without) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("the agent is not ready in %v", without), nil
+}

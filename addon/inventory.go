@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// inventoryName is the ConfigMap on the host that lists what enable created.
+const inventoryName = "karmada-compute-addon"
+
+// Keys of the inventory, one for each plane.
+const (
+	onHost = "host"
+	onHub  = "hub"
+	atMilo = "milo"
+)
+
+// reference names an object.
+type reference struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+}
+
+func referenceOf(object *unstructured.Unstructured) reference {
+	return reference{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}
+}
+
+func (r reference) object() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(r.APIVersion)
+	object.SetKind(r.Kind)
+	object.SetNamespace(r.Namespace)
+	object.SetName(r.Name)
+	return object
+}
+
+// isCRD says whether the object holds others, which would go with it.
+func (r reference) isCRD() bool { return r.Kind == "CustomResourceDefinition" }
+
+// inventory is what enable created, by plane, in the order of creation.
+type inventory map[string][]reference
+
+// add adds objects, each once.
+func (i inventory) add(plane string, objects ...reference) {
+	for _, object := range objects {
+		if !slices.Contains(i[plane], object) {
+			i[plane] = append(i[plane], object)
+		}
+	}
+}
+
+// readInventory returns nil when there is none.
+func readInventory(ctx context.Context, host *plane, namespace string) (inventory, error) {
+	stored := &corev1.ConfigMap{}
+	err := host.Get(ctx, client.ObjectKey{Namespace: namespace, Name: inventoryName}, stored)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s/%s at the host: %w", namespace, inventoryName, err)
+	}
+	known := inventory{}
+	for plane, list := range stored.Data {
+		var references []reference
+		if err := json.Unmarshal([]byte(list), &references); err != nil {
+			return nil, fmt.Errorf("ConfigMap %s/%s at the host lists no objects under %q; restore it, or delete it and enable again: %w",
+				namespace, inventoryName, plane, err)
+		}
+		known[plane] = references
+	}
+	return known, nil
+}
+
+// write stores the inventory.
+func (i inventory) write(ctx context.Context, host *plane, namespace string) error {
+	stored := &unstructured.Unstructured{}
+	stored.SetAPIVersion("v1")
+	stored.SetKind("ConfigMap")
+	stored.SetNamespace(namespace)
+	stored.SetName(inventoryName)
+	stored.SetLabels(map[string]string{"app.kubernetes.io/name": Name, "app.kubernetes.io/managed-by": "karmadactl"})
+	data := map[string]any{}
+	for plane, references := range i {
+		list, err := json.Marshal(references)
+		if err != nil {
+			return err
+		}
+		data[plane] = string(list)
+	}
+	stored.Object["data"] = data
+	return host.apply(ctx, stored)
+}
+
+// removeInventory deletes it.
+func removeInventory(ctx context.Context, host *plane, namespace string) error {
+	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: inventoryName}}
+	if err := client.IgnoreNotFound(host.Delete(ctx, stored)); err != nil {
+		return fmt.Errorf("delete ConfigMap %s/%s at the host: %w", namespace, inventoryName, err)
+	}
+	return nil
+}

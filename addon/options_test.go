@@ -1,0 +1,92 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSplitImage(t *testing.T) {
+	for reference, want := range map[string]map[string]any{
+		"": nil,
+		"karmada-compute:v1":                    {"registry": "", "repository": "karmada-compute", "tag": "v1"},
+		"team/karmada-compute:v1":               {"registry": "", "repository": "team/karmada-compute", "tag": "v1"},
+		"registry.example/karmada-compute:v1":   {"registry": "registry.example", "repository": "karmada-compute", "tag": "v1"},
+		"localhost/karmada-compute:v1":          {"registry": "localhost", "repository": "karmada-compute", "tag": "v1"},
+		"registry:5000/team/karmada-compute:v1": {"registry": "registry:5000", "repository": "team/karmada-compute", "tag": "v1"},
+	} {
+		got, err := splitImage(reference)
+		if err != nil {
+			t.Errorf("%q: %v", reference, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", reference, diff)
+		}
+	}
+	for _, wrong := range []string{"karmada-compute", "registry:5000/karmada-compute", ":v1", "karmada-compute:", "a b:v1", "karmada-compute@sha256:aa"} {
+		if _, err := splitImage(wrong); err == nil {
+			t.Errorf("%q is taken for an image with a tag", wrong)
+		}
+	}
+}
+
+func TestFlagsWinOverFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "values.yaml")
+	content := "host: {replicas: 5, extraArgs: [-v=4]}\nimage: {tag: v1}\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &options{valuesFiles: []string{file}, replicas: 3, image: "example.com/c:v2", karmada: karmadaOptions{imageRegistry: "mirror"}}
+	got, err := o.values(func(flag string) bool { return flag == "compute-replicas" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"host":  map[string]any{"replicas": 3, "extraArgs": []any{"-v=4"}},
+		"image": map[string]any{"registry": "example.com", "repository": "c", "tag": "v2"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got, err = o.values(func(flag string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if replicas := got["host"].(map[string]any)["replicas"]; replicas != float64(5) {
+		t.Errorf("the default of a flag that was not given won over the file: %v", replicas)
+	}
+}
+
+func TestMistakesAreAllSaid(t *testing.T) {
+	o := &options{replicas: 0, interpreterMode: "lua", image: "no-tag"}
+	err := o.check()
+	for _, flag := range []string{"--milo-kubeconfig", "--compute-replicas", "--compute-interpreter-mode", "--compute-image"} {
+		if err == nil || !strings.Contains(err.Error(), flag+":") {
+			t.Errorf("%v does not name %s", err, flag)
+		}
+	}
+	if err := (&options{workloads: "burn"}).checkDisable(); err == nil || !strings.Contains(err.Error(), "refuse, keep, delete") {
+		t.Errorf("%v does not name the choices", err)
+	}
+}
+
+func TestValuesThatAreNoMap(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "values.yaml")
+	if err := os.WriteFile(file, []byte("- a list"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &options{valuesFiles: []string{file}}
+	if _, err := o.values(func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("%v does not name the file", err)
+	}
+	o.valuesFiles = []string{file + ".missing"}
+	if _, err := o.values(func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), "--compute-values") {
+		t.Errorf("%v does not name the flag", err)
+	}
+}

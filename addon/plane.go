@@ -1,0 +1,125 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldManager is the field manager of what enable applies.
+const fieldManager = client.FieldOwner("karmadactl-karmada-compute")
+
+// pollInterval is how often a condition is asked for that is waited for.
+const pollInterval = 500 * time.Millisecond
+
+// plane is an API server that enable writes to.
+type plane struct {
+	// name is its name in messages.
+	name   string
+	config *rest.Config
+	client.Client
+}
+
+// newPlane connects to the API server of a kubeconfig.
+func newPlane(name, kubeconfig, kubecontext string) (*plane, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: kubecontext}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of %s: %w", name, err)
+	}
+	return planeOf(name, config)
+}
+
+func planeOf(name string, config *rest.Config) (*plane, error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = 50, 100
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", name, err)
+	}
+	return &plane{name: name, config: config, Client: c}, nil
+}
+
+// apply applies an object.
+func (p *plane) apply(ctx context.Context, object *unstructured.Unstructured) error {
+	err := p.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), fieldManager, client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("apply %s at %s: %w", describe(object), p.name, err)
+	}
+	return nil
+}
+
+// remove deletes an object, if it is there and its kind is served.
+func (p *plane) remove(ctx context.Context, r reference) error {
+	object := r.object()
+	err := p.Delete(ctx, object, client.PropagationPolicy("Background"))
+	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil
+	}
+	return fmt.Errorf("delete %s at %s: %w", describe(object), p.name, err)
+}
+
+// waitGone waits until an object is gone.
+func (p *plane) waitGone(ctx context.Context, r reference, timeout time.Duration) error {
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		err := p.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, r.object())
+		return apierrors.IsNotFound(err) || meta.IsNoMatchError(err), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s at %s is still there: %w", describe(r.object()), p.name, err)
+	}
+	return nil
+}
+
+// established waits until a CustomResourceDefinition is served.
+func (p *plane) established(ctx context.Context, name string, timeout time.Duration) error {
+	var reason error
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if reason = p.Get(ctx, client.ObjectKey{Name: name}, crd); reason != nil {
+			return false, nil
+		}
+		for _, condition := range crd.Status.Conditions {
+			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
+				return true, nil
+			}
+			if condition.Type == apiextensionsv1.NamesAccepted && condition.Status == apiextensionsv1.ConditionFalse {
+				reason = errors.New(condition.Message)
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		return fmt.Errorf("CustomResourceDefinition %s is not established at %s: %w", name, p.name, errors.Join(err, reason))
+	}
+	return nil
+}
+
+func describe(object *unstructured.Unstructured) string {
+	name := object.GetName()
+	if namespace := object.GetNamespace(); namespace != "" {
+		name = namespace + "/" + name
+	}
+	return object.GetKind() + " " + name
+}

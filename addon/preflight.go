@@ -1,0 +1,233 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// cityLabel is the label of a Cluster that makes it a cell of a city.
+	cityLabel = "topology.datum.net/city-code"
+	// oldestKarmada is the oldest version that the add-on is tested with.
+	oldestKarmada = "1.18.0"
+	// defaultAPIRate is karmada-controller-manager's --kube-api-qps where it is not set.
+	defaultAPIRate = 40.0
+	// callsPerDeployment is about how many requests Karmada makes to propagate one object.
+	callsPerDeployment = 7.5
+)
+
+// findings are what preflight found: failures, which end it, and warnings.
+type findings struct {
+	failures []error
+	warnings []string
+}
+
+func (f *findings) fail(format string, args ...any) {
+	f.failures = append(f.failures, fmt.Errorf(format, args...))
+}
+
+func (f *findings) warn(format string, args ...any) {
+	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
+}
+
+// print writes the warnings, and returns all failures as one error.
+func (f *findings) print(out io.Writer) error {
+	for _, warning := range f.warnings {
+		fmt.Fprintf(out, "  warning: %s\n", warning)
+	}
+	if len(f.failures) == 0 {
+		return nil
+	}
+	return fmt.Errorf("nothing was changed, because:\n  %w", joined(f.failures))
+}
+
+// joined puts each error on a line of its own, indented.
+func joined(failures []error) error {
+	lines := make([]string, 0, len(failures))
+	for _, failure := range failures {
+		lines = append(lines, "- "+failure.Error())
+	}
+	return errors.New(strings.Join(lines, "\n  "))
+}
+
+// preflight checks everything that enable needs, and changes nothing.
+func (s *session) preflight(ctx context.Context) *findings {
+	f := &findings{}
+	if s.reachable(f, s.host) {
+		s.checkRights(ctx, f, s.host, s.hostRights())
+		s.checkKarmadaVersion(ctx, f)
+	}
+	if s.reachable(f, s.hub) {
+		s.checkKarmada(f)
+		s.checkRights(ctx, f, s.hub, clusterRights)
+		s.checkCities(ctx, f)
+	}
+	if s.reachable(f, s.milo) {
+		s.checkRights(ctx, f, s.milo, clusterRights)
+	}
+	if s.reachable(f, s.miloUser) {
+		s.checkMilo(ctx, f)
+	}
+	return f
+}
+
+func (*session) reachable(f *findings, p *plane) bool {
+	kinds, err := discovery.NewDiscoveryClientForConfig(p.config)
+	if err == nil {
+		_, err = kinds.ServerVersion()
+	}
+	if err != nil {
+		f.fail("%s does not answer: %w", p.name, err)
+	}
+	return err == nil
+}
+
+// right is something that enable does.
+type right struct{ group, resource, verb, namespace string }
+
+// clusterRights are what enable needs on the hub and at Milo's root.
+var clusterRights = []right{
+	{"apiextensions.k8s.io", "customresourcedefinitions", "patch", ""},
+	{"rbac.authorization.k8s.io", "clusterroles", "patch", ""},
+	{"rbac.authorization.k8s.io", "clusterroles", "escalate", ""},
+	{"rbac.authorization.k8s.io", "clusterrolebindings", "patch", ""},
+}
+
+func (s *session) hostRights() []right {
+	namespace := s.options.karmada.namespace
+	return []right{
+		{"apps", "deployments", "patch", namespace},
+		{"", "services", "patch", namespace},
+		{"", "secrets", "patch", namespace},
+		{"", "serviceaccounts", "patch", namespace},
+		{"", "configmaps", "patch", namespace},
+	}
+}
+
+func (*session) checkRights(ctx context.Context, f *findings, p *plane, rights []right) {
+	for _, r := range rights {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Group: r.group, Resource: r.resource, Verb: r.verb, Namespace: r.namespace,
+			},
+		}}
+		if err := p.Create(ctx, review); err != nil {
+			f.fail("%s does not say whether you may %s %s: %w", p.name, r.verb, r.resource, err)
+		} else if !review.Status.Allowed {
+			f.fail("you may not %s %s at %s: use a kubeconfig of an administrator", r.verb, r.resource, p.name)
+		}
+	}
+}
+
+// checkKarmada checks that the hub serves Karmada's APIs.
+func (s *session) checkKarmada(f *findings) {
+	kinds, err := discovery.NewDiscoveryClientForConfig(s.hub.config)
+	if err != nil {
+		f.fail("%s: %w", s.hub.name, err)
+		return
+	}
+	for _, group := range []string{"cluster.karmada.io/v1alpha1", "work.karmada.io/v1alpha2", "policy.karmada.io/v1alpha1", "config.karmada.io/v1alpha1"} {
+		if _, err := kinds.ServerResourcesForGroupVersion(group); err != nil {
+			f.fail("%s does not serve %s: is --karmada-kubeconfig that of a healthy karmada-apiserver? %w", s.hub.name, group, err)
+		}
+	}
+}
+
+// checkKarmadaVersion reads version and API rate from the Deployment of karmada-controller-manager.
+func (s *session) checkKarmadaVersion(ctx context.Context, f *findings) {
+	deployments := &appsv1.DeploymentList{}
+	if err := s.host.List(ctx, deployments, client.InNamespace(s.options.karmada.namespace)); err != nil {
+		f.fail("read the Deployments of Karmada: %w", err)
+		return
+	}
+	for i := range deployments.Items {
+		deployment := &deployments.Items[i]
+		if !strings.HasSuffix(deployment.Name, "karmada-controller-manager") || len(deployment.Spec.Template.Spec.Containers) == 0 {
+			continue
+		}
+		container := deployment.Spec.Template.Spec.Containers[0]
+		checkVersion(f, container.Image)
+		checkRate(f, append(container.Command, container.Args...))
+		return
+	}
+	f.warn("namespace %s of the host has no Deployment karmada-controller-manager, so Karmada's version and API rate are not known; the add-on needs Karmada %s or newer",
+		s.options.karmada.namespace, oldestKarmada)
+}
+
+func checkVersion(f *findings, image string) {
+	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	tag, _, _ = strings.Cut(tag, "@")
+	found, err := version.ParseGeneric(tag)
+	if err != nil {
+		f.warn("the version of Karmada cannot be read from image %s; the add-on needs %s or newer", image, oldestKarmada)
+		return
+	}
+	if found.LessThan(version.MustParseGeneric(oldestKarmada)) {
+		f.fail("Karmada is %s; upgrade it to %s or newer", tag, oldestKarmada)
+	}
+}
+
+func checkRate(f *findings, args []string) {
+	rate := defaultAPIRate
+	for _, arg := range args {
+		if value, found := strings.CutPrefix(arg, "--kube-api-qps="); found {
+			if parsed, err := strconv.ParseFloat(value, 64); err == nil {
+				rate = parsed
+			}
+		}
+	}
+	if rate > 0 && rate <= defaultAPIRate {
+		f.warn("karmada-controller-manager sends %g requests a second at most, which is about %.0f new deployments a second; raise its --kube-api-qps and --kube-api-burst",
+			rate, rate/callsPerDeployment)
+	}
+}
+
+// checkCities names the Clusters that no Workload can run on.
+func (s *session) checkCities(ctx context.Context, f *findings) {
+	clusters := &unstructured.UnstructuredList{}
+	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
+	clusters.SetKind("ClusterList")
+	if err := s.hub.List(ctx, clusters); err != nil {
+		f.fail("list the Clusters of the hub: %w", err)
+		return
+	}
+	var without []string
+	for i := range clusters.Items {
+		if clusters.Items[i].GetLabels()[cityLabel] == "" {
+			without = append(without, clusters.Items[i].GetName())
+		}
+	}
+	switch {
+	case len(clusters.Items) == 0:
+		f.warn("no cluster has joined Karmada; when one does, label it: kubectl label cluster <name> %s=<city>", cityLabel)
+	case len(without) > 0:
+		f.warn("no Workload runs on %s, which has no city; label it: kubectl label cluster <name> %s=<city>", strings.Join(without, ", "), cityLabel)
+	}
+}
+
+// checkMilo checks what the add-on itself will ask Milo for.
+func (s *session) checkMilo(ctx context.Context, f *findings) {
+	projects := &unstructured.UnstructuredList{}
+	projects.SetAPIVersion("resourcemanager.miloapis.com/v1alpha1")
+	projects.SetKind("ProjectList")
+	if err := s.milo.List(ctx, projects, client.Limit(1)); err != nil {
+		f.fail("Projects cannot be listed at %s: is it the kubeconfig of Milo's root? %w", s.milo.name, err)
+	}
+	if err := portable(s.options.miloKubeconfig); err != nil {
+		f.fail("--milo-kubeconfig: %w", err)
+	}
+}

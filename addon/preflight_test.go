@@ -1,0 +1,79 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+func TestKarmadaVersion(t *testing.T) {
+	for image, want := range map[string]string{
+		"docker.io/karmada/karmada-controller-manager:v1.18.2":      "",
+		"mirror:5000/karmada/karmada-controller-manager:v1.19.0":    "",
+		"docker.io/karmada/karmada-controller-manager:v1.17.5":      "upgrade it",
+		"docker.io/karmada/karmada-controller-manager:latest":       "cannot be read",
+		"docker.io/karmada/karmada-controller-manager@sha256:00000": "cannot be read",
+	} {
+		f := &findings{}
+		checkVersion(f, image)
+		var out bytes.Buffer
+		text := ""
+		if err := f.print(&out); err != nil {
+			text = err.Error()
+		}
+		text += out.String()
+		if (text == "") != (want == "") || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, want %q", image, text, want)
+		}
+	}
+}
+
+func TestAPIRate(t *testing.T) {
+	for arg, warned := range map[string]bool{"": true, "--kube-api-qps=20": true, "--kube-api-qps=400": false, "--kube-api-qps=-1": false} {
+		f := &findings{}
+		checkRate(f, []string{"/bin/karmada-controller-manager", arg})
+		if (len(f.warnings) > 0) != warned {
+			t.Errorf("%q: %v", arg, f.warnings)
+		}
+	}
+	f := &findings{}
+	checkRate(f, nil)
+	if !strings.Contains(f.warnings[0], "about 5 new deployments a second") {
+		t.Errorf("the default rate is explained as %q", f.warnings[0])
+	}
+}
+
+func TestEveryFailureIsOnALineOfItsOwn(t *testing.T) {
+	f := &findings{}
+	f.fail("the host does not answer")
+	f.fail("the hub does not answer")
+	err := f.print(&bytes.Buffer{})
+	if want := "nothing was changed, because:\n  - the host does not answer\n  - the hub does not answer"; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRollout(t *testing.T) {
+	two := int32(2)
+	for name, test := range map[string]struct {
+		status appsv1.DeploymentStatus
+		want   string
+	}{
+		"not seen":    {appsv1.DeploymentStatus{ObservedGeneration: 1, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 2}, "waiting for its controller"},
+		"one updated": {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 1, Replicas: 2, AvailableReplicas: 2}, "1 of 2 replicas are updated"},
+		"one old":     {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 3, AvailableReplicas: 3}, "1 old replicas are still there"},
+		"one away":    {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 1}, "1 of 2 replicas are available"},
+		"done":        {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 2}, ""},
+	} {
+		d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &two}, Status: test.status}
+		d.Generation = 2
+		if got := rollout(d); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/karmada-compute/karmada-compute/charts"
+)
+
+// session is one run of enable or disable.
+type session struct {
+	options *options
+	out     io.Writer
+	began   time.Time
+
+	host, hub *plane
+	// milo is Milo's root with the rights of an administrator, miloUser with those of the add-on.
+	milo, miloUser *plane
+
+	values map[string]any
+	// known is what is listed as created, by this run or an earlier one; rendered is what this run has rendered.
+	known, rendered inventory
+}
+
+// connect makes clients. It asks no server anything.
+func (o *options) connect() (*session, error) {
+	s := &session{options: o, out: os.Stdout, began: time.Now(), rendered: inventory{}}
+	var err error
+	if s.host, err = newPlane("the host", o.karmada.hostKubeconfig, o.karmada.hostContext); err != nil {
+		return nil, err
+	}
+	if s.hub, err = newPlane("the hub", o.karmada.hubKubeconfig, o.karmada.hubContext); err != nil {
+		return nil, err
+	}
+	if o.miloKubeconfig != "" {
+		if s.miloUser, err = newPlane("Milo's root, as the add-on,", o.miloKubeconfig, ""); err != nil {
+			return nil, err
+		}
+		s.milo, err = newPlane("Milo's root", o.miloKubeconfig, "")
+	}
+	if o.miloAdminKubeconfig != "" && err == nil {
+		s.milo, err = newPlane("Milo's root", o.miloAdminKubeconfig, "")
+	}
+	return s, err
+}
+
+// say prints one line of progress.
+func (s *session) say(format string, args ...any) {
+	fmt.Fprintf(s.out, "%6.1fs  %s\n", time.Since(s.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// plane is the one that a key of the inventory is about.
+func (s *session) plane(key string) *plane {
+	return map[string]*plane{onHost: s.host, onHub: s.hub, atMilo: s.milo}[key]
+}
+
+// create applies objects of one plane. They are listed in the inventory first, so that an interrupted run loses none.
+func (s *session) create(ctx context.Context, key string, objects ...*unstructured.Unstructured) error {
+	if s.known == nil {
+		s.known = inventory{}
+	}
+	before := len(s.known[key])
+	for _, object := range objects {
+		s.known.add(key, referenceOf(object))
+		s.rendered.add(key, referenceOf(object))
+	}
+	if len(s.known[key]) > before {
+		if err := s.known.write(ctx, s.host, s.options.karmada.namespace); err != nil {
+			return err
+		}
+	}
+	for _, object := range objects {
+		if err := s.plane(key).apply(ctx, object); err != nil {
+			return err
+		}
+		if referenceOf(object).isCRD() {
+			if err := s.plane(key).established(ctx, object.GetName(), s.options.karmada.timeout); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// render renders one part of the chart: host, hub or milo.
+func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
+	values := map[string]any{}
+	merge(values, s.values)
+	for _, other := range []string{onHost, onHub, atMilo} {
+		merge(values, nested([]string{other, "enabled"}, other == part))
+	}
+	namespace := s.options.karmada.namespace
+	if part != onHost {
+		namespace = hubNamespace
+	}
+	objects, err := charts.Render(values, charts.Release{Name: Name, Namespace: namespace})
+	if err != nil {
+		return nil, fmt.Errorf("the values of --compute-values and the flags do not fit the chart: %w", err)
+	}
+	return objects, nil
+}
+
+// prune deletes what an earlier run created and this one does not render. What holds other objects stays.
+func (s *session) prune(ctx context.Context) error {
+	kept := inventory{}
+	for key, references := range s.known {
+		for _, r := range slices.Backward(references) {
+			if r.isCRD() || slices.Contains(s.rendered[key], r) {
+				continue
+			}
+			s.say("deleting %s at %s, which is not part of it any more", describe(r.object()), s.plane(key).name)
+			if err := s.plane(key).remove(ctx, r); err != nil {
+				return err
+			}
+		}
+		for _, r := range references {
+			if r.isCRD() || slices.Contains(s.rendered[key], r) {
+				kept.add(key, r)
+			}
+		}
+	}
+	s.known = kept
+	return s.known.write(ctx, s.host, s.options.karmada.namespace)
+}

@@ -1,0 +1,92 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// projectPath is where Milo serves the control plane of a project.
+const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/control-plane"
+
+// shardLeases is what the names of the Leases of the shards begin with.
+const shardLeases = "karmada-compute-"
+
+// isOwnLease says whether a Lease is one by which replicas share the projects.
+func isOwnLease(name string) bool { return strings.HasPrefix(name, shardLeases) }
+
+// deleteWorkloads deletes every Workload of every project and waits until the add-on, which still runs, has cleaned up.
+func (s *session) deleteWorkloads(ctx context.Context) error {
+	if s.options.workloads != workloadsDelete {
+		return nil
+	}
+	projects := &unstructured.UnstructuredList{}
+	projects.SetAPIVersion("resourcemanager.miloapis.com/v1alpha1")
+	projects.SetKind("ProjectList")
+	if err := s.milo.List(ctx, projects); err != nil {
+		return fmt.Errorf("list the Projects at Milo: %w", err)
+	}
+	for i := range projects.Items {
+		if err := s.deleteWorkloadsOf(ctx, projects.Items[i].GetName()); err != nil {
+			return err
+		}
+	}
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		left, err := list(ctx, s.hub, "WorkloadDeployment")
+		return err == nil && len(left) == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("WorkloadDeployments are left on the hub; the add-on must run to remove them: %w", err)
+	}
+	s.say("every Workload is deleted")
+	return nil
+}
+
+func (s *session) deleteWorkloadsOf(ctx context.Context, name string) error {
+	p, err := s.project(name)
+	if err != nil {
+		return err
+	}
+	workloads, err := list(ctx, p, "Workload")
+	if err != nil {
+		return err
+	}
+	for i := range workloads {
+		if err := client.IgnoreNotFound(p.Delete(ctx, &workloads[i])); err != nil {
+			return fmt.Errorf("delete %s at %s: %w", describe(&workloads[i]), p.name, err)
+		}
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		left := &unstructured.UnstructuredList{}
+		left.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("WorkloadList"))
+		err := p.List(ctx, left)
+		return len(left.Items) == 0 && (err == nil || meta.IsNoMatchError(err)), nil
+	})
+	if err != nil {
+		return fmt.Errorf("workloads are left at %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// project connects to the control plane of a project.
+func (s *session) project(name string) (*plane, error) {
+	host, err := url.JoinPath(s.milo.config.Host, fmt.Sprintf(projectPath, url.PathEscape(name)))
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(s.milo.config)
+	config.Host = host
+	return planeOf("project "+name, config)
+}
