@@ -1,0 +1,85 @@
+{{/* Arguments of the host's binary. Takes a list: root and component. */}}
+{{- define "karmada-compute.hostArgs" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $bind := $root.Values.host.bindAddress -}}
+- --kubeconfig=/etc/karmada-compute/hub/kubeconfig
+- --milo-kubeconfig=/etc/karmada-compute/milo/kubeconfig
+- --namespace={{ $root.Values.hub.namespace }}
+- --replica-name=$(POD_NAME)
+- --metrics-bind-address={{ if $root.Values.host.metrics.enabled }}{{ $bind }}:8080{{ else }}0{{ end }}
+- --health-probe-bind-address={{ $bind }}:8081
+{{- if eq $component "webhook" }}
+- --controllers=-*
+{{- else }}
+{{- include "karmada-compute.controllerArgs" $root }}
+{{- end }}
+{{- if eq $component "controllers" }}
+- --webhooks=
+{{- else }}
+{{- include "karmada-compute.webhookArgs" $root }}
+{{- end }}
+{{- include "karmada-compute.serveArgs" $root }}
+{{- include "karmada-compute.args" $root }}
+{{- with $root.Values.host.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "karmada-compute.controllerArgs" -}}
+{{- with .Values.controllers }}
+- --controllers={{ join "," .select }}
+- --concurrency={{ int .concurrency }}
+- --project-concurrency={{ int .projectConcurrency }}
+- --shards={{ int .shards }}
+- --lease-duration={{ .leaseDuration }}
+- --cell-failover-after={{ .cellFailoverAfter }}
+{{- end }}
+{{- end }}
+
+{{- define "karmada-compute.webhookArgs" -}}
+{{- $root := . }}
+{{- with .Values.webhooks }}
+- --webhooks={{ join "," .select }}
+- --webhook-port=9443
+{{- with $root.Values.host.bindAddress }}
+- --webhook-bind-address={{ . }}
+{{- end }}
+{{- with include "karmada-compute.webhookURL" $root }}
+- --webhook-url={{ . }}
+{{- end }}
+- --register-webhooks={{ .register }}
+{{- with .addOnUsers }}
+- --add-on-users={{ join "," . }}
+{{- end }}
+{{- if include "karmada-compute.certificates" $root }}
+- --webhook-cert-dir=/etc/karmada-compute/certificates
+{{- else }}
+- --webhook-ca-lifetime={{ .certificates.caLifetime }}
+- --webhook-ca-trust-delay={{ .certificates.caTrustDelay }}
+{{- end }}
+{{- end }}
+- --admission-mode={{ .Values.admission.mode }}
+{{- with .Values.admission.namespaceSelector }}
+- --admission-namespace-selector={{ . }}
+{{- end }}
+- --interpreter-mode={{ .Values.interpreterMode }}
+{{- with .Values.featureGates }}
+{{- $gates := list }}
+{{- range $name, $on := . }}
+{{- $gates = append $gates (printf "%s=%t" $name $on) }}
+{{- end }}
+- --feature-gates={{ join "," $gates }}
+{{- end }}
+{{- end }}
+
+{{- define "karmada-compute.serveArgs" -}}
+{{- with .Values.webhooks }}
+- --shutdown-delay-duration={{ int .shutdownDelaySeconds }}s
+{{- if .clientCA.secretName }}
+- --client-ca-file=/etc/karmada-compute/client-ca/ca.crt
+{{- end }}
+- --authorization-always-allow-groups={{ join "," .alwaysAllowGroups }}
+- --unauthenticated-webhooks={{ join "," .unauthenticated }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,265 @@
+{{/* The URL by which webhooks are called, or nothing for the Service. The binary's webhook configurations name the Service in
+karmada-system; elsewhere its DNS name is used. */}}
+{{- define "karmada-compute.webhookURL" -}}
+{{- if .Values.webhooks.url -}}
+{{ .Values.webhooks.url }}
+{{- else if ne .Release.Namespace "karmada-system" -}}
+https://karmada-compute-webhook.{{ .Release.Namespace }}.svc:443
+{{- end -}}
+{{- end }}
+
+{{/* Whether serving certificates come from a Secret. */}}
+{{- define "karmada-compute.certificates" -}}
+{{- with .Values.webhooks.certificates }}
+{{- if and (ne .source "own") (not .secretName) }}
+{{- fail (printf "webhooks.certificates.secretName: name the Secret with tls.crt, tls.key and ca.crt, or set webhooks.certificates.source to own (it is %s)" .source) }}
+{{- end }}
+{{- if and (eq .source "cert-manager") (not .issuerRef.name) }}
+{{- fail "webhooks.certificates.issuerRef.name: name the issuer of cert-manager that signs the webhooks' certificate" }}
+{{- end }}
+{{- if ne .source "own" }}yes{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The sources of the projected volume with the kubeconfig for the hub or Milo. Takes a list: root and "hub" or "milo". */}}
+{{- define "karmada-compute.access" -}}
+{{- $plane := index . 1 -}}
+{{- with index (index . 0).Values.access $plane }}
+{{- if and .kubeconfig .token.server }}
+{{- fail (printf "access.%s.kubeconfig and access.%s.token.server: set one of them" $plane $plane) }}
+{{- end }}
+{{- if .token.server -}}
+- secret:
+    name: karmada-compute-{{ $plane }}-access
+- serviceAccountToken:
+    path: token
+    expirationSeconds: {{ int .token.expirationSeconds }}
+    {{- with .token.audience }}
+    audience: {{ . | quote }}
+    {{- end }}
+{{- else -}}
+- secret:
+    {{- if .kubeconfig }}
+    name: karmada-compute-{{ $plane }}-access
+    {{- else }}
+    name: {{ .secret.name }}
+    items:
+    - key: {{ .secret.key }}
+      path: kubeconfig
+    {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The kubeconfig that the chart makes, or nothing. Takes the same list. Its files are beside it. */}}
+{{- define "karmada-compute.kubeconfig" -}}
+{{- with index (index . 0).Values.access (index . 1) }}
+{{- if .kubeconfig -}}
+{{ .kubeconfig }}
+{{- else if .token.server -}}
+apiVersion: v1
+kind: Config
+clusters:
+- name: default
+  cluster:
+    server: {{ .token.server }}
+    {{- with .token.ca }}
+    certificate-authority-data: {{ b64enc . }}
+    {{- end }}
+users:
+- name: default
+  user:
+    tokenFile: token
+contexts:
+- name: default
+  context:
+    cluster: default
+    user: default
+current-context: default
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A Deployment. Takes a dict: root, component ("controllers", "webhook" or "karmada-compute" for both in one). */}}
+{{- define "karmada-compute.deployment" -}}
+{{- $root := .root }}
+{{- $component := .component }}
+{{- $webhooks := ne $component "controllers" }}
+{{- $labels := dict }}
+{{- if $webhooks }}
+{{- $labels = dict "compute.datumapis.com/webhooks" "true" }}
+{{- end }}
+{{- with $root.Values.host }}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ ternary "karmada-compute-webhook" "karmada-compute" (eq $component "webhook") }}
+  namespace: {{ $root.Release.Namespace }}
+  {{- include "karmada-compute.metadata" (list $root $component .annotations) | nindent 2 }}
+spec:
+  replicas: {{ int .replicas }}
+  strategy:
+    type: RollingUpdate
+    rollingUpdate:
+      maxSurge: 1
+      maxUnavailable: 0
+  selector:
+    matchLabels:
+      {{- include "karmada-compute.selector" (list $root $component) | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "karmada-compute.podLabels" (list $root $component (merge $labels .podLabels)) | nindent 8 }}
+      {{- $annotations := deepCopy .podAnnotations }}
+      {{- with printf "%s%s" (include "karmada-compute.kubeconfig" (list $root "hub")) (include "karmada-compute.kubeconfig" (list $root "milo")) }}
+      {{- /* A kubeconfig is read at the start: another one needs new Pods. */}}
+      {{- $_ := set $annotations "compute.datumapis.com/access" (sha256sum . | trunc 16) }}
+      {{- end }}
+      {{- with $annotations }}
+      annotations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      {{- include "karmada-compute.scheduling" . | nindent 6 }}
+      serviceAccountName: {{ .serviceAccount.name }}
+      automountServiceAccountToken: false
+      # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/0008-server.md).
+      terminationGracePeriodSeconds: {{ add $root.Values.webhooks.shutdownDelaySeconds 35 }}
+      {{- with $root.Values.image.pullSecrets }}
+      imagePullSecrets:
+      {{- range . }}
+      - name: {{ . }}
+      {{- end }}
+      {{- end }}
+      securityContext:
+        {{- include "karmada-compute.podSecurity" $root | nindent 8 }}
+      {{- include "karmada-compute.spread" (list $root $component) | nindent 6 }}
+      containers:
+      - name: karmada-compute
+        image: {{ include "karmada-compute.image" (list $root $root.Values.image) }}
+        imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+        args:
+        {{- include "karmada-compute.hostArgs" (list $root $component) | nindent 8 }}
+        env:
+        {{- include "karmada-compute.env" .extraEnv | nindent 8 }}
+        ports:
+        {{- if $webhooks }}
+        - name: webhook
+          containerPort: 9443
+        {{- end }}
+        {{- if .metrics.enabled }}
+        - name: metrics
+          containerPort: 8080
+        {{- end }}
+        - name: health
+          containerPort: 8081
+        {{- include "karmada-compute.probes" $root | nindent 8 }}
+        resources:
+          {{- toYaml .resources | nindent 10 }}
+        securityContext:
+          {{- include "karmada-compute.containerSecurity" $root | nindent 10 }}
+        volumeMounts:
+        {{- include "karmada-compute.volumeMounts" (list $root $webhooks) | nindent 8 }}
+      volumes:
+      {{- include "karmada-compute.volumes" (list $root $webhooks) | nindent 6 }}
+{{- end }}
+{{- end }}
+
+{{/* Where Pods may run. Takes the values of the host. */}}
+{{- define "karmada-compute.scheduling" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* How the replicas of a Deployment are spread. matchLabelKeys: a new revision need not avoid the nodes of the old one. */}}
+{{- define "karmada-compute.spread" -}}
+{{- $selector := include "karmada-compute.selector" . -}}
+{{- with (index . 0).Values.host -}}
+affinity:
+  podAntiAffinity:
+    {{- if eq .antiAffinity "required" }}
+    requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: kubernetes.io/hostname
+      labelSelector:
+        matchLabels:
+          {{- $selector | nindent 10 }}
+      matchLabelKeys: [pod-template-hash]
+    {{- else }}
+    preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- $selector | nindent 12 }}
+        matchLabelKeys: [pod-template-hash]
+    {{- end }}
+{{- with .topologySpread }}
+topologySpreadConstraints:
+{{- range . }}
+- topologyKey: {{ .topologyKey }}
+  maxSkew: {{ int (.maxSkew | default 1) }}
+  whenUnsatisfiable: {{ .whenUnsatisfiable | default "ScheduleAnyway" }}
+  labelSelector:
+    matchLabels:
+      {{- $selector | nindent 6 }}
+  matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Volumes and their mounts. Take a list: root and whether the Pod serves webhooks. */}}
+{{- define "karmada-compute.volumes" -}}
+{{- $root := index . 0 -}}
+{{- range list "hub" "milo" }}
+- name: {{ . }}
+  projected:
+    defaultMode: 0440
+    sources:
+    {{- include "karmada-compute.access" (list $root .) | nindent 4 }}
+{{- end }}
+{{- if and (index . 1) (include "karmada-compute.certificates" $root) }}
+- name: certificates
+  secret:
+    secretName: {{ $root.Values.webhooks.certificates.secretName }}
+    defaultMode: 0440
+{{- end }}
+{{- with $root.Values.webhooks.clientCA.secretName }}
+- name: client-ca
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+    items:
+    - key: {{ $root.Values.webhooks.clientCA.key }}
+      path: ca.crt
+{{- end }}
+{{- end }}
+{{- define "karmada-compute.volumeMounts" -}}
+{{- $root := index . 0 -}}
+- name: hub
+  mountPath: /etc/karmada-compute/hub
+  readOnly: true
+- name: milo
+  mountPath: /etc/karmada-compute/milo
+  readOnly: true
+{{- if and (index . 1) (include "karmada-compute.certificates" $root) }}
+- name: certificates
+  mountPath: /etc/karmada-compute/certificates
+  readOnly: true
+{{- end }}
+{{- if $root.Values.webhooks.clientCA.secretName }}
+- name: client-ca
+  mountPath: /etc/karmada-compute/client-ca
+  readOnly: true
+{{- end }}
+{{- end }}

@@ -1,0 +1,132 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// Name is the name of the chart, and of its folder in FS.
+const Name = "karmada-compute"
+
+// defaultKubeVersion stands for the API server when its version is not given. The Helm library's own default is an old one.
+const defaultKubeVersion = "v1.35.0"
+
+// Release is what templates know of the installation.
+type Release struct {
+	// Name of the release. Default: the chart's name.
+	Name string
+	// Namespace of the part at the host. Default: karmada-system.
+	Namespace string
+	// ManagedBy is the value of the label app.kubernetes.io/managed-by. Default: Helm.
+	ManagedBy string
+	// KubeVersion is the version of the API server that the objects are for. Default: v1.35.0.
+	KubeVersion string
+}
+
+// Load returns the embedded chart.
+func Load() (*chart.Chart, error) {
+	var files []*loader.BufferedFile
+	if err := fs.WalkDir(FS, Name, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := FS.ReadFile(name)
+		files = append(files, &loader.BufferedFile{Name: strings.TrimPrefix(name, Name+"/"), Data: content})
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("read the embedded chart: %w", err)
+	}
+	loaded, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("load the embedded chart: %w", err)
+	}
+	return loaded, nil
+}
+
+// Render merges values with the chart's defaults, validates them against the schema and returns the objects of the enabled parts
+// in the order in which they have to be applied. Errors name the key of a wrong value.
+func Render(values map[string]any, release Release) ([]*unstructured.Unstructured, error) {
+	loaded, err := Load()
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := execute(loaded, values, release)
+	if err != nil {
+		return nil, err
+	}
+	return decode(rendered)
+}
+
+// execute returns the content of every template.
+func execute(c *chart.Chart, values map[string]any, release Release) (map[string]string, error) {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	version, err := chartutil.ParseKubeVersion(cmp.Or(release.KubeVersion, defaultKubeVersion))
+	if err != nil {
+		return nil, fmt.Errorf("Kubernetes version %q: %w", release.KubeVersion, err)
+	}
+	capabilities.KubeVersion = *version
+	if constraint := c.Metadata.KubeVersion; !chartutil.IsCompatibleRange(constraint, capabilities.KubeVersion.Version) {
+		return nil, fmt.Errorf("Kubernetes %s is not supported: the chart requires %s", capabilities.KubeVersion.Version, constraint)
+	}
+	complete, err := chartutil.ToRenderValues(c, values, chartutil.ReleaseOptions{
+		Name: cmp.Or(release.Name, Name), Namespace: cmp.Or(release.Namespace, "karmada-system"), Revision: 1, IsInstall: true,
+	}, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	if facts, ok := complete["Release"].(map[string]any); ok && release.ManagedBy != "" {
+		facts["Service"] = release.ManagedBy
+	}
+	rendered, err := engine.Render(c, complete)
+	if err != nil {
+		return nil, fmt.Errorf("render the chart: %w", err)
+	}
+	return rendered, nil
+}
+
+// decode returns the objects of rendered templates in install order: namespaces, RBAC, … and kinds that Helm does not know last.
+func decode(rendered map[string]string) ([]*unstructured.Unstructured, error) {
+	manifests := map[string]string{}
+	for name, content := range rendered {
+		if path.Ext(name) == ".yaml" {
+			manifests[name] = content
+		}
+	}
+	_, sorted, err := releaseutil.SortManifests(manifests, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return nil, fmt.Errorf("sort the rendered objects: %w", err)
+	}
+	var objects []*unstructured.Unstructured
+	for _, manifest := range sorted {
+		decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest.Content), len(manifest.Content))
+		for {
+			object := &unstructured.Unstructured{}
+			if err := decoder.Decode(object); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, fmt.Errorf("decode what %s renders: %w", manifest.Name, err)
+			}
+			if len(object.Object) > 0 {
+				objects = append(objects, object)
+			}
+		}
+	}
+	return objects, nil
+}
