@@ -102,7 +102,7 @@ func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
 	if part != onHost {
 		namespace = hubNamespace
 	}
-	objects, err := charts.Render(values, charts.Release{Name: Name, Namespace: namespace})
+	objects, err := charts.Render(values, charts.Release{Name: Name, Namespace: namespace, ManagedBy: "karmadactl"})
 	if err != nil {
 		return nil, fmt.Errorf("the values of --compute-values and the flags do not fit the chart: %w", err)
 	}
