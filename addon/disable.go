@@ -130,14 +130,14 @@ func (s *session) unregister(ctx context.Context) error {
 // stopReplicas deletes the Deployments of the host and waits until their Pods are gone.
 func (s *session) stopReplicas(ctx context.Context) error {
 	for _, r := range s.known[onHost] {
-		if r.Kind != "Deployment" {
+		if r.Kind != "Deployment" || r.Adopted {
 			continue
 		}
 		object := r.object()
 		if err := client.IgnoreNotFound(s.host.Delete(ctx, object, client.PropagationPolicy("Foreground"))); err != nil {
 			return fmt.Errorf("delete %s at the host: %w", describe(object), err)
 		}
-		if err := s.host.waitGone(ctx, r, s.options.karmada.timeout); err != nil {
+		if err := s.host.waitGone(ctx, r.reference, s.options.karmada.timeout); err != nil {
 			return err
 		}
 		s.say("%s is gone", describe(object))
@@ -194,8 +194,12 @@ func (s *session) removeListed(ctx context.Context, key string) error {
 	p := s.plane(key)
 	count := 0
 	for _, r := range slices.Backward(s.known[key]) {
+		if r.Adopted {
+			s.say("%s stays at %s: it was there before", describe(r.object()), p.name)
+			continue
+		}
 		if r.isCRD() {
-			kept, err := s.keepsCRD(ctx, p, r)
+			kept, err := s.keepsCRD(ctx, p, r.reference)
 			if err != nil {
 				return err
 			}
@@ -203,7 +207,7 @@ func (s *session) removeListed(ctx context.Context, key string) error {
 				continue
 			}
 		}
-		if err := p.remove(ctx, r); err != nil {
+		if err := p.remove(ctx, r.reference); err != nil {
 			return err
 		}
 		count++

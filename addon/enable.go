@@ -138,7 +138,7 @@ func (s *session) finish(ctx context.Context) error {
 	}
 	for _, r := range s.rendered[onHost] {
 		if r.Kind == "Deployment" {
-			if err := s.waitDeployment(ctx, r); err != nil {
+			if err := s.waitDeployment(ctx, r.reference); err != nil {
 				return err
 			}
 		}

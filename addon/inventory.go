@@ -34,6 +34,13 @@ type reference struct {
 	Name       string `json:"name"`
 }
 
+// entry is an object in the inventory.
+type entry struct {
+	reference
+	// Adopted says that the object existed before the addon was enabled, so disable leaves it.
+	Adopted bool `json:"adopted,omitempty"`
+}
+
 func referenceOf(object *unstructured.Unstructured) reference {
 	return reference{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}
 }
@@ -51,14 +58,17 @@ func (r reference) object() *unstructured.Unstructured {
 func (r reference) isCRD() bool { return r.Kind == "CustomResourceDefinition" }
 
 // inventory is what enable created, by plane, in the order of creation.
-type inventory map[string][]reference
+type inventory map[string][]entry
 
-// add adds objects, each once.
-func (i inventory) add(plane string, objects ...reference) {
-	for _, object := range objects {
-		if !slices.Contains(i[plane], object) {
-			i[plane] = append(i[plane], object)
-		}
+// has says whether an object of a plane is listed.
+func (i inventory) has(plane string, r reference) bool {
+	return slices.ContainsFunc(i[plane], func(e entry) bool { return e.reference == r })
+}
+
+// add adds an object once.
+func (i inventory) add(plane string, e entry) {
+	if !i.has(plane, e.reference) {
+		i[plane] = append(i[plane], e)
 	}
 }
 
@@ -74,12 +84,12 @@ func readInventory(ctx context.Context, host *plane, namespace string) (inventor
 	}
 	known := inventory{}
 	for plane, list := range stored.Data {
-		var references []reference
-		if err := json.Unmarshal([]byte(list), &references); err != nil {
+		var entries []entry
+		if err := json.Unmarshal([]byte(list), &entries); err != nil {
 			return nil, fmt.Errorf("ConfigMap %s/%s at the host lists no objects under %q; restore it, or delete it and enable again: %w",
 				namespace, inventoryName, plane, err)
 		}
-		known[plane] = references
+		known[plane] = entries
 	}
 	return known, nil
 }
@@ -93,8 +103,8 @@ func (i inventory) write(ctx context.Context, host *plane, namespace string) err
 	stored.SetName(inventoryName)
 	stored.SetLabels(map[string]string{"app.kubernetes.io/name": Name, "app.kubernetes.io/managed-by": "karmadactl"})
 	data := map[string]any{}
-	for plane, references := range i {
-		list, err := json.Marshal(references)
+	for plane, entries := range i {
+		list, err := json.Marshal(entries)
 		if err != nil {
 			return err
 		}

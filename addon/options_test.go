@@ -14,7 +14,7 @@ import (
 
 func TestSplitImage(t *testing.T) {
 	for reference, want := range map[string]map[string]any{
-		"": nil,
+		"":                                      nil,
 		"karmada-compute:v1":                    {"registry": "", "repository": "karmada-compute", "tag": "v1"},
 		"team/karmada-compute:v1":               {"registry": "", "repository": "team/karmada-compute", "tag": "v1"},
 		"registry.example/karmada-compute:v1":   {"registry": "registry.example", "repository": "karmada-compute", "tag": "v1"},

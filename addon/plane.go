@@ -70,6 +70,18 @@ func (p *plane) apply(ctx context.Context, object *unstructured.Unstructured) er
 	return nil
 }
 
+// exists says whether an object is there.
+func (p *plane) exists(ctx context.Context, r reference) (bool, error) {
+	err := p.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, r.object())
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s at %s: %w", describe(r.object()), p.name, err)
+	}
+	return true, nil
+}
+
 // remove deletes an object, if it is there and its kind is served.
 func (p *plane) remove(ctx context.Context, r reference) error {
 	object := r.object()

@@ -70,8 +70,16 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 	}
 	before := len(s.known[key])
 	for _, object := range objects {
-		s.known.add(key, referenceOf(object))
-		s.rendered.add(key, referenceOf(object))
+		r := referenceOf(object)
+		s.rendered.add(key, entry{reference: r})
+		if s.known.has(key, r) {
+			continue
+		}
+		existed, err := s.plane(key).exists(ctx, r)
+		if err != nil {
+			return err
+		}
+		s.known.add(key, entry{r, existed})
 	}
 	if len(s.known[key]) > before {
 		if err := s.known.write(ctx, s.host, s.options.karmada.namespace); err != nil {
@@ -112,19 +120,19 @@ func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
 // prune deletes what an earlier run created and this one does not render. What holds other objects stays.
 func (s *session) prune(ctx context.Context) error {
 	kept := inventory{}
-	for key, references := range s.known {
-		for _, r := range slices.Backward(references) {
-			if r.isCRD() || slices.Contains(s.rendered[key], r) {
+	for key, entries := range s.known {
+		for _, e := range slices.Backward(entries) {
+			if e.isCRD() || e.Adopted || s.rendered.has(key, e.reference) {
 				continue
 			}
-			s.say("deleting %s at %s, which is not part of it any more", describe(r.object()), s.plane(key).name)
-			if err := s.plane(key).remove(ctx, r); err != nil {
+			s.say("deleting %s at %s, which is not part of it any more", describe(e.object()), s.plane(key).name)
+			if err := s.plane(key).remove(ctx, e.reference); err != nil {
 				return err
 			}
 		}
-		for _, r := range references {
-			if r.isCRD() || slices.Contains(s.rendered[key], r) {
-				kept.add(key, r)
+		for _, e := range entries {
+			if e.isCRD() || s.rendered.has(key, e.reference) {
+				kept.add(key, e)
 			}
 		}
 	}
