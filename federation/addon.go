@@ -5,32 +5,31 @@ package federation
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
 )
 
-// Users of the add-on's processes: one for the hub and Milo, one for the cells.
-const (
-	addOnUser = "karmada-compute"
-	agentUser = "karmada-compute-cell"
-)
+// addOnUser is the add-on at Milo. On the hub and in the cells it is a ServiceAccount.
+const addOnUser = "karmada-compute"
 
-const balancerName = "karmada-compute-balancer"
+// clientCASecret is the Secret on the host with the CA of those who call the webhooks.
+const clientCASecret = "karmada-compute-client-ca"
 
-const (
-	// trustDelay and shutdownDelay are shorter than in production: changes
-	// propagate on one machine only.
-	trustDelay    = 3 * time.Second
-	shutdownDelay = 2 * time.Second
-)
+// addOnCommands are the commands that are installed, and the one that installs them.
+var addOnCommands = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", "./cmd/karmadactl"}
 
 // AddOnOptions configure the add-on.
 type AddOnOptions struct {
@@ -38,29 +37,24 @@ type AddOnOptions struct {
 	Replicas int
 	// Args are additional arguments of the hub binary.
 	Args []string
+	// WithoutAgents leaves the cells without agents.
+	WithoutAgents bool
 }
 
-// AddOn is karmada-compute running in a federation: replicas of the hub
-// binary behind a balancer, and one process per cell. It is safe for concurrent
-// use.
+// AddOn is karmada-compute, enabled in a federation by karmadactl. It is safe for concurrent use.
 type AddOn struct {
 	federation *Federation
-	replicas   []replicaPorts
-	balancer   int
+	host       kubernetes.Interface
+	// balancer is the port at which the webhooks' Service is reached from outside of the host.
+	balancer int
 
-	mu     sync.Mutex // guards the fields below
-	agents map[string]agentPorts
-	args   []string
+	mu       sync.Mutex // held while replicas change; guards the fields below
+	options  AddOnOptions
+	replicas []replica
 }
 
-type replicaPorts struct{ webhook, metrics, health int }
-
-type agentPorts struct{ metrics, health int }
-
-// StartAddOn builds karmada-compute and karmada-compute-cell from the
-// repository, applies their roles, starts the replicas, a balancer in front of
-// their webhooks and one process per cell, and waits until all are ready and the
-// webhooks are registered. On an error it stops what it started.
+// StartAddOn builds karmada-compute from the repository and enables it with karmadactl, as a user does. It waits until the
+// replicas are ready, the webhooks are registered in every project, and every cell has its agent.
 func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, error) {
 	if o.Replicas == 0 {
 		o.Replicas = 2
@@ -68,31 +62,21 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 	if o.Replicas < 0 {
 		return nil, fmt.Errorf("%d replicas of the add-on: use 1 or more", o.Replicas)
 	}
-	a, err := f.newAddOn(o.Replicas)
+	config, err := f.Config(planeHost, "federation")
 	if err != nil {
 		return nil, err
 	}
-	a.SetArgs(o.Args...)
+	host, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := reservePorts(f.folder, 1)
+	if err != nil {
+		return nil, err
+	}
+	a := &AddOn{federation: f, host: host, balancer: ports[0], options: o, replicas: make([]replica, o.Replicas)}
 	if err := a.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("the add-on did not start: %w", err), a.stop())
-	}
-	return a, nil
-}
-
-func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
-	ports, err := reservePorts(f.folder, 1+3*replicas+2*len(f.Cells()))
-	if err != nil {
-		return nil, err
-	}
-	a := &AddOn{federation: f, balancer: ports[0], agents: map[string]agentPorts{}}
-	ports = ports[1:]
-	for range replicas {
-		a.replicas = append(a.replicas, replicaPorts{webhook: ports[0], metrics: ports[1], health: ports[2]})
-		ports = ports[3:]
-	}
-	for _, cell := range f.Cells() {
-		a.agents[cell.Name] = agentPorts{metrics: ports[0], health: ports[1]}
-		ports = ports[2:]
+		return nil, fmt.Errorf("the add-on did not start: %w", err)
 	}
 	return a, nil
 }
@@ -100,235 +84,166 @@ func (f *Federation) newAddOn(replicas int) (*AddOn, error) {
 func (a *AddOn) start(ctx context.Context) error {
 	f := a.federation
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return f.buildOwn(groupCtx, "./cmd/karmada-compute", "./cmd/karmada-compute-cell")
-	})
-	group.Go(func() error { return a.applyAccess(groupCtx) })
+	group.Go(func() error { return f.buildOwn(groupCtx, addOnCommands...) })
+	group.Go(func() error { return a.applyClientCA(groupCtx) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	f.progress.printf("add-on is built, its roles are applied")
-	group, groupCtx = errgroup.WithContext(ctx)
-	for i := range a.replicas {
-		group.Go(func() error { return a.Start(groupCtx, i) })
+	if err := a.RouteAll(ctx); err != nil {
+		return err
 	}
-	for _, cell := range f.Cells() {
-		group.Go(func() error { return a.StartAgent(groupCtx, cell.Name) })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.enable(ctx)
+}
+
+// Configure enables the add-on again with other arguments of the hub binary, and waits until every replica has them.
+func (a *AddOn) Configure(ctx context.Context, args ...string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.options.Args = args
+	return a.enable(ctx)
+}
+
+// enable runs `karmadactl addons enable` and then finds the replicas.
+func (a *AddOn) enable(ctx context.Context) error {
+	f := a.federation
+	values, err := a.writeValues()
+	if err != nil {
+		return err
 	}
-	group.Go(func() error { return a.Route(groupCtx, a.all()...) })
-	if err := group.Wait(); err != nil {
+	paths := map[string]string{}
+	for flag, who := range map[string]struct{ plane, user string }{
+		"kubeconfig": {planeHost, Admin}, "karmada-kubeconfig": {planeHub, Admin},
+		"milo-kubeconfig": {planeMilo, addOnUser}, "milo-admin-kubeconfig": {planeMilo, Admin},
+	} {
+		if paths[flag], err = f.Kubeconfig(who.plane, who.user); err != nil {
+			return err
+		}
+	}
+	args := []string{"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds()))}
+	for _, flag := range []string{"kubeconfig", "karmada-kubeconfig", "milo-kubeconfig", "milo-admin-kubeconfig"} {
+		args = append(args, "--"+flag+"="+paths[flag])
+	}
+	if err := f.karmadactl(ctx, args...); err != nil {
 		return err
 	}
 	if err := a.waitWebhooks(ctx); err != nil {
+		return err
+	}
+	if err := a.findReplicas(ctx); err != nil {
 		return err
 	}
 	f.progress.printf("add-on is up")
 	return nil
 }
 
-// stop stops every process of the add-on and deletes its record.
-func (a *AddOn) stop() error {
-	names := []string{balancerName}
-	for i := range a.replicas {
-		names = append(names, replicaName(i))
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for cell := range a.agents {
-		names = append(names, agentName(cell))
-	}
-	var errs []error
-	for _, name := range names {
-		if _, err := a.federation.record(name); err == nil {
-			errs = append(errs, a.federation.StopProcess(name), os.Remove(a.federation.recordFile(name)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// SetArgs replaces AddOnOptions.Args for replicas that are started later.
-func (a *AddOn) SetArgs(args ...string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.args = args
-}
-
-// Replicas returns the number of replicas of the hub binary.
-func (a *AddOn) Replicas() int { return len(a.replicas) }
-
-// Start starts replica i, counted from 0, at its fixed addresses and waits until
-// it is ready. args are added to the arguments of the binary.
-func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
-	if err := a.checkReplica(i); err != nil {
-		return err
-	}
-	f, ports := a.federation, a.replicas[i]
-	hub, err := f.Kubeconfig(planeHub, addOnUser)
+// karmadactl runs the repository's karmadactl. Its output is in the log.
+func (f *Federation) karmadactl(ctx context.Context, args ...string) (err error) {
+	log, err := os.OpenFile(filepath.Join(f.folder, "log", "karmadactl.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	milo, err := f.Kubeconfig(planeMilo, addOnUser)
+	defer func() { err = errors.Join(err, log.Close()) }()
+	var output strings.Builder
+	cmd := exec.CommandContext(ctx, filepath.Join(f.binFolder(), "karmadactl"), args...)
+	cmd.Stdout = io.MultiWriter(log, &output)
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("karmadactl %s: %w\n%s", strings.Join(args[:min(3, len(args))], " "), err, lastLines([]byte(output.String()), tailLines))
+	}
+	return nil
+}
+
+// applyClientCA puts the CA of the federation's clients where the add-on's Pods find it.
+func (a *AddOn) applyClientCA(ctx context.Context) error {
+	ca, err := os.ReadFile(a.federation.pki.caFile())
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	args = append(slices.Clone(a.args), args...)
-	a.mu.Unlock()
-	return f.start(ctx, Process{
-		Name: replicaName(i), Path: filepath.Join(f.binFolder(), "karmada-compute"),
-		Args: append([]string{
-			"--kubeconfig=" + hub, "--milo-kubeconfig=" + milo, "--replica-name=" + replicaName(i),
-			"--webhook-bind-address=127.0.0.1", "--webhook-port=" + strconv.Itoa(ports.webhook), "--webhook-url=https://" + address(a.balancer),
-			"--client-ca-file=" + f.pki.caFile(), "--authorization-always-allow-groups=" + miloServer,
-			"--webhook-ca-trust-delay=" + trustDelay.String(), "--shutdown-delay-duration=" + shutdownDelay.String(),
-			"--metrics-bind-address=" + address(ports.metrics), "--health-probe-bind-address=" + address(ports.health),
-		}, args...),
-		Ready: httpReady(plainClient, "http://"+address(ports.health)+"/readyz"),
-	})
-}
-
-// Stop ends replica i with SIGTERM and waits until it is gone.
-func (a *AddOn) Stop(i int) error {
-	if err := a.checkReplica(i); err != nil {
-		return err
-	}
-	return a.federation.StopProcess(replicaName(i))
-}
-
-// Kill ends replica i with SIGKILL and waits until it is gone.
-func (a *AddOn) Kill(i int) error {
-	if err := a.checkReplica(i); err != nil {
-		return err
-	}
-	return a.federation.KillProcess(replicaName(i))
-}
-
-// AddCell extends the add-on to a cell that was added to the federation: it
-// applies the roles of the add-on's process in the cell and starts it.
-func (a *AddOn) AddCell(ctx context.Context, cell string) error {
-	if _, err := a.federation.cell(cell); err != nil {
-		return err
-	}
-	ports, err := reservePorts(a.federation.folder, 2)
+	host, err := a.federation.plane(planeHost)
 	if err != nil {
 		return err
 	}
-	if err := a.applyAccessTo(ctx, cell); err != nil {
-		return err
-	}
-	a.mu.Lock()
-	a.agents[cell] = agentPorts{metrics: ports[0], health: ports[1]}
-	a.mu.Unlock()
-	return a.StartAgent(ctx, cell)
+	return host.apply(ctx, namespace(karmadaSystem), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata": map[string]any{"name": clientCASecret, "namespace": karmadaSystem},
+		"data":     map[string]any{"ca.crt": base64.StdEncoding.EncodeToString(ca)},
+	}})
 }
 
-func (a *AddOn) agent(cell string) (agentPorts, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	ports, ok := a.agents[cell]
-	if !ok {
-		return ports, fmt.Errorf("the add-on does not run in a cell %q", cell)
+// writeValues writes the values of the chart that suit a machine on which everything is a process, and returns their file.
+func (a *AddOn) writeValues() (string, error) {
+	toNode := map[string]any{
+		"nodeSelector": map[string]any{"type": "process"},
+		"tolerations":  []any{map[string]any{"operator": "Exists"}},
+		"bindAddress":  "$(POD_IP)",
 	}
-	return ports, nil
-}
-
-// StartAgent starts the add-on's process in a cell and waits until it is ready.
-func (a *AddOn) StartAgent(ctx context.Context, cell string) error {
-	ports, err := a.agent(cell)
-	if err != nil {
-		return err
+	host, agents := map[string]any{}, map[string]any{}
+	for key, value := range toNode {
+		host[key], agents[key] = value, value
 	}
-	f := a.federation
-	kubeconfig, err := f.Kubeconfig(planeCell+cell, agentUser)
-	if err != nil {
-		return err
-	}
-	return f.start(ctx, Process{
-		Name: agentName(cell), Path: filepath.Join(f.binFolder(), "karmada-compute-cell"),
-		Args: []string{
-			"--kubeconfig=" + kubeconfig, "--cell=" + cell,
-			"--metrics-bind-address=" + address(ports.metrics), "--health-probe-bind-address=" + address(ports.health),
+	host["replicas"], host["extraArgs"] = a.options.Replicas, slices.Clone(a.options.Args)
+	host["topologySpread"] = []any{}
+	agents["enabled"], agents["replicas"] = !a.options.WithoutAgents, 1
+	// A cell counts the room of every node, and what the agent takes is not for Instances.
+	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}
+	content, err := yaml.Marshal(map[string]any{
+		"host": host, "agents": agents,
+		"webhooks": map[string]any{
+			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
+			// Changes propagate on one machine only, so that less time is enough than in production.
+			"certificates":      map[string]any{"caTrustDelay": "3s"},
+			"clientCA":          map[string]any{"secretName": clientCASecret},
+			"alwaysAllowGroups": []string{"system:masters", miloServer},
 		},
-		Ready: httpReady(plainClient, "http://"+address(ports.health)+"/readyz"),
 	})
-}
-
-// StopAgent stops the add-on's process in a cell and waits until it is gone.
-func (a *AddOn) StopAgent(cell string) error {
-	if _, err := a.agent(cell); err != nil {
-		return err
+	if err != nil {
+		return "", err
 	}
-	return a.federation.StopProcess(agentName(cell))
+	path := filepath.Join(a.federation.folder, "config", "add-on-values.yaml")
+	return path, writeFile(path, content)
 }
 
-// Route makes the balancer distribute calls of the webhooks over the given
-// replicas only. It closes open connections.
+// Route makes the balancer distribute calls of the webhooks over the given replicas only. It closes open connections.
 func (a *AddOn) Route(ctx context.Context, replicas ...int) error {
-	args := []string{"balancer", "--listen=" + address(a.balancer)}
+	var backends []string
 	for _, i := range replicas {
-		if err := a.checkReplica(i); err != nil {
+		webhook, err := a.WebhookAddress(i)
+		if err != nil {
 			return err
 		}
-		ports := a.replicas[i]
-		args = append(args, "--backend="+address(ports.webhook)+"=http://"+address(ports.health)+"/readyz")
+		health, err := a.HealthAddress(i)
+		if err != nil {
+			return err
+		}
+		backends = append(backends, "--backend="+webhook+"=http://"+health+"/readyz")
 	}
+	return a.balance(ctx, backends...)
+}
+
+// RouteAll makes the balancer follow the webhooks' Service.
+func (a *AddOn) RouteAll(ctx context.Context) error {
+	kubeconfig, err := a.federation.Kubeconfig(planeHost, "federation")
+	if err != nil {
+		return err
+	}
+	return a.balance(ctx, "--kubeconfig="+kubeconfig, "--service="+karmadaSystem+"/karmada-compute-webhook:webhook")
+}
+
+func (a *AddOn) balance(ctx context.Context, args ...string) error {
 	if a.federation.isRunning(balancerName) {
 		if err := a.federation.StopProcess(balancerName); err != nil {
 			return err
 		}
 	}
 	return a.federation.start(ctx, Process{
-		Name: balancerName, Path: a.federation.ownBinary(), Args: args,
+		Name: balancerName, Path: a.federation.ownBinary(), Args: append([]string{"balancer", "--listen=" + address(a.balancer)}, args...),
 		Ready: accepts(address(a.balancer)), stage: stageRouter,
 	})
 }
 
-// RouteAll makes the balancer distribute calls of the webhooks over all replicas.
-func (a *AddOn) RouteAll(ctx context.Context) error { return a.Route(ctx, a.all()...) }
+const balancerName = "karmada-compute-balancer"
 
-func (a *AddOn) all() []int {
-	replicas := make([]int, len(a.replicas))
-	for i := range replicas {
-		replicas[i] = i
-	}
-	return replicas
-}
-
-// WebhooksAddress returns the address of the balancer, at which the add-on's
-// webhooks are called.
+// WebhooksAddress returns the address of the balancer, at which the add-on's webhooks are called.
 func (a *AddOn) WebhooksAddress() string { return address(a.balancer) }
-
-// WebhookAddress returns the address at which a replica serves its webhooks.
-func (a *AddOn) WebhookAddress(i int) (string, error) {
-	if err := a.checkReplica(i); err != nil {
-		return "", err
-	}
-	return address(a.replicas[i].webhook), nil
-}
-
-// MetricsAddress returns the address at which a replica serves its metrics.
-func (a *AddOn) MetricsAddress(i int) (string, error) {
-	if err := a.checkReplica(i); err != nil {
-		return "", err
-	}
-	return address(a.replicas[i].metrics), nil
-}
-
-// HealthAddress returns the address at which a replica serves its health probes.
-func (a *AddOn) HealthAddress(i int) (string, error) {
-	if err := a.checkReplica(i); err != nil {
-		return "", err
-	}
-	return address(a.replicas[i].health), nil
-}
-
-func (a *AddOn) checkReplica(i int) error {
-	if i < 0 || i >= len(a.replicas) {
-		return fmt.Errorf("the add-on has no replica %d: there are %d, counted from 0", i, len(a.replicas))
-	}
-	return nil
-}
-
-func replicaName(i int) string { return fmt.Sprintf("karmada-compute-%d", i) }
-
-func agentName(cell string) string { return "karmada-compute-cell-" + cell }

@@ -1,0 +1,64 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// agentNamespace is the namespace of the add-on's agents in the cells.
+const agentNamespace = "karmada-compute-system"
+
+// RestartAgent replaces the add-on's agent in a cell and waits until the new one is ready.
+func (a *AddOn) RestartAgent(ctx context.Context, cell string) error {
+	client, err := a.cell(cell)
+	if err != nil {
+		return err
+	}
+	pods := client.CoreV1().Pods(agentNamespace)
+	if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("delete the agent of cell %s: %w", cell, err)
+	}
+	return a.WaitAgent(ctx, cell)
+}
+
+// WaitAgent waits until the agent that Karmada brings to a cell is ready.
+func (a *AddOn) WaitAgent(ctx context.Context, cell string) error {
+	client, err := a.cell(cell)
+	if err != nil {
+		return err
+	}
+	err = wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, nil //nolint:nilerr // the cell may be starting
+		}
+		for i := range pods.Items {
+			if pods.Items[i].DeletionTimestamp == nil && podReady(&pods.Items[i]) {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the agent of cell %s is not ready: %w", cell, err)
+	}
+	return nil
+}
+
+func (a *AddOn) cell(name string) (kubernetes.Interface, error) {
+	if _, err := a.federation.cell(name); err != nil {
+		return nil, err
+	}
+	config, err := a.federation.Config(planeCell+name, "federation")
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
+}

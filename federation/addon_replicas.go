@@ -1,0 +1,304 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	deploymentName = "karmada-compute"
+	replicaLabels  = "app.kubernetes.io/name=karmada-compute"
+	// hashLabel is on the Pods of a Deployment, and not on those that StartAlone creates.
+	hashLabel = "pod-template-hash"
+	// deletionCost makes a Pod the first to go when its Deployment is scaled down.
+	deletionCost = "controller.kubernetes.io/pod-deletion-cost"
+	podInterval  = 50 * time.Millisecond
+)
+
+// Ports of the Pods, as in the chart.
+const (
+	webhookPort = "9443"
+	metricsPort = "8080"
+	healthPort  = "8081"
+)
+
+// replica is the Pod that counts as one of the replicas; none while it is stopped.
+type replica struct {
+	pod, address string
+	// alone is a Pod without a Deployment, which has arguments of its own.
+	alone bool
+	// stopped replicas are not counted in the Deployment.
+	stopped bool
+}
+
+// Replicas returns the number of replicas of the hub binary.
+func (a *AddOn) Replicas() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.replicas)
+}
+
+// Start has replica i, counted from 0, run and waits until it is ready. With args it is a Pod of its own, with these arguments
+// in addition.
+func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return a.startAlone(ctx, i, args)
+	}
+	if a.replicas[i].stopped {
+		a.replicas[i] = replica{}
+		if err := a.scale(ctx); err != nil {
+			return err
+		}
+	}
+	return a.find(ctx)
+}
+
+// Stop ends replica i gracefully and waits until it is gone.
+func (a *AddOn) Stop(ctx context.Context, i int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return err
+	}
+	stopping := a.replicas[i]
+	if stopping.stopped {
+		return nil
+	}
+	a.replicas[i] = replica{stopped: true}
+	if stopping.alone {
+		return a.deletePod(ctx, stopping.pod, nil)
+	}
+	if err := a.mark(ctx, stopping.pod); err != nil {
+		return err
+	}
+	if err := a.scale(ctx); err != nil {
+		return err
+	}
+	return errors.Join(a.waitGone(ctx, stopping.pod), a.find(ctx))
+}
+
+// Restart ends replica i gracefully, as an eviction does, and waits until its Deployment has replaced it.
+func (a *AddOn) Restart(ctx context.Context, i int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return err
+	}
+	if before := a.replicas[i]; !before.stopped && !before.alone {
+		a.replicas[i] = replica{}
+		return errors.Join(a.deletePod(ctx, before.pod, nil), a.find(ctx))
+	}
+	return fmt.Errorf("replica %d is not one of the Deployment: start it first", i)
+}
+
+// Kill ends replica i without warning. Its Deployment replaces it; Start waits for that.
+func (a *AddOn) Kill(ctx context.Context, i int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return err
+	}
+	pod := a.replicas[i].pod
+	a.replicas[i] = replica{}
+	at := int64(0)
+	return a.deletePod(ctx, pod, &at)
+}
+
+func (a *AddOn) check(i int) error {
+	if i < 0 || i >= len(a.replicas) {
+		return fmt.Errorf("the add-on has no replica %d: there are %d, counted from 0", i, len(a.replicas))
+	}
+	return nil
+}
+
+// startAlone creates a Pod from the Deployment's template that the webhooks' Service finds too.
+func (a *AddOn) startAlone(ctx context.Context, i int, args []string) error {
+	deployment, err := a.host.AppsV1().Deployments(karmadaSystem).Get(ctx, deploymentName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read the add-on's Deployment: %w", err)
+	}
+	template := deployment.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	pod.GenerateName = deploymentName + "-alone-"
+	for c := range pod.Spec.Containers {
+		pod.Spec.Containers[c].Args = append(pod.Spec.Containers[c].Args, args...)
+	}
+	created, err := a.host.CoreV1().Pods(karmadaSystem).Create(ctx, pod, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("create replica %d: %w", i, err)
+	}
+	a.replicas[i] = replica{pod: created.Name, alone: true}
+	return a.find(ctx)
+}
+
+// mark has a Pod be the first to go.
+func (a *AddOn) mark(ctx context.Context, pod string) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"-1000"}}}`, deletionCost)
+	_, err := a.host.CoreV1().Pods(karmadaSystem).Patch(ctx, pod, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("mark Pod %s to be deleted: %w", pod, err)
+	}
+	return nil
+}
+
+// scale gives the Deployment as many replicas as are not stopped or alone.
+func (a *AddOn) scale(ctx context.Context) error {
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: karmadaSystem, Name: deploymentName},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(a.managed())}, //nolint:gosec // a handful
+	}
+	if _, err := a.host.AppsV1().Deployments(karmadaSystem).UpdateScale(ctx, deploymentName, scale, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("scale the add-on's Deployment to %d: %w", scale.Spec.Replicas, err)
+	}
+	return nil
+}
+
+// managed counts the replicas of the Deployment.
+func (a *AddOn) managed() int {
+	count := 0
+	for _, r := range a.replicas {
+		if !r.stopped && !r.alone {
+			count++
+		}
+	}
+	return count
+}
+
+// findReplicas forgets what was known of the replicas and finds those of the Deployment.
+func (a *AddOn) findReplicas(ctx context.Context) error {
+	a.replicas = make([]replica, a.options.Replicas)
+	return a.find(ctx)
+}
+
+// find waits until every replica that should run is ready, and gives those without a Pod one that is nobody's.
+func (a *AddOn) find(ctx context.Context) error {
+	var missing string
+	err := wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		pods, err := a.host.CoreV1().Pods(karmadaSystem).List(ctx, metav1.ListOptions{LabelSelector: replicaLabels})
+		if err != nil {
+			missing = err.Error()
+			return false, nil
+		}
+		missing = a.assign(pods.Items)
+		return missing == "", nil
+	})
+	if err != nil {
+		return fmt.Errorf("the add-on's replicas: %s: %w", missing, err)
+	}
+	return nil
+}
+
+// assign says what is missing until every replica has a Pod that is ready; "" is nothing.
+func (a *AddOn) assign(pods []corev1.Pod) string {
+	ready := map[string]string{}
+	var free []string
+	for i := range pods {
+		pod := &pods[i]
+		_, managed := pod.Labels[hashLabel]
+		if pod.DeletionTimestamp != nil || !podReady(pod) {
+			continue
+		}
+		ready[pod.Name] = processAddress(pod.Status.PodIP)
+		taken := slices.ContainsFunc(a.replicas, func(r replica) bool { return r.pod == pod.Name })
+		if managed && !taken {
+			free = append(free, pod.Name)
+		}
+	}
+	slices.Sort(free)
+	for i := range a.replicas {
+		r := &a.replicas[i]
+		if r.stopped {
+			continue
+		}
+		if _, isReady := ready[r.pod]; !isReady && !r.alone && len(free) > 0 {
+			r.pod, free = free[0], free[1:]
+		}
+		found, isReady := ready[r.pod]
+		if !isReady {
+			return fmt.Sprintf("replica %d is not ready", i)
+		}
+		r.address = found
+	}
+	return ""
+}
+
+func podReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// processAddress is where the processes of a Pod listen: on this machine's loopback (see package node).
+func processAddress(podIP string) string {
+	_, rest, _ := strings.Cut(podIP, ".")
+	return "127." + rest
+}
+
+func (a *AddOn) deletePod(ctx context.Context, name string, grace *int64) error {
+	err := a.host.CoreV1().Pods(karmadaSystem).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: grace})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete Pod %s: %w", name, err)
+	}
+	return a.waitGone(ctx, name)
+}
+
+func (a *AddOn) waitGone(ctx context.Context, name string) error {
+	err := wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		_, err := a.host.CoreV1().Pods(karmadaSystem).Get(ctx, name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		return fmt.Errorf("pod %s does not end: %w", name, err)
+	}
+	return nil
+}
+
+func (a *AddOn) replicaAddress(i int, port string) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return "", err
+	}
+	if a.replicas[i].address == "" {
+		return "", fmt.Errorf("replica %d does not run", i)
+	}
+	return net.JoinHostPort(a.replicas[i].address, port), nil
+}
+
+// ReplicaName returns the name under which replica i holds Leases: that of its Pod.
+func (a *AddOn) ReplicaName(i int) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return "", err
+	}
+	return a.replicas[i].pod, nil
+}
+
+// WebhookAddress returns the address at which a replica serves its webhooks.
+func (a *AddOn) WebhookAddress(i int) (string, error) { return a.replicaAddress(i, webhookPort) }
+
+// MetricsAddress returns the address at which a replica serves its metrics.
+func (a *AddOn) MetricsAddress(i int) (string, error) { return a.replicaAddress(i, metricsPort) }
+
+// HealthAddress returns the address at which a replica serves its health probes.
+func (a *AddOn) HealthAddress(i int) (string, error) { return a.replicaAddress(i, healthPort) }
