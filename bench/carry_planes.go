@@ -66,7 +66,7 @@ type carriedPlanes struct {
 
 // openPlanes creates the subjects' namespace and policies. After it, no other process writes a status in the cell.
 func (s *stage) openPlanes(ctx context.Context) (*carriedPlanes, error) {
-	if err := s.addOn.StopAgent(cell); err != nil {
+	if err := s.addOn.Configure(ctx, func(o *federation.AddOnOptions) { o.WithoutAgents = true }); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()
@@ -151,8 +151,8 @@ const (
 
 // interpret restarts the add-on in a mode and waits until the other mode is not registered any more.
 func (s *stage) interpret(ctx context.Context, mode string) error {
-	s.addOn.SetArgs("--interpreter-mode=" + mode)
-	if err := errors.Join(s.addOn.Stop(0), s.addOn.Start(ctx, 0)); err != nil {
+	err := s.addOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Args = []string{"--interpreter-mode=" + mode} })
+	if err != nil {
 		return err
 	}
 	hub, err := s.client(hubPlane, federation.Admin)

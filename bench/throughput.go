@@ -7,13 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
@@ -143,29 +142,20 @@ func (t *throughput) measure(ctx context.Context, targets []target) error {
 	return nil
 }
 
-// restartOnOneCore restarts the replica. It inherits the environment of this process, which has read the variable at its
-// start and is not affected.
-func (s *stage) restartOnOneCore(ctx context.Context) (err error) {
-	if err := s.addOn.Stop(0); err != nil {
-		return err
-	}
-	name, value, _ := strings.Cut(oneCore, "=")
-	before, had := os.LookupEnv(name)
-	if err := os.Setenv(name, value); err != nil {
-		return err
-	}
-	defer func() {
-		restore := os.Unsetenv(name)
-		if had {
-			restore = os.Setenv(name, before)
-		}
-		err = errors.Join(err, restore)
-	}()
-	return s.addOn.Start(ctx, 0)
+// restartOnOneCore has the replica use one core.
+func (s *stage) restartOnOneCore(ctx context.Context) error {
+	return s.addOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Env = []string{oneCore} })
 }
 
-// pid is the id of a process of the federation, or 0.
+// pid is the id of a process of the federation or of the replica, or 0.
 func (s *stage) pid(name string) int {
+	if name == replica {
+		id, err := s.addOn.ProcessID(0)
+		if err != nil {
+			return 0
+		}
+		return id
+	}
 	for _, process := range s.federation.Status() {
 		if process.Name == name && process.Running {
 			return process.PID

@@ -28,8 +28,8 @@ const addOnUser = "karmada-compute"
 // clientCASecret is the Secret on the host with the CA of those who call the webhooks.
 const clientCASecret = "karmada-compute-client-ca"
 
-// addOnCommands are the commands that are installed, and the one that installs them.
-var addOnCommands = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", "./cmd/karmadactl"}
+// addOnCommands are the commands that are installed.
+var addOnCommands = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell"}
 
 // AddOnOptions configure the add-on.
 type AddOnOptions struct {
@@ -37,6 +37,8 @@ type AddOnOptions struct {
 	Replicas int
 	// Args are additional arguments of the hub binary.
 	Args []string
+	// Env is added to the environment of the hub binary, as NAME=value.
+	Env []string
 	// WithoutAgents leaves the cells without agents.
 	WithoutAgents bool
 }
@@ -97,11 +99,11 @@ func (a *AddOn) start(ctx context.Context) error {
 	return a.enable(ctx)
 }
 
-// Configure enables the add-on again with other arguments of the hub binary, and waits until every replica has them.
-func (a *AddOn) Configure(ctx context.Context, args ...string) error {
+// Configure enables the add-on again with changed options, and waits until every replica has them.
+func (a *AddOn) Configure(ctx context.Context, change func(*AddOnOptions)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.options.Args = args
+	change(&a.options)
 	return a.enable(ctx)
 }
 
@@ -185,6 +187,14 @@ func (a *AddOn) writeValues() (string, error) {
 	}
 	host["replicas"], host["extraArgs"] = a.options.Replicas, slices.Clone(a.options.Args)
 	host["topologySpread"] = []any{}
+	var env []any
+	for _, variable := range a.options.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		env = append(env, map[string]any{"name": name, "value": value})
+	}
+	if len(env) > 0 {
+		host["extraEnv"] = env
+	}
 	agents["enabled"], agents["replicas"] = !a.options.WithoutAgents, 1
 	// A cell counts the room of every node, and what the agent takes is not for Instances.
 	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}

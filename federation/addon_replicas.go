@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ const (
 // replica is the Pod that counts as one of the replicas; none while it is stopped.
 type replica struct {
 	pod, address string
+	pid          int
 	// alone is a Pod without a Deployment, which has arguments of its own.
 	alone bool
 	// stopped replicas are not counted in the Deployment.
@@ -209,7 +211,7 @@ func (a *AddOn) find(ctx context.Context) error {
 
 // assign says what is missing until every replica has a Pod that is ready; "" is nothing.
 func (a *AddOn) assign(pods []corev1.Pod) string {
-	ready := map[string]string{}
+	ready := map[string]replica{}
 	var free []string
 	for i := range pods {
 		pod := &pods[i]
@@ -217,7 +219,7 @@ func (a *AddOn) assign(pods []corev1.Pod) string {
 		if pod.DeletionTimestamp != nil || !podReady(pod) {
 			continue
 		}
-		ready[pod.Name] = processAddress(pod.Status.PodIP)
+		ready[pod.Name] = replica{address: processAddress(pod.Status.PodIP), pid: processOf(pod)}
 		taken := slices.ContainsFunc(a.replicas, func(r replica) bool { return r.pod == pod.Name })
 		if managed && !taken {
 			free = append(free, pod.Name)
@@ -236,7 +238,7 @@ func (a *AddOn) assign(pods []corev1.Pod) string {
 		if !isReady {
 			return fmt.Sprintf("replica %d is not ready", i)
 		}
-		r.address = found
+		r.address, r.pid = found.address, found.pid
 	}
 	return ""
 }
@@ -251,6 +253,18 @@ func podReady(pod *corev1.Pod) bool {
 func processAddress(podIP string) string {
 	_, rest, _ := strings.Cut(podIP, ".")
 	return "127." + rest
+}
+
+// processOf is the id of the process of a Pod's container, or 0.
+func processOf(pod *corev1.Pod) int {
+	if len(pod.Status.ContainerStatuses) == 0 {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimPrefix(pod.Status.ContainerStatuses[0].ContainerID, "process://"))
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 func (a *AddOn) deletePod(ctx context.Context, name string, grace *int64) error {
@@ -282,6 +296,16 @@ func (a *AddOn) replicaAddress(i int, port string) (string, error) {
 		return "", fmt.Errorf("replica %d does not run", i)
 	}
 	return net.JoinHostPort(a.replicas[i].address, port), nil
+}
+
+// ProcessID returns the process id of replica i, 0 while it does not run.
+func (a *AddOn) ProcessID(i int) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.check(i); err != nil {
+		return 0, err
+	}
+	return a.replicas[i].pid, nil
 }
 
 // ReplicaName returns the name under which replica i holds Leases: that of its Pod.

@@ -20,6 +20,9 @@ import (
 // balancer, isolated agents and the keeper.
 const ownCommand = "./cmd/federation"
 
+// karmadactlCommand is Karmada's karmadactl with the add-on; it joins cells and enables the add-on.
+const karmadactlCommand = "./cmd/karmadactl"
+
 func (o Options) builder(p *progress) *tools.Builder {
 	return &tools.Builder{Repository: o.Repository, Cache: o.Cache, Printf: p.printf}
 }

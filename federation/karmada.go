@@ -240,7 +240,7 @@ func (f *Federation) join(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, f.binary("karmadactl"), "join", cell.Name,
+	cmd := exec.CommandContext(ctx, filepath.Join(f.binFolder(), "karmadactl"), "join", cell.Name,
 		"--kubeconfig="+hubConfig, "--cluster-kubeconfig="+cellConfig)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

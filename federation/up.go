@@ -39,7 +39,7 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.buildOwn(ctx, ownCommand); err != nil {
+	if err := f.buildOwn(ctx, ownCommand, karmadactlCommand); err != nil {
 		return nil, err
 	}
 	if !o.Detached {

@@ -121,7 +121,7 @@ func (d *demo) run(ctx context.Context) error {
 
 func (d *demo) boot(ctx context.Context) error {
 	var err error
-	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Detached: d.keep, Out: d.screen})
+	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ func upCommand() *cobra.Command {
 }
 
 func up(ctx context.Context, options federation.Options, addOn bool) error {
+	options.Host = options.Host || addOn
 	f, err := federation.Up(ctx, options)
 	if err != nil {
 		return err

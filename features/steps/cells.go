@@ -53,10 +53,10 @@ func addCellSteps(sc sentences) {
 	})
 }
 
-// bringBack starts a cell again, and the add-on's agent there: it ends when it cannot renew its lease, and a kubelet starts
-// it again.
+// bringBack starts a cell again and waits until its node has restarted the add-on's agent, which ends when it cannot renew
+// its lease.
 func (s *scenario) bringBack(ctx context.Context, cell string) error {
-	return errors.Join(s.federation.StartCell(ctx, cell), s.addOn.StopAgent(cell), s.addOn.StartAgent(ctx, cell))
+	return errors.Join(s.federation.StartCell(ctx, cell), s.addOn.WaitAgent(ctx, cell))
 }
 
 // extraCell is a cell that is added once, for whichever scenario is first: most need none, and each takes a while to start.
@@ -83,7 +83,7 @@ func (c *extraCell) add(ctx context.Context, w *World) error {
 	c.once.Do(func() {
 		begin := time.Now()
 		if c.err = w.federation.AddCell(ctx, c.Cell); c.err == nil {
-			c.err = w.addOn.AddCell(ctx, c.Name)
+			c.err = w.addOn.WaitAgent(ctx, c.Name)
 		}
 		fmt.Fprintf(w.out, "cell %s added in %s\n", c.Name, time.Since(begin).Round(time.Millisecond))
 	})

@@ -89,22 +89,19 @@ func replicaUndo(replica int) string { return fmt.Sprintf("replica %d", replica)
 
 // startAgain has a replica run as it is found by every scenario.
 func (s *scenario) startAgain(ctx context.Context, replica int) error {
-	return errors.Join(s.addOn.Stop(replica), s.addOn.Start(ctx, replica))
+	return errors.Join(s.addOn.Stop(ctx, replica), s.addOn.Start(ctx, replica))
 }
 
 func (s *scenario) change(ctx context.Context, replica int, what string) error {
 	switch what {
 	case "stopped":
-		return s.addOn.Stop(replica)
+		return s.addOn.Stop(ctx, replica)
 	case "killed":
-		return s.addOn.Kill(replica)
+		return s.addOn.Kill(ctx, replica)
 	case "restarted without controllers":
-		return errors.Join(s.addOn.Stop(replica), s.addOn.Start(ctx, replica, "--controllers=-*"))
+		return errors.Join(s.addOn.Stop(ctx, replica), s.addOn.Start(ctx, replica, "--controllers=-*"))
 	case "restarted":
-		// As a rolling update does.
-		if err := s.addOn.Stop(replica); err != nil {
-			return err
-		}
+		return s.addOn.Restart(ctx, replica)
 	}
 	begin := time.Now()
 	if err := s.addOn.Start(ctx, replica); err != nil {

@@ -18,7 +18,6 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,7 +69,7 @@ func Start(ctx context.Context, report *Report, name, mode string) (*World, erro
 		}
 	}
 	out := prefixed{report.out, name + " "}
-	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Out: out})
+	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Host: true, Out: out})
 	if err != nil {
 		return nil, err
 	}
@@ -136,12 +135,7 @@ var interpreters = map[string]client.Object{
 
 // Interpret restarts the add-on in a mode and waits until nothing of the other is registered.
 func (w *World) Interpret(ctx context.Context, mode string) error {
-	w.addOn.SetArgs(addOnArgs(mode)...)
-	var restarts errgroup.Group
-	for i := range w.addOn.Replicas() {
-		restarts.Go(func() error { return errors.Join(w.addOn.Stop(i), w.addOn.Start(ctx, i)) })
-	}
-	if err := restarts.Wait(); err != nil {
+	if err := w.addOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Args = addOnArgs(mode) }); err != nil {
 		return err
 	}
 	hub := w.client("hub", admin)

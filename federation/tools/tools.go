@@ -24,7 +24,6 @@ const (
 	KarmadaWebhook             = "karmada-webhook"
 	KarmadaAggregatedAPIServer = "karmada-aggregated-apiserver"
 	KarmadaAgent               = "karmada-agent"
-	Karmadactl                 = "karmadactl"
 )
 
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
@@ -61,7 +60,6 @@ func all() []tool {
 		{shared, karmada + "webhook", KarmadaWebhook},
 		{shared, karmada + "aggregated-apiserver", KarmadaAggregatedAPIServer},
 		{shared, karmada + "agent", KarmadaAgent},
-		{shared, karmada + "karmadactl", Karmadactl},
 		{"kwok", "sigs.k8s.io/kwok/cmd/kwok", Kwok},
 	}
 }

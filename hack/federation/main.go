@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -24,8 +25,11 @@ import (
 
 const command = "./cmd/federation"
 
-// addOn are the commands that the add-on consists of.
-var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell"}
+// karmadactl is Karmada's, with the addon.
+const karmadactl = "./cmd/karmadactl"
+
+// addOn are the commands that the add-on consists of, and the one that enables it.
+var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", karmadactl}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -50,6 +54,12 @@ func run(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	switch {
+	case len(args) == 2 && args[0] == "tool" && args[1] == filepath.Base(karmadactl):
+		built, err := b.Own(ctx, karmadactl)
+		if err == nil {
+			fmt.Println(built[args[1]])
+		}
+		return "", err
 	case len(args) == 2 && args[0] == "tool":
 		built, err := b.Build(ctx, args[1])
 		if err == nil {
