@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// chart writes the generated files of the chart: copies of the CRDs and roles that are generated elsewhere, so that there is
-// one source of each, and the table of values in its README. Run it after the other generators, from the root of the repository.
+// chart writes the generated files of the chart: copies of CRDs, roles and webhook configurations, so that there is one
+// source of each, and the table of values in its README. Run it after the other generators, from the root of the repository.
 package main
 
 import (
@@ -26,6 +26,10 @@ var copies = map[string]string{
 	"files/roles/hub.yaml":                "hub/access/hub/role.yaml",
 	"files/roles/project.yaml":            "hub/access/project/role.yaml",
 	"files/roles/cell.yaml":               "cell/access/role.yaml",
+
+	"files/configurations/admission.yaml":     "webhook/configuration.yaml",
+	"files/configurations/interpreter.yaml":   "policies/interpreter.yaml",
+	"files/configurations/customization.yaml": "interpreter/customization/customization.yaml",
 }
 
 func main() {
