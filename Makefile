@@ -34,13 +34,14 @@ build: ## Build every binary into bin/.
 	go build -o $(BIN)/ ./cmd/...
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC and the customization in Lua.
+generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua and the chart's files.
 	$(CONTROLLER_GEN) object paths=./api/... paths=./milo
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-hub paths=./hub/access/hub output:rbac:dir=hub/access/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
 	go run ./hack/customization interpreter/customization
+	go run ./hack/chart
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.

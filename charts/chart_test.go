@@ -1,0 +1,162 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/karmada-compute/karmada-compute/charts"
+)
+
+// set are values by their keys with dots.
+type set map[string]any
+
+// values builds the map that Helm takes.
+func values(sets ...set) map[string]any {
+	result := map[string]any{}
+	for _, one := range sets {
+		for key, value := range one {
+			in := result
+			names := strings.Split(key, ".")
+			for _, name := range names[:len(names)-1] {
+				if _, ok := in[name].(map[string]any); !ok {
+					in[name] = map[string]any{}
+				}
+				in = in[name].(map[string]any)
+			}
+			in[names[len(names)-1]] = value
+		}
+	}
+	return result
+}
+
+// parts are the values that enable each part.
+var parts = map[string]set{
+	"host": {},
+	"hub":  {"host.enabled": false, "hub.enabled": true},
+	"milo": {"host.enabled": false, "milo.enabled": true},
+}
+
+func render(t testing.TB, sets ...set) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := charts.Render(values(sets...), charts.Release{})
+	if err != nil {
+		t.Fatalf("render %v: %v", sets, err)
+	}
+	return objects
+}
+
+// none is what a query returns about an object that is not rendered.
+const none = "(no such object)"
+
+// query returns what a JSONPath template finds in the object "Kind/name".
+func query(t testing.TB, objects []*unstructured.Unstructured, object, template string) string {
+	t.Helper()
+	found := find(objects, object)
+	if found == nil {
+		return none
+	}
+	path := jsonpath.New(object).AllowMissingKeys(true)
+	if err := path.Parse(template); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := path.Execute(&out, found.Object); err != nil {
+		t.Fatalf("%s in %s: %v", template, object, err)
+	}
+	return out.String()
+}
+
+func find(objects []*unstructured.Unstructured, object string) *unstructured.Unstructured {
+	for _, candidate := range objects {
+		if object == id(candidate) {
+			return candidate
+		}
+	}
+	return nil
+}
+
+func id(object *unstructured.Unstructured) string { return object.GetKind() + "/" + object.GetName() }
+
+// TestOnePart: what a release installs has the labels of its part and no name twice, and a release of two parts is refused.
+func TestOnePart(t *testing.T) {
+	for part, enabled := range parts {
+		objects := render(t, enabled, set{"host.separateWebhooks": true, "webhooks.register": false, "webhooks.addOnUsers": []any{"a"}})
+		names := map[string]bool{}
+		for _, object := range objects {
+			if name := object.GetNamespace() + "/" + id(object); names[name] {
+				t.Errorf("%s has %s twice", part, name)
+			} else {
+				names[name] = true
+			}
+			labels := object.GetLabels()
+			if labels["app.kubernetes.io/name"] != "karmada-compute" || labels["app.kubernetes.io/instance"] != "karmada-compute" {
+				t.Errorf("%s has labels %v", id(object), labels)
+			}
+		}
+	}
+	if objects := render(t, set{"host.enabled": false}); len(objects) > 0 {
+		t.Errorf("no part has %d objects", len(objects))
+	}
+	_, err := charts.Render(values(parts["hub"], set{"host.enabled": true}), charts.Release{})
+	if err == nil || !strings.Contains(err.Error(), "host.enabled and hub.enabled") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestInstallOrder: what others need comes first.
+func TestInstallOrder(t *testing.T) {
+	position := map[string]int{}
+	for i, object := range render(t, parts["hub"]) {
+		position[id(object)] = i
+	}
+	order := []string{
+		"Namespace/karmada-compute-system", "CustomResourceDefinition/instances.compute.datumapis.com",
+		"ClusterRole/karmada-compute-cell", "ClusterRoleBinding/karmada-compute-cell", "Deployment/karmada-compute-cell",
+		"ClusterPropagationPolicy/karmada-compute-cell",
+	}
+	for i := 1; i < len(order); i++ {
+		if position[order[i-1]] >= position[order[i]] {
+			t.Errorf("%s comes before %s", order[i], order[i-1])
+		}
+	}
+}
+
+// TestManagedBy: the addon can say that it manages the objects.
+func TestManagedBy(t *testing.T) {
+	objects, err := charts.Render(nil, charts.Release{Name: "mine", Namespace: "elsewhere", ManagedBy: "karmadactl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		labels := object.GetLabels()
+		if labels["app.kubernetes.io/managed-by"] != "karmadactl" || labels["app.kubernetes.io/instance"] != "mine" {
+			t.Errorf("%s has labels %v", id(object), labels)
+		}
+	}
+	if namespace := find(objects, "Deployment/karmada-compute").GetNamespace(); namespace != "elsewhere" {
+		t.Errorf("namespace is %q", namespace)
+	}
+	// The binary's webhook configurations name the Service in karmada-system.
+	if args := query(t, objects, "Deployment/karmada-compute", "{.spec.template.spec.containers[0].args}"); !strings.Contains(args,
+		`"--webhook-url=https://karmada-compute-webhook.elsewhere.svc:443"`) {
+		t.Error(args)
+	}
+}
+
+// TestOldAPIServer: an API server that is too old is refused, with both versions.
+func TestOldAPIServer(t *testing.T) {
+	_, err := charts.Render(nil, charts.Release{KubeVersion: "v1.30.9"})
+	if err == nil || !strings.Contains(err.Error(), "v1.30.9") || !strings.Contains(err.Error(), ">=1.31") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := charts.Render(nil, charts.Release{KubeVersion: "new"}); err == nil || !strings.Contains(err.Error(), `"new"`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,144 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/charts"
+)
+
+// An optionCase sets an option and says what a query must then find in an object, and must not find with the default.
+type optionCase struct {
+	option string
+	value  any
+	object string
+	query  string
+	want   string
+	// with are further values, for the comparison too.
+	with set
+}
+
+const (
+	host      = "Deployment/karmada-compute"
+	serve     = "Deployment/karmada-compute-webhook"
+	agent     = "Deployment/karmada-compute-cell"
+	account   = "ServiceAccount/karmada-compute"
+	service   = "Service/karmada-compute-webhook"
+	policy    = "ClusterPropagationPolicy/karmada-compute-cell"
+	pod       = "{.spec.template.spec}"
+	args      = "{.spec.template.spec.containers[0].args}"
+	container = "{.spec.template.spec.containers[0]}"
+	volumes   = "{.spec.template.spec.volumes}"
+	certs     = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
+)
+
+// other is a map of strings, as labels and annotations are.
+var other = map[string]any{"example.com/team": "compute"}
+
+// cases by part.
+var cases = map[string][]optionCase{
+	"host": slices.Concat(hostCases, webhookCases, accessCases),
+	"hub":  slices.Concat(hubCases, agentCases),
+	"milo": miloCases,
+}
+
+func TestOptions(t *testing.T) {
+	for part, enabled := range parts {
+		for _, c := range cases[part] {
+			t.Run(fmt.Sprintf("%s/%s=%v", part, c.option, c.value), func(t *testing.T) {
+				if got := query(t, render(t, enabled, c.with, set{c.option: c.value}), c.object, c.query); !strings.Contains(got, c.want) {
+					t.Errorf("%s has %s without %s", c.object, got, c.want)
+				}
+				if got := query(t, render(t, enabled, c.with), c.object, c.query); strings.Contains(got, c.want) {
+					t.Errorf("%s has %s with the default, too: %s", c.object, c.want, got)
+				}
+			})
+		}
+	}
+}
+
+// TestEveryOptionHasCases: there is a case for every option of values.yaml, and for no other.
+func TestEveryOptionHasCases(t *testing.T) {
+	options, _, err := charts.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := map[string]bool{}
+	for _, c := range slices.Concat(cases["host"], cases["hub"], cases["milo"]) {
+		tested[c.option] = true
+	}
+	for _, option := range options {
+		if !tested[option.Key] {
+			t.Errorf("%s is not tested", option.Key)
+		}
+		delete(tested, option.Key)
+		if option.Comment == "" {
+			t.Errorf("%s has no comment", option.Key)
+		}
+	}
+	for key := range tested {
+		t.Errorf("%s is tested but not in values.yaml", key)
+	}
+}
+
+var hostCases = []optionCase{
+	{option: "image.registry", value: "registry.example:5000", object: host, query: container, want: `"registry.example:5000/karmada-compute/karmada-compute:`},
+	{option: "image.repository", value: "mine/compute", object: host, query: container, want: `"image":"mine/compute:`},
+	{option: "image.tag", value: "v9", object: host, query: container, want: `"image":"karmada-compute/karmada-compute:v9"`},
+	{option: "image.digest", value: "sha256:" + strings.Repeat("ab", 32), object: host, query: container, want: `"image":"karmada-compute/karmada-compute@sha256:abab`},
+	{option: "image.pullPolicy", value: "Always", object: host, query: container, want: `"imagePullPolicy":"Always"`},
+	{option: "image.pullSecrets", value: []any{"mine"}, object: host, query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine"},
+	{option: "commonLabels", value: other, object: service, query: "{.metadata.labels}", want: "example.com/team"},
+	{option: "commonLabels", value: other, object: host, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
+	{option: "commonAnnotations", value: other, object: service, query: "{.metadata.annotations}", want: "example.com/team"},
+	{option: "logging.verbosity", value: 4, object: host, query: args, want: `"-v=4"`},
+	{option: "logging.format", value: "json", object: host, query: args, want: `"--logging-format=json"`},
+	{option: "profiling", value: true, object: host, query: args, want: `"--profiling=true"`},
+	{option: "controllers.select", value: []any{"*", "-projection"}, object: host, query: args, want: `"--controllers=*,-projection"`},
+	{option: "controllers.concurrency", value: 3, object: host, query: args, want: `"--concurrency=3"`},
+	{option: "controllers.projectConcurrency", value: 3, object: host, query: args, want: `"--project-concurrency=3"`},
+	{option: "controllers.shards", value: 3, object: host, query: args, want: `"--shards=3"`},
+	{option: "controllers.leaseDuration", value: "1m30s", object: host, query: args, want: `"--lease-duration=1m30s"`},
+	{option: "controllers.cellFailoverAfter", value: "0s", object: host, query: args, want: `"--cell-failover-after=0s"`},
+	{option: "host.enabled", value: false, object: host, query: pod, want: none},
+	{option: "host.replicas", value: 3, object: host, query: "{.spec.replicas}", want: "3"},
+	{option: "host.separateWebhooks", value: true, object: host, query: args, want: `"--webhooks="`},
+	{option: "host.separateWebhooks", value: true, object: serve, query: args, want: `"--controllers=-*"`},
+	{option: "host.separateWebhooks", value: true, object: "PodDisruptionBudget/karmada-compute-webhook", query: "{.spec.selector.matchLabels}", want: `"webhook"`},
+	{option: "host.bindAddress", value: "$(POD_IP)", object: host, query: args, want: `"--webhook-bind-address=$(POD_IP)"`},
+	{option: "host.bindAddress", value: "$(POD_IP)", object: host, query: args, want: `"--metrics-bind-address=$(POD_IP):8080"`},
+	{option: "host.bindAddress", value: "$(POD_IP)", object: host, query: args, want: `"--health-probe-bind-address=$(POD_IP):8081"`},
+	{option: "host.extraArgs", value: []any{"--shards=5"}, object: host, query: args, want: `"--shards=5"]`},
+	{option: "host.extraEnv", value: []any{map[string]any{"name": "GOGC", "value": "50"}}, object: host, query: container, want: `{"name":"GOGC","value":"50"}`},
+	{option: "host.podLabels", value: other, object: host, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
+	{option: "host.podAnnotations", value: other, object: host, query: "{.spec.template.metadata.annotations}", want: "example.com/team"},
+	{option: "host.annotations", value: other, object: host, query: "{.metadata.annotations}", want: "example.com/team"},
+	{option: "host.resources", value: map[string]any{"limits": map[string]any{"cpu": "2"}}, object: host, query: container, want: `"cpu":"2"`},
+	{option: "host.nodeSelector", value: other, object: host, query: pod, want: `"nodeSelector":{"example.com/team":"compute"}`},
+	{option: "host.tolerations", value: []any{map[string]any{"operator": "Exists"}}, object: host, query: pod, want: `"tolerations":[{"operator":"Exists"}]`},
+	{option: "host.antiAffinity", value: "required", object: host, query: pod, want: `"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{`},
+	{option: "host.topologySpread", value: []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}}, object: host, query: pod, want: `"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"`},
+	{option: "host.topologySpread", value: []any{}, object: host, query: "spread: {.spec.template.spec.topologySpreadConstraints}.", want: "spread: ."},
+	{option: "host.priorityClassName", value: "mine", object: host, query: pod, want: `"priorityClassName":"mine"`},
+	{option: "host.podDisruptionBudget.enabled", value: false, object: "PodDisruptionBudget/karmada-compute", query: "{.spec}", want: none},
+	{option: "host.podDisruptionBudget.maxUnavailable", value: "50%", object: "PodDisruptionBudget/karmada-compute", query: "{.spec.maxUnavailable}", want: "50%"},
+	{option: "host.networkPolicy.enabled", value: false, object: "NetworkPolicy/karmada-compute", query: "{.spec}", want: none},
+	{option: "host.networkPolicy.webhookFrom", value: peers, object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"webhook"}]}`},
+	{option: "host.networkPolicy.metricsFrom", value: peers, object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`},
+	{option: "host.networkPolicy.egress", value: []any{map[string]any{"to": peers}}, object: "NetworkPolicy/karmada-compute", query: "{.spec}", want: `"policyTypes":["Ingress","Egress"]`},
+	{option: "host.serviceAccount.create", value: false, object: account, query: "{.metadata.labels}", want: none},
+	{option: "host.serviceAccount.name", value: "mine", object: host, query: pod, want: `"serviceAccountName":"mine"`},
+	{option: "host.serviceAccount.annotations", value: other, object: account, query: "{.metadata.annotations}", want: "example.com/team"},
+	{option: "host.service.type", value: "LoadBalancer", object: service, query: "{.spec.type}", want: "LoadBalancer"},
+	{option: "host.service.annotations", value: other, object: service, query: "{.metadata.annotations}", want: "example.com/team"},
+	{option: "host.service.nodePort", value: 30443, object: service, query: "{.spec.ports[0].nodePort}", want: "30443", with: set{"host.service.type": "NodePort"}},
+	{option: "host.metrics.enabled", value: false, object: host, query: args, want: `"--metrics-bind-address=0"`},
+	{option: "featureGates", value: map[string]any{"NetworkAccessReview": false, "ReferencedDataAccessReview": true}, object: host, query: args, want: `"--feature-gates=NetworkAccessReview=false,ReferencedDataAccessReview=true"`},
+}
+
+var peers = []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/8"}}}
