@@ -5,35 +5,35 @@ Feature: Least privilege
     Then in plane "<plane>" user "<user>" <may> <verb> "<resource>"
 
     Examples: what a cell's agent may do
-      | plane         | user                 | may     | verb   | resource                                         |
-      | cell/dfw      | karmada-compute-cell | may     | create | pods                                             |
-      | cell/dfw      | karmada-compute-cell | may     | patch  | workloaddeployments.compute.datumapis.com/status |
-      | cell/dfw      | karmada-compute-cell | may not | patch  | workloaddeployments.compute.datumapis.com        |
-      | cell/dfw      | karmada-compute-cell | may     | list   | secrets                                          |
-      | cell/dfw      | karmada-compute-cell | may not | get    | secrets                                          |
-      | cell/dfw      | karmada-compute-cell | may not | create | secrets                                          |
-      | cell/dfw      | karmada-compute-cell | may not | patch  | configmaps                                       |
-      | cell/dfw      | karmada-compute-cell | may not | create | namespaces                                       |
-      | hub           | karmada-compute-cell | may not | get    | workloaddeployments.compute.datumapis.com        |
-      | hub           | karmada-compute-cell | may not | list   | namespaces                                       |
-      | hub           | karmada-compute-cell | may not | list   | secrets                                          |
-      | project/north | karmada-compute-cell | may not | list   | secrets                                          |
-      | milo          | karmada-compute-cell | may not | list   | projects.resourcemanager.miloapis.com            |
-      | project/north | karmada-compute-cell | may not | get    | workloads.compute.datumapis.com                  |
+      | plane         | user                                                              | may     | verb   | resource                                         |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | create | pods                                             |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | patch  | workloaddeployments.compute.datumapis.com/status |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | workloaddeployments.compute.datumapis.com        |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | list   | secrets                                          |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | secrets                                          |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | secrets                                          |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | configmaps                                       |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | namespaces                                       |
+      | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | workloaddeployments.compute.datumapis.com        |
+      | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | namespaces                                       |
+      | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | secrets                                          |
+      | project/north | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | secrets                                          |
+      | milo          | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | projects.resourcemanager.miloapis.com            |
+      | project/north | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | workloads.compute.datumapis.com                  |
 
     Examples: what the hub's controllers may do
-      | plane         | user            | may     | verb   | resource                                         |
-      | hub           | karmada-compute | may     | create | workloaddeployments.compute.datumapis.com        |
-      | hub           | karmada-compute | may not | patch  | workloaddeployments.compute.datumapis.com/status |
-      | hub           | karmada-compute | may     | patch  | secrets                                          |
-      | hub           | karmada-compute | may not | update | secrets                                          |
-      | hub           | karmada-compute | may not | patch  | serviceaccounts                                  |
-      | hub           | karmada-compute | may not | create | clusterroles.rbac.authorization.k8s.io           |
-      | hub           | karmada-compute | may not | patch  | clusters.cluster.karmada.io                      |
-      | project/north | karmada-compute | may     | patch  | workloads.compute.datumapis.com/status           |
-      | project/north | karmada-compute | may not | delete | workloads.compute.datumapis.com                  |
-      | project/north | karmada-compute | may     | get    | secrets                                          |
-      | project/north | karmada-compute | may not | create | secrets                                          |
-      | project/north | karmada-compute | may not | patch  | configmaps                                       |
-      | cell/dfw      | karmada-compute | may not | list   | secrets                                          |
-      | cell/dfw      | karmada-compute | may not | list   | pods                                             |
+      | plane         | user                                                 | may     | verb   | resource                                         |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may     | create | workloaddeployments.compute.datumapis.com        |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | patch  | workloaddeployments.compute.datumapis.com/status |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may     | patch  | secrets                                          |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | update | secrets                                          |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | patch  | serviceaccounts                                  |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | create | clusterroles.rbac.authorization.k8s.io           |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | patch  | clusters.cluster.karmada.io                      |
+      | project/north | karmada-compute                                      | may     | patch  | workloads.compute.datumapis.com/status           |
+      | project/north | karmada-compute                                      | may not | delete | workloads.compute.datumapis.com                  |
+      | project/north | karmada-compute                                      | may     | get    | secrets                                          |
+      | project/north | karmada-compute                                      | may not | create | secrets                                          |
+      | project/north | karmada-compute                                      | may not | patch  | configmaps                                       |
+      | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | secrets                                          |
+      | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | pods                                             |

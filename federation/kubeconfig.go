@@ -113,8 +113,15 @@ func identity(user string) subject {
 	if strings.HasPrefix(user, agentUserPrefix) {
 		return subject{name: user, groups: []string{agentGroup}}
 	}
+	if rest, ok := strings.CutPrefix(user, serviceAccountPrefix); ok {
+		namespace, _, _ := strings.Cut(rest, ":")
+		return subject{name: user, groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}
+	}
 	return subject{name: user, groups: []string{user}}
 }
+
+// serviceAccountPrefix is what the users of ServiceAccounts begin with.
+const serviceAccountPrefix = "system:serviceaccount:"
 
 // server returns the URL of a plane.
 func (f *Federation) server(plane string) (string, error) {

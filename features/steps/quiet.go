@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func (s *scenario) writes(in period) (map[string][]federation.Write, error) {
 			return nil, err
 		}
 		for _, write := range all {
-			if strings.HasPrefix(write.User, "karmada-compute") && write.Resource != leases && write.Time.Before(in.until) {
+			if slices.Contains(addOnUsers, write.User) && write.Resource != leases && write.Time.Before(in.until) {
 				result[plane] = append(result[plane], write)
 			}
 		}

@@ -187,14 +187,17 @@ func (s *scenario) shards(ctx context.Context) ([]coordinationv1.Lease, error) {
 
 // hasEveryShard waits until a replica has every project.
 func (s *scenario) hasEveryShard(ctx context.Context, replica int) error {
+	name, err := s.addOn.ReplicaName(replica)
+	if err != nil {
+		return err
+	}
 	return eventually(ctx, func(ctx context.Context) error {
 		shards, err := s.shards(ctx)
 		if err != nil {
 			return err
 		}
 		for i := range shards {
-			holder := shards[i].Spec.HolderIdentity
-			if holder == nil || *holder != fmt.Sprintf("karmada-compute-%d", replica) {
+			if holder := shards[i].Spec.HolderIdentity; holder == nil || *holder != name {
 				return fmt.Errorf("Lease %s is not held by replica %d", shards[i].Name, replica)
 			}
 		}

@@ -32,6 +32,9 @@ const (
 	admin    = "admin"
 	// addOnUser is who the add-on's controllers are.
 	addOnUser = "karmada-compute"
+	// addOnAccount is the add-on on the hub, and agentAccount its agent in a cell.
+	addOnAccount = "system:serviceaccount:karmada-system:karmada-compute"
+	agentAccount = "system:serviceaccount:karmada-compute-system:karmada-compute-cell"
 )
 
 // waiting is how many times more scenarios may wait for cells than run.
@@ -115,6 +118,9 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 	}
 	return nil
 }
+
+// addOnUsers are the add-on in all planes.
+var addOnUsers = []string{addOnUser, addOnAccount, agentAccount}
 
 // How Karmada learns what a WorkloadDeployment is; values of --interpreter-mode.
 const (
