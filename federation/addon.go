@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -185,7 +184,7 @@ func (a *AddOn) writeValues() (string, error) {
 	for key, value := range toNode {
 		host[key], agents[key] = value, value
 	}
-	host["replicas"], host["extraArgs"] = a.options.Replicas, slices.Clone(a.options.Args)
+	host["replicas"], host["extraArgs"] = a.options.Replicas, append([]string{}, a.options.Args...) // null is no list
 	host["topologySpread"] = []any{}
 	var env []any
 	for _, variable := range a.options.Env {
