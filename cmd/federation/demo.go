@@ -100,7 +100,7 @@ func (d *demo) run(ctx context.Context) error {
 		do       func(context.Context) error
 	}{
 		{"Start a Karmada hub, two cells, DFW and ORD, and a Milo stand-in in " + d.folder, d.boot},
-		{fmt.Sprintf("Start karmada-compute: %d replicas at the hub, one process in each cell", replicas), d.startAddOn},
+		{fmt.Sprintf("karmadactl addons enable karmada-compute: %d replicas on the host, an agent in each cell", replicas), d.startAddOn},
 		{"Create project " + projectName + " with locations in DFW and ORD", d.makeProject},
 		{"Create the Workload as " + consumer + " and follow it in the project", d.createWorkload},
 		{fmt.Sprintf("Scale placement %s to %d", scaledPlacement, scaledReplicas), d.scaleWorkload},

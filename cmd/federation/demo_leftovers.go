@@ -80,8 +80,8 @@ func (d *demo) searches(plane string) []search {
 	case "hub":
 		return []search{
 			deployments, namespaces,
-			{kind: "propagationpolicies", list: &policyv1alpha1.PropagationPolicyList{}},
-			{kind: "resourcebindings", list: &workv1alpha2.ResourceBindingList{}},
+			{kind: "propagationpolicies", list: &policyv1alpha1.PropagationPolicyList{}, ours: inHubNamespace},
+			{kind: "resourcebindings", list: &workv1alpha2.ResourceBindingList{}, ours: inHubNamespace},
 			{kind: "works", list: &workv1alpha1.WorkList{}, ours: d.isOurWork},
 		}
 	default:
