@@ -15,15 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// build builds a command of the repository: a test cannot import it.
-func build(t *testing.T, name string) string {
+// build builds both commands of the repository into a folder: a test cannot import them.
+func build(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
-	//nolint:gosec // The name is one of ours.
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../cmd/"+name).CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", name, err, out)
+	folder := t.TempDir()
+	//nolint:gosec // The folder is the test's.
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "../cmd/karmada-compute", "../cmd/karmada-compute-cell").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	return binary
+	return folder
 }
 
 // parse has the binary parse arguments: it prints its help only if it accepts those before.
@@ -55,8 +55,15 @@ func commands(t *testing.T, into map[string]map[string][]string, objects []*unst
 	}
 }
 
-// TestBinariesKnowTheirFlags: the binaries parse the arguments that they get in each example and with each option.
-func TestBinariesKnowTheirFlags(t *testing.T) {
+func TestBinaries(t *testing.T) {
+	folder := build(t)
+	t.Run("know their flags", func(t *testing.T) { knowTheirFlags(t, folder) })
+	t.Run("have the same defaults", func(t *testing.T) { haveTheSameDefaults(t, filepath.Join(folder, "karmada-compute")) })
+}
+
+// knowTheirFlags: the binaries parse the arguments that they get in each example and with each option.
+func knowTheirFlags(t *testing.T, folder string) {
+	t.Helper()
 	all := map[string]map[string][]string{}
 	for _, example := range examples(t) {
 		for part := range parts {
@@ -75,18 +82,18 @@ func TestBinariesKnowTheirFlags(t *testing.T) {
 	}
 	all["karmada-compute"]["unit"] = unitArgs(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		binary := build(t, name)
 		for _, arguments := range all[name] {
-			parse(t, binary, arguments)
+			parse(t, filepath.Join(folder, name), arguments)
 		}
 	}
 }
 
-// TestDefaultsAreOfTheBinaries: with the chart's defaults the host runs as the binary does without flags, but for where things are.
-func TestDefaultsAreOfTheBinaries(t *testing.T) {
+// haveTheSameDefaults: with the chart's defaults the host runs as the binary does without flags, but for where things are.
+func haveTheSameDefaults(t *testing.T, binary string) {
+	t.Helper()
 	// These differ on purpose.
-	own := []string{"--kubeconfig", "--milo-kubeconfig", "--replica-name", "--metrics-bind-address", "--webhooks", "--controllers"}
-	out, err := exec.CommandContext(t.Context(), build(t, "karmada-compute"), "--help").Output() //nolint:gosec // It was built from this checkout.
+	own := []string{"--kubeconfig", "--milo-kubeconfig", "--replica-name", "--webhooks", "--controllers"}
+	out, err := exec.CommandContext(t.Context(), binary, "--help").Output() //nolint:gosec // It was built from this checkout.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,15 +101,18 @@ func TestDefaultsAreOfTheBinaries(t *testing.T) {
 	if err := json.Unmarshal([]byte(query(t, render(t), host, args)), &arguments); err != nil {
 		t.Fatal(err)
 	}
-	help := strings.Join(strings.Fields(string(out)), " ")
+	descriptions := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		name, description, _ := strings.Cut(strings.TrimSpace(line), " ")
+		descriptions[name] = normal(description)
+	}
 	for _, argument := range arguments {
 		name, value, _ := strings.Cut(argument, "=")
 		if slices.Contains(own, name) {
 			continue
 		}
-		_, rest, found := strings.Cut(help, " "+name+" ")
-		description, _, _ := strings.Cut(rest, " --")
-		if !found || (value != "0" && value != "false" && !strings.Contains(normal(description), "(default "+value+")")) {
+		description, found := descriptions[name]
+		if !found || (value != "0" && value != "false" && !strings.Contains(description, "(default "+value+")")) {
 			t.Errorf("%s: the binary says %q", argument, description)
 		}
 	}

@@ -6,6 +6,8 @@
 - --milo-kubeconfig=/etc/karmada-compute/milo/kubeconfig
 - --namespace={{ $root.Values.hub.namespace }}
 - --replica-name=$(POD_NAME)
+- --kube-api-qps={{ $root.Values.access.kubeAPIQPS }}
+- --kube-api-burst={{ int $root.Values.access.kubeAPIBurst }}
 - --metrics-bind-address={{ if $root.Values.host.metrics.enabled }}{{ $bind }}:8080{{ else }}0{{ end }}
 - --health-probe-bind-address={{ $bind }}:8081
 {{- if index . 1 }}
@@ -19,7 +21,7 @@
 - --webhooks=
 {{- end }}
 {{- include "karmada-compute.serveArgs" $root }}
-{{- include "karmada-compute.args" $root }}
+{{- include "karmada-compute.args" (list $root "host") }}
 {{- with $root.Values.host.extraArgs }}
 {{ toYaml . }}
 {{- end }}
