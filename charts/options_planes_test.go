@@ -61,7 +61,10 @@ var miloCases = func() []optionCase {
 }()
 
 var accessCases = func() []optionCase {
-	var cases []optionCase
+	cases := []optionCase{
+		{option: "access.kubeAPIQPS", value: 50.5, object: host, query: args, want: `"--kube-api-qps=50.5"`},
+		{option: "access.kubeAPIBurst", value: 100, object: host, query: args, want: `"--kube-api-burst=100"`},
+	}
 	for _, plane := range []string{"hub", "milo"} {
 		key, secret := "access."+plane, "Secret/karmada-compute-"+plane+"-access"
 		token := set{key + ".token.server": "https://api.example"}
@@ -110,7 +113,6 @@ var agentCases = func() []optionCase {
 		maps.Copy(result, what)
 		return []any{result}
 	}
-	const metricsPolicy = "{.spec.ingress}"
 	return []optionCase{
 		{option: "commonLabels", value: other, object: agent, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
 		{option: "commonAnnotations", value: other, object: "Namespace/karmada-compute-system", query: "{.metadata.annotations}", want: "example.com/team"},
@@ -119,7 +121,7 @@ var agentCases = func() []optionCase {
 		{option: "profiling", value: true, object: agent, query: args, want: `"--profiling=true"`},
 		{option: "agents.enabled", value: false, object: agent, query: pod, want: none},
 		{option: "agents.enabled", value: false, object: policy, query: "{.spec}", want: none},
-		{option: "agents.namespace", value: "cells", object: agent, query: args, want: `"--leader-election-namespace=cells"`},
+		{option: "agents.namespace", value: "cells", object: agent, query: args, want: `"--leader-elect-resource-namespace=cells"`},
 		{option: "agents.namespace", value: "cells", object: "Role/karmada-compute-cell", query: "{.metadata.namespace}", want: "cells"},
 		{option: "agents.namespace", value: "cells", object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Namespace","name":"cells"}`},
 		{option: "agents.namespace", value: "cells", object: "ClusterRoleBinding/karmada-compute-cell", query: "{.subjects[0].namespace}", want: "cells"},
@@ -132,7 +134,7 @@ var agentCases = func() []optionCase {
 		{option: "agents.image.pullSecrets", value: []any{"mine"}, object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Secret","name":"mine","namespace":"karmada-compute-system"}`},
 		{option: "agents.replicas", value: 1, object: agent, query: "{.spec.replicas}", want: "1"},
 		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--health-probe-bind-address=$(POD_IP):8081"`},
-		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--metrics-bind-address=$(POD_IP):8080"`, with: set{"agents.metrics.enabled": true}},
+		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--metrics-bind-address=$(POD_IP):8080"`},
 		{option: "agents.concurrency", value: 3, object: agent, query: args, want: `"--concurrency=3"`},
 		{option: "agents.kubeAPIQPS", value: -1, object: agent, query: args, want: `"--kube-api-qps=-1"`},
 		{option: "agents.kubeAPIQPS", value: 2.5, object: agent, query: args, want: `"--kube-api-qps=2.5"`},
@@ -147,8 +149,8 @@ var agentCases = func() []optionCase {
 		{option: "agents.priorityClassName", value: "mine", object: agent, query: pod, want: `"priorityClassName":"mine"`},
 		{option: "agents.networkPolicy.enabled", value: false, object: "NetworkPolicy/karmada-compute-cell", query: "{.spec}", want: none},
 		{option: "agents.networkPolicy.enabled", value: true, object: policy, query: "{.spec.resourceSelectors}", want: "NetworkPolicy", with: set{"agents.networkPolicy.enabled": false}},
-		{option: "agents.networkPolicy.metricsFrom", value: peers, object: "NetworkPolicy/karmada-compute-cell", query: metricsPolicy, want: `"ports":[{"port":"metrics"}]`, with: set{"agents.metrics.enabled": true}},
-		{option: "agents.metrics.enabled", value: true, object: agent, query: args, want: `"--metrics-bind-address=:8080"`},
+		{option: "agents.networkPolicy.metricsFrom", value: peers, object: "NetworkPolicy/karmada-compute-cell", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`},
+		{option: "agents.metrics.enabled", value: false, object: agent, query: args, want: `"--metrics-bind-address=0"`},
 		{option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}), object: override, query: "{.spec.overrideRules[0].overriders.imageOverrider}", want: `[{"component":"Registry","operator":"replace","value":"mirror.example"}]`},
 		{option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}), object: override, query: "{.spec.overrideRules[0].targetCluster}", want: `"values":["dfw","DFW"]`},
 		{option: "agents.overrides", value: dfw(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "2"}}}), object: override, query: "{.spec.overrideRules[0].overriders.plaintext}", want: `{"operator":"add","path":"/spec/template/spec/containers/0/resources","value":{"limits":{"cpu":"2"}}}`},

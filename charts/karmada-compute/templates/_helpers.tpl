@@ -49,9 +49,10 @@ annotations:
 {{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default $root.Chart.AppVersion }}{{ end }}
 {{- end }}
 
-{{/* Arguments for the log and profiling, which both binaries have. Defaults are left out. */}}
+{{/* Arguments for the log and profiling, which both binaries have. Defaults are left out. Takes a list: root, and host or agents. */}}
 {{- define "karmada-compute.args" -}}
-{{- with .Values.logging }}
+{{- $values := (index . 0).Values }}
+{{- with $values.logging }}
 {{- if ne (int .verbosity) 0 }}
 - -v={{ int .verbosity }}
 {{- end }}
@@ -59,7 +60,10 @@ annotations:
 - --logging-format={{ .format }}
 {{- end }}
 {{- end }}
-{{- if .Values.profiling }}
+{{- if $values.profiling }}
+{{- if not (index $values (index . 1)).metrics.enabled }}
+{{- fail (printf "profiling: profiles are served beside the metrics; set %s.metrics.enabled, too" (index . 1)) }}
+{{- end }}
 - --profiling=true
 {{- end }}
 {{- end }}

@@ -1,26 +1,27 @@
-{{/* Arguments of the host's binary. Takes a list: root and component. */}}
+{{/* Arguments of the host's binary. Takes a list: root, and whether it runs controllers and webhooks. */}}
 {{- define "karmada-compute.hostArgs" -}}
 {{- $root := index . 0 -}}
-{{- $component := index . 1 -}}
 {{- $bind := $root.Values.host.bindAddress -}}
 - --kubeconfig=/etc/karmada-compute/hub/kubeconfig
 - --milo-kubeconfig=/etc/karmada-compute/milo/kubeconfig
 - --namespace={{ $root.Values.hub.namespace }}
 - --replica-name=$(POD_NAME)
+- --kube-api-qps={{ $root.Values.access.kubeAPIQPS }}
+- --kube-api-burst={{ int $root.Values.access.kubeAPIBurst }}
 - --metrics-bind-address={{ if $root.Values.host.metrics.enabled }}{{ $bind }}:8080{{ else }}0{{ end }}
 - --health-probe-bind-address={{ $bind }}:8081
-{{- if eq $component "webhook" }}
-- --controllers=-*
-{{- else }}
+{{- if index . 1 }}
 {{- include "karmada-compute.controllerArgs" $root }}
-{{- end }}
-{{- if eq $component "controllers" }}
-- --webhooks=
 {{- else }}
+- --controllers=-*
+{{- end }}
+{{- if index . 2 }}
 {{- include "karmada-compute.webhookArgs" $root }}
+{{- else }}
+- --webhooks=
 {{- end }}
 {{- include "karmada-compute.serveArgs" $root }}
-{{- include "karmada-compute.args" $root }}
+{{- include "karmada-compute.args" (list $root "host") }}
 {{- with $root.Values.host.extraArgs }}
 {{ toYaml . }}
 {{- end }}

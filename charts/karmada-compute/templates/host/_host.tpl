@@ -80,11 +80,12 @@ current-context: default
 {{- end }}
 {{- end }}
 
-{{/* A Deployment. Takes a dict: root, component ("controllers", "webhook" or "karmada-compute" for both in one). */}}
+{{/* A Deployment. Takes a dict: root, component, and whether it runs controllers and webhooks. */}}
 {{- define "karmada-compute.deployment" -}}
 {{- $root := .root }}
 {{- $component := .component }}
-{{- $webhooks := ne $component "controllers" }}
+{{- $controllers := .controllers }}
+{{- $webhooks := .webhooks }}
 {{- $labels := dict }}
 {{- if $webhooks }}
 {{- $labels = dict "compute.datumapis.com/webhooks" "true" }}
@@ -139,7 +140,7 @@ spec:
         image: {{ include "karmada-compute.image" (list $root $root.Values.image) }}
         imagePullPolicy: {{ $root.Values.image.pullPolicy }}
         args:
-        {{- include "karmada-compute.hostArgs" (list $root $component) | nindent 8 }}
+        {{- include "karmada-compute.hostArgs" (list $root $controllers $webhooks) | nindent 8 }}
         env:
         {{- include "karmada-compute.env" .extraEnv | nindent 8 }}
         ports:

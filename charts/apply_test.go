@@ -1,0 +1,158 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+func TestMain(m *testing.M) {
+	files, err := karmadaCRDs(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD()}}))
+}
+
+// karmadaCRDs are the files of Karmada's kinds that the chart has objects of.
+func karmadaCRDs(ctx context.Context) ([]string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the module of Karmada: %w", err)
+	}
+	var files []string
+	for _, file := range []string{
+		"policy/policy.karmada.io_clusterpropagationpolicies.yaml", "policy/policy.karmada.io_clusteroverridepolicies.yaml",
+		"config/config.karmada.io_resourceinterpretercustomizations.yaml", "config/config.karmada.io_resourceinterpreterwebhookconfigurations.yaml",
+	} {
+		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", filepath.FromSlash(file)))
+	}
+	return files, nil
+}
+
+// certificateCRD stands for cert-manager's kind.
+func certificateCRD() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "certificates.cert-manager.io"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "cert-manager.io", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "certificates", Singular: "certificate", Kind: "Certificate", ListKind: "CertificateList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
+			}},
+		},
+	}
+}
+
+func newClient(t *testing.T) client.Client {
+	t.Helper()
+	c, err := client.New(testenv.Config(t), client.Options{Scheme: testenv.Scheme(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// apply applies objects in their order, as the addon does, and then once more, which must change nothing.
+func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) {
+	t.Helper()
+	for _, object := range objects {
+		if object.GetNamespace() != "" {
+			ensureNamespace(t, c, object.GetNamespace())
+		}
+		versions := map[string]bool{}
+		for range 2 {
+			applied := object.DeepCopy()
+			if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+				t.Errorf("apply %s: %v", id(object), err)
+				break
+			}
+			versions[applied.GetResourceVersion()] = true
+		}
+		if len(versions) > 1 || versions[""] {
+			t.Errorf("%s changes when it is applied again: its versions are %v", id(object), versions)
+		}
+	}
+}
+
+func ensureNamespace(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(namespace), client.FieldOwner("charts-test-namespaces")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestApply: a kube-apiserver accepts every object of every example, and of what examples do not use. The CRDs are always the
+// same, and large.
+func TestApply(t *testing.T) {
+	c := newClient(t)
+	all := examples(t)
+	all["defaults"] = nil
+	all["separate"] = values(set{"host.separateWebhooks": true, "host.networkPolicy.egress": []any{map[string]any{"to": peers}}, "access.hub.kubeconfig": "a"})
+	all["registered by the chart"] = values(made, set{"webhooks.url": "https://hooks.example"})
+	all["registered by the chart as a webhook"] = values(called, set{"webhooks.addOnUsers": []any{"a"}, "admission.namespaceSelector": "a=b"})
+	for name, example := range all {
+		for part := range parts {
+			t.Run(name+"/"+part, func(t *testing.T) {
+				objects := renderExample(t, example, part)
+				if name != "defaults" {
+					objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "CustomResourceDefinition" })
+				}
+				apply(t, c, objects)
+			})
+		}
+	}
+}
+
+// TestPodsAreRestricted: the Pods of every Deployment are admitted to a namespace of the Pod security standard restricted.
+func TestPodsAreRestricted(t *testing.T) {
+	c := newClient(t)
+	namespace := testenv.Namespace(t, c, "restricted")
+	namespace.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
+	if err := c.Update(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	all := examples(t)
+	all["separate"] = values(set{"host.separateWebhooks": true})
+	for name, example := range all {
+		for part := range parts {
+			for _, object := range renderExample(t, example, part) {
+				if object.GetKind() != "Deployment" {
+					continue
+				}
+				template, _, err := unstructured.NestedMap(object.Object, "spec", "template")
+				if err != nil {
+					t.Fatal(err)
+				}
+				created := &corev1.Pod{}
+				if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(template, created, true); err != nil {
+					t.Fatal(err)
+				}
+				created.Namespace, created.Name = namespace.Name, strings.ToLower(strings.TrimSuffix(name, ".yaml"))+"-"+object.GetName()
+				if err := c.Create(t.Context(), created, client.DryRunAll); err != nil {
+					t.Errorf("%s: %s: %v", name, id(object), err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// documents are the objects of a file of the repository.
+func documents(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), len(content))
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
+			return objects
+		} else if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		objects = append(objects, object)
+	}
+}
+
+// TestGeneratedObjects: the chart has the roles and CRDs that are generated from the packages, each role is bound, and there is no
+// other role.
+func TestGeneratedObjects(t *testing.T) {
+	sources := map[string][]string{
+		"hub": {
+			"../hub/access/hub/role.yaml", "../cell/access/role.yaml",
+			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
+		},
+		"milo": {
+			"../hub/access/project/role.yaml", "../api/crds/compute.datumapis.com_workloads.yaml",
+			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
+		},
+	}
+	for part, enabled := range parts {
+		objects := render(t, enabled)
+		generated := map[string]bool{}
+		for _, file := range sources[part] {
+			for _, want := range documents(t, file) {
+				generated[id(want)] = true
+				got := find(objects, id(want))
+				if got == nil {
+					t.Fatalf("%s has no %s of %s", part, id(want), file)
+				}
+				for _, field := range []string{"apiVersion", "rules", "spec"} {
+					if diff := cmp.Diff(want.Object[field], got.Object[field]); diff != "" {
+						t.Errorf("%s: %s is not that of %s: %s", id(want), field, file, diff)
+					}
+				}
+				if want.GetNamespace() != got.GetNamespace() {
+					t.Errorf("%s is in %q, generated for %q", id(want), got.GetNamespace(), want.GetNamespace())
+				}
+				if want.GetKind() == "CustomResourceDefinition" {
+					if keep := got.GetAnnotations()["helm.sh/resource-policy"]; keep != "keep" {
+						t.Errorf("%s would be deleted with the release", id(want))
+					}
+				} else if bound := query(t, objects, want.GetKind()+"Binding/"+want.GetName(), "{.roleRef.kind}/{.roleRef.name}"); bound != id(want) {
+					t.Errorf("%s is bound by %s", id(want), bound)
+				}
+			}
+		}
+		for _, object := range objects {
+			switch object.GetKind() {
+			case "ClusterRole", "Role", "CustomResourceDefinition":
+				if !generated[id(object)] {
+					t.Errorf("%s has %s, which is not generated", part, id(object))
+				}
+			}
+		}
+	}
+}
