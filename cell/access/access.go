@@ -25,3 +25,7 @@ package access
 
 // The Lease of leader election.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-compute-system,verbs=create;get;update
+
+// Callers of the metrics endpoint are authenticated and authorized by the cell's kube-apiserver.
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create

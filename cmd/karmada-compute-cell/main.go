@@ -6,31 +6,21 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"os"
 
-	"github.com/spf13/cobra"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
 
-func main() {
-	var o options
-	command := &cobra.Command{
-		Use:           "karmada-compute-cell",
-		Short:         "Run the Instances of WorkloadDeployments in this cluster and report them",
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return run(cmd.Context(), &o)
-		},
-	}
-	o.AddFlags(command.Flags())
-	if err := command.ExecuteContext(ctrl.SetupSignalHandler()); err != nil {
-		fmt.Fprintln(os.Stderr, "karmada-compute-cell:", err)
-		os.Exit(1)
+func main() { os.Exit(newComponent().Main()) }
+
+func newComponent() *component.Component {
+	o := newOptions()
+	return &component.Component{
+		Name: name,
+		Long: "karmada-compute-cell runs the Instances of the WorkloadDeployments in its cluster and reports them in their status. " +
+			"It runs in every cell and accesses no other cluster.",
+		Options: o,
+		Run:     func(ctx context.Context) error { return run(ctx, o) },
 	}
 }

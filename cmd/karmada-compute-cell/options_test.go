@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 )
 
 func TestValidate(t *testing.T) {
@@ -18,20 +19,24 @@ func TestValidate(t *testing.T) {
 	}{
 		"the defaults are valid":              {},
 		"no limit needs no burst":             {args: []string{"--kube-api-qps=-1", "--kube-api-burst=0"}},
-		"a namespace is needed only to elect": {args: []string{"--leader-elect=false", "--leader-election-namespace="}},
+		"a namespace is needed only to elect": {args: []string{"--leader-elect=false", "--leader-elect-resource-namespace="}},
 		"a rate of nothing":                   {[]string{"--kube-api-qps=0"}, []string{"--kube-api-qps"}},
-		"an election without a namespace":     {[]string{"--leader-election-namespace="}, []string{"--leader-election-namespace"}},
+		"an election without a namespace":     {[]string{"--leader-elect-resource-namespace="}, []string{"--leader-elect-resource-namespace"}},
 		"a cell with white space":             {[]string{"--cell=a b"}, []string{"--cell"}},
 		"every mistake is said, not just the first": {
-			[]string{"--concurrency=0", "--kube-api-burst=0", "--log-format=xml", "-v=-1"},
-			[]string{"--concurrency", "--kube-api-burst", "--log-format", "--verbosity"},
+			[]string{"--concurrency=0", "--kube-api-burst=0", "--metrics-bind-address=8080", "--health-probe-bind-address=:x"},
+			[]string{"--concurrency", "--kube-api-burst", "--metrics-bind-address", "--health-probe-bind-address"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var o options
+			o := newOptions()
+			var groups cliflag.NamedFlagSets
+			o.AddFlags(&groups)
 			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-			o.AddFlags(flags)
+			for _, group := range groups.FlagSets {
+				flags.AddFlagSet(group)
+			}
 			if err := flags.Parse(test.args); err != nil {
 				t.Fatal(err)
 			}

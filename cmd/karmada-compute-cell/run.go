@@ -8,9 +8,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -18,25 +18,22 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
 )
 
-// component is the name of this program in the user agent and the Lease.
-const component = "karmada-compute-cell"
+// name is the name of this program, also in the user agent and the Lease.
+const name = "karmada-compute-cell"
 
 // run runs the controllers until ctx ends.
 func run(ctx context.Context, o *options) error {
-	logger := newLogger(o)
-	klog.SetLogger(logger)
-	ctrl.SetLogger(logger)
 	config, err := newConfig(o)
 	if err != nil {
 		return err
@@ -60,31 +57,33 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-func newLogger(o *options) logr.Logger {
-	// logr's verbosity n is slog's level -n.
-	handlerOptions := &slog.HandlerOptions{Level: slog.Level(-o.log.verbosity)}
-	var handler slog.Handler = slog.NewTextHandler(os.Stderr, handlerOptions)
-	if o.log.format == "json" {
-		handler = slog.NewJSONHandler(os.Stderr, handlerOptions)
-	}
-	logger := logr.FromSlogHandler(handler)
-	if o.cell.name != "" {
-		logger = logger.WithValues("cell", o.cell.name)
-	}
-	return logger
-}
-
 func newConfig(o *options) (*rest.Config, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", o.cell.kubeconfig)
+	config, err := loadConfig(o.cell.kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("load the configuration of the cell (outside of a cluster, set --kubeconfig): %w", err)
+		return nil, fmt.Errorf("load the configuration of the cell (outside of a cluster, set --kubeconfig or $KUBECONFIG): %w", err)
 	}
-	config.QPS, config.Burst = o.cell.qps, o.cell.burst
-	config.UserAgent = component
+	o.cell.client.Apply(config)
+	config.UserAgent = name
 	if o.cell.name != "" {
 		config.UserAgent += "/" + o.cell.name
 	}
 	return config, nil
+}
+
+// loadConfig loads the kubeconfig at path, else those of $KUBECONFIG, else the in-cluster configuration: the order of
+// controller-runtime, but without a user's ~/.kube/config, whose current context may be any cluster.
+func loadConfig(path string) (*rest.Config, error) {
+	rules := &clientcmd.ClientConfigLoadingRules{
+		ExplicitPath: path, Precedence: filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)),
+	}
+	if rules.ExplicitPath == "" && len(rules.Precedence) == 0 {
+		return rest.InClusterConfig()
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("$%s names no file with a cluster: %v", clientcmd.RecommendedConfigPathEnvVar, rules.Precedence)
+	}
+	return config, err
 }
 
 func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
@@ -99,13 +98,16 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
 		Cache:  cacheOptions,
+		Logger: logger(o),
 		Metrics: metricsserver.Options{
-			BindAddress: o.serve.metrics, SecureServing: true, CertDir: o.serve.metricsCertDir,
-			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }},
+			BindAddress: o.endpoints.Metrics, SecureServing: true, CertDir: o.endpoints.MetricsCertDir,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+			ExtraHandlers:  o.endpoints.Profiles(),
+			TLSOpts:        []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }},
 		},
-		HealthProbeBindAddress:        o.serve.healthProbe,
+		HealthProbeBindAddress:        o.endpoints.Health,
 		LeaderElection:                o.election.enabled,
-		LeaderElectionID:              component,
+		LeaderElectionID:              name,
 		LeaderElectionNamespace:       o.election.namespace,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 new(15 * time.Second),
@@ -116,6 +118,14 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	return mgr, nil
+}
+
+// logger names the cell in every line of the controllers, for logs of many cells in one place.
+func logger(o *options) logr.Logger {
+	if o.cell.name == "" {
+		return ctrl.Log
+	}
+	return ctrl.Log.WithValues("cell", o.cell.name)
 }
 
 // synced is ready once the cache has listed all objects.

@@ -6,42 +6,20 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
-	"github.com/go-logr/logr"
-	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
 
-func main() {
-	ctx := ctrl.SetupSignalHandler()
-	a := newApp()
-	command := &cobra.Command{
-		Use:           "karmada-compute",
-		Short:         "Run Workloads of Milo projects in the cities they name, on the cells of a Karmada federation",
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.options.complete(); err != nil {
-				return err
-			}
-			setLogger(textlogger.NewLogger(textlogger.NewConfig()))
-			return a.run(cmd.Context())
-		},
-	}
-	a.addFlags(command.Flags())
-	if err := command.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "karmada-compute:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(newComponent().Main()) }
 
-// setLogger gives controller-runtime and client-go the same logger.
-func setLogger(logger logr.Logger) {
-	klog.SetLogger(logger)
-	ctrl.SetLogger(logger)
+func newComponent() *component.Component {
+	a := newApp()
+	return &component.Component{
+		Name: name,
+		Long: "karmada-compute runs Workloads of Milo projects in the cities they name, on the cells of a Karmada federation. " +
+			"It runs beside the karmada-apiserver: controllers, admission of Workloads and, if Karmada is to call it, the interpreter.",
+		Options: a,
+		Run:     a.run,
+	}
 }

@@ -12,11 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/featuregate"
 
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/webhook/certificates"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
@@ -24,10 +25,12 @@ import (
 
 // options are the values of the flags, by subject.
 type options struct {
-	hub     hubOptions
-	milo    miloOptions
-	webhook webhookOptions
-	serve   server.Options
+	hub       hubOptions
+	milo      miloOptions
+	client    component.Client
+	webhook   webhookOptions
+	serve     server.Options
+	endpoints component.Endpoints
 }
 
 type hubOptions struct {
@@ -72,36 +75,43 @@ const (
 	interpreterCustomization = "customization"
 )
 
-func (o *options) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
-	flags.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secret with the webhooks' CA.")
-	flags.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
-	flags.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: they never move.")
+func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
+	hub := groups.FlagSet("hub")
+	hub.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
+	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secret with the webhooks' CA.")
 
-	flags.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
-	flags.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many objects of one project each controller reconciles at once.")
-	flags.IntVar(&o.milo.shards, "shards", 16, "Number of shards into which the projects are divided among the replicas. It must be the same on every replica.")
-	flags.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
-	flags.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long a replica that was killed keeps its shards.")
+	milo := groups.FlagSet("milo")
+	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
+	milo.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users as which the add-on's controllers are authenticated at Milo. Only they may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")
+	o.client.AddFlags(groups.FlagSet("clients"))
 
-	flags.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
-	flags.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
-	flags.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
-	flags.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", certificates.DefaultTrustDelay, "How long a new CA waits before it is used, after every webhook configuration contains it, so that API servers have loaded it.")
-	flags.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
-	flags.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
-	flags.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users as which the add-on's controllers are authenticated at Milo. Only they may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")
-	flags.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
-	flags.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
-	flags.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. Default: all namespaces.")
-	o.webhook.features.AddFlag(flags)
+	controllers := groups.FlagSet("controllers")
+	controllers.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
+	controllers.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many objects of one project each controller reconciles at once.")
+	controllers.IntVar(&o.milo.shards, "shards", 16, "Number of shards into which the projects are divided among the replicas. It must be the same on every replica.")
+	controllers.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
+	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long a replica that was killed keeps its shards.")
+	controllers.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: they never move.")
 
-	o.serve.AddFlags(flags)
+	webhooks := groups.FlagSet("webhooks")
+	webhooks.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
+	webhooks.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
+	webhooks.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
+	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", certificates.DefaultTrustDelay, "How long a new CA waits before it is used, after every webhook configuration contains it, so that API servers have loaded it.")
+	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
+	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
+	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
+	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. Default: all namespaces.")
+	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
+	o.serve.AddFlags(webhooks)
+
+	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "that of the webhooks")
+	o.webhook.features.AddFlag(groups.FlagSet("feature gates"))
 }
 
 // complete sets defaults and returns all mistakes at once.
 func (o *options) complete() error {
-	var mistakes []error
+	mistakes := []error{o.client.Validate(), o.endpoints.Validate()}
 	if o.hub.kubeconfig == "" {
 		mistakes = append(mistakes, errors.New("--kubeconfig: name the kubeconfig of the karmada-apiserver"))
 	}
@@ -128,13 +138,15 @@ func (o *options) complete() error {
 	if o.hub.failoverAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
 	}
+	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
+	o.serve.MetricsHandlers = o.endpoints.Profiles()
 	return errors.Join(append(mistakes, o.webhook.check()...)...)
 }
 
 // check returns all mistakes.
 func (o *webhookOptions) check() []error {
 	var mistakes []error
-	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "") {
+	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil) {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.url))
 	}
 	for flag, choice := range map[string]struct {

@@ -33,6 +33,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
+	cliflag "k8s.io/component-base/cli/flag"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/webhook"
@@ -74,7 +76,7 @@ type replica struct {
 
 func startReplica(t *testing.T, milo string) *replica {
 	t.Helper()
-	setLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
 	// A process registers its metrics once.
 	metrics.Registry = prometheus.NewRegistry()
 	dir := t.TempDir()
@@ -90,16 +92,20 @@ func startReplica(t *testing.T, milo string) *replica {
 	}
 	port, health := freePort(t), freePort(t)
 	a := newApp()
+	var groups cliflag.NamedFlagSets
+	a.AddFlags(&groups)
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	a.addFlags(flags)
+	for _, group := range groups.FlagSets {
+		flags.AddFlagSet(group)
+	}
 	if err := flags.Parse([]string{
 		"--kubeconfig=" + path, "--milo-kubeconfig=" + path, "--controllers=-*", "--webhooks=workloads", "--unauthenticated-webhooks=workloads",
 		"--register-webhooks=false", "--webhook-cert-dir=" + dir, "--webhook-bind-address=127.0.0.1", "--webhook-port=" + port,
-		"--health-probe-bind-address=127.0.0.1:" + health, "--shutdown-delay-duration=0",
+		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:" + health, "--shutdown-delay-duration=0",
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.options.complete(); err != nil {
+	if err := a.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -13,22 +13,26 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
+
+// name is the name of this program, also in the user agent.
+const name = "karmada-compute"
 
 // app is the process. Controllers and webhooks are registered before the flags are parsed; their dependencies are set after.
 type app struct {
@@ -39,7 +43,8 @@ type app struct {
 }
 
 func newApp() *app {
-	a := &app{projects: &admissionProjects{}, users: &addOnUsers{}}
+	// No limit on the client's side: the API servers' priority and fairness limits requests.
+	a := &app{options: options{client: component.Client{QPS: -1, Burst: 1}}, projects: &admissionProjects{}, users: &addOnUsers{}}
 	a.options.webhook.features = webhook.NewFeatureGate()
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
@@ -51,10 +56,14 @@ func newApp() *app {
 	return a
 }
 
-func (a *app) addFlags(flags *pflag.FlagSet) {
-	a.options.addFlags(flags)
-	a.builder.AddFlags(flags)
+// AddFlags adds every flag with its default.
+func (a *app) AddFlags(groups *cliflag.NamedFlagSets) {
+	a.options.addFlags(groups)
+	a.builder.AddFlags(groups.FlagSet("controllers"), groups.FlagSet("webhooks"))
 }
+
+// Validate sets defaults and returns every mistake.
+func (a *app) Validate() error { return errors.Join(a.options.complete(), a.builder.Complete()) }
 
 // interpreterName is the interpreter's name in --webhooks.
 const interpreterName = "interpreter"
@@ -67,11 +76,11 @@ type planes struct {
 }
 
 func (a *app) connect() (*planes, error) {
-	hubConfig, err := loadConfig(a.options.hub.kubeconfig)
+	hubConfig, err := a.loadConfig(a.options.hub.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	miloConfig, err := loadConfig(a.options.milo.kubeconfig)
+	miloConfig, err := a.loadConfig(a.options.milo.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +105,7 @@ func (a *app) run(ctx context.Context) error {
 	}
 	a.options.serve.Delegate = p.hub
 	a.builder.DryRun, a.builder.Ignore = a.options.webhook.mode == modeDryRun, a.options.webhook.mode == modeIgnore
-	if err := errors.Join(a.builder.Complete(), a.options.serve.Complete()); err != nil {
+	if err := a.options.serve.Complete(); err != nil {
 		return err
 	}
 	certificates, background, err := a.certificates(p)
@@ -121,14 +130,13 @@ func (a *app) run(ctx context.Context) error {
 	return s.Run(ctx)
 }
 
-func loadConfig(path string) (*rest.Config, error) {
+func (a *app) loadConfig(path string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		return nil, fmt.Errorf("load kubeconfig %s: %w", path, err)
 	}
-	// No limit on the client's side: the API servers' priority and fairness limits requests.
-	config.QPS = -1
-	config.UserAgent = "karmada-compute"
+	a.options.client.Apply(config)
+	config.UserAgent = name
 	return config, nil
 }
 

@@ -74,16 +74,16 @@ func (b *Builder[T]) RegisterAdmission(name, path string, handler admission.Hand
 	return b.RegisterWebhook(Webhook{Name: name, Path: path, Handler: &admission.Webhook{Handler: b.observed(handler)}})
 }
 
-// AddFlags adds --controllers and --webhooks if both are registered. Call it after the last registration.
-func (b *Builder[T]) AddFlags(flags *pflag.FlagSet) {
+// AddFlags adds --controllers and --webhooks, each to its group, if both are registered. Call it after the last registration.
+func (b *Builder[T]) AddFlags(controllers, webhooks *pflag.FlagSet) {
 	b.selectedControllers, b.selectedWebhooks = []string{"*"}, []string{"*"}
 	if len(b.controllers) == 0 || len(b.webhooks) == 0 {
 		return
 	}
 	const usage = "%s to run: * for all, a name for that one, -name for all but that one. There are %s."
-	flags.StringSliceVar(&b.selectedControllers, "controllers", b.selectedControllers,
+	controllers.StringSliceVar(&b.selectedControllers, "controllers", b.selectedControllers,
 		fmt.Sprintf(usage, "Controllers", strings.Join(b.controllerNames(), ", ")))
-	flags.StringSliceVar(&b.selectedWebhooks, "webhooks", b.selectedWebhooks,
+	webhooks.StringSliceVar(&b.selectedWebhooks, "webhooks", b.selectedWebhooks,
 		fmt.Sprintf(usage, "Webhooks", strings.Join(b.webhookNames(), ", ")))
 }
 

@@ -29,7 +29,7 @@ func newTestBuilder() (*Builder[*[]string], *pflag.FlagSet) {
 	}
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	b.AddFlags(flags)
+	b.AddFlags(flags, flags)
 	return b, flags
 }
 
@@ -85,7 +85,7 @@ func TestFlagsAppearByThemselves(t *testing.T) {
 	only := &Builder[int]{}
 	only.RegisterWebhook(Webhook{Name: "one", Path: "/one"})
 	flags = pflag.NewFlagSet("test", pflag.ContinueOnError)
-	only.AddFlags(flags)
+	only.AddFlags(flags, flags)
 	if flags.Lookup("controllers") != nil || flags.Lookup("webhooks") != nil {
 		t.Error("there is nothing to choose from and the flags are there")
 	}
@@ -152,7 +152,7 @@ func TestMistakesOfRegistration(t *testing.T) {
 	}
 	b = &Builder[int]{}
 	b.RegisterController("one", func(int) error { return failing })
-	b.AddFlags(pflag.NewFlagSet("test", pflag.ContinueOnError))
+	b.AddFlags(pflag.NewFlagSet("test", pflag.ContinueOnError), pflag.NewFlagSet("test", pflag.ContinueOnError))
 	if err := b.SetUpControllers(1); !errors.Is(err, failing) || !strings.Contains(err.Error(), "one") {
 		t.Errorf("error %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -32,9 +33,13 @@ type Options struct {
 	// Metrics and Health are addresses; 0 serves none.
 	Metrics string
 	Health  string
+	// MetricsCertDir has tls.crt and tls.key for the metrics. Empty: the webhooks' certificate.
+	MetricsCertDir string
+	// MetricsHandlers are served beside the metrics, by path, to callers that are authorized for the path.
+	MetricsHandlers map[string]http.Handler
 }
 
-// AddFlags adds the flags.
+// AddFlags adds the flags that concern webhooks.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.BindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all.")
 	flags.IntVar(&o.Port, "webhook-port", 9443, "Port that webhooks are served on.")
@@ -42,8 +47,6 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of callers that are authorized without a SubjectAccessReview. Others need a role on the hub for the path.")
 	flags.StringSliceVar(&o.Unauthenticated, "unauthenticated-webhooks", []string{"interpreter"}, "Names of webhooks that are served without authentication. Karmada cannot authenticate to interpreter webhooks.")
 	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second, "How long requests are served after SIGTERM, while endpoints are updated and callers move to other replicas. It must be longer than that takes.")
-	flags.StringVar(&o.Metrics, "metrics-bind-address", "0", "Address for /metrics, served over TLS to authorized callers. 0: none.")
-	flags.StringVar(&o.Health, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, without TLS. 0: none.")
 }
 
 // Complete returns every mistake.

@@ -251,9 +251,12 @@ func (s *Server) drain(serving context.Context, server *http.Server) {
 
 func (s *Server) serveMetrics(ctx context.Context) error {
 	server, err := metricsserver.NewServer(metricsserver.Options{
-		BindAddress: s.Options.Metrics, SecureServing: true,
+		BindAddress: s.Options.Metrics, SecureServing: true, CertDir: s.Options.MetricsCertDir, ExtraHandlers: s.Options.MetricsHandlers,
 		TLSOpts: []func(*tls.Config){func(c *tls.Config) {
-			c.MinVersion, c.ClientAuth, c.GetCertificate = tls.VersionTLS13, tls.RequestClientCert, s.Certificates.GetCertificate
+			c.MinVersion, c.ClientAuth = tls.VersionTLS13, tls.RequestClientCert
+			if s.Options.MetricsCertDir == "" {
+				c.GetCertificate = s.Certificates.GetCertificate
+			}
 		}},
 		FilterProvider: func(*rest.Config, *http.Client) (metricsserver.Filter, error) {
 			return func(_ logr.Logger, next http.Handler) (http.Handler, error) {

@@ -263,7 +263,7 @@ func startReviewing(t *testing.T) *reviewing {
 	b.RegisterAdmission("reviews", "/open", admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
 		return admission.Errored(r.code.Load(), errors.New("no review"))
 	}))
-	b.AddFlags(pflag.NewFlagSet("test", pflag.ContinueOnError))
+	b.AddFlags(pflag.NewFlagSet("test", pflag.ContinueOnError), pflag.NewFlagSet("test", pflag.ContinueOnError))
 	r.running = start(t, func(s *Server) {
 		s.Webhooks, s.Clock = b.Webhooks(), hastyClock{}
 		s.Probe = func(context.Context) error { return *r.probe.Load() }

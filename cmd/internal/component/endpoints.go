@@ -1,0 +1,72 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// Endpoints are what a component serves for those who operate it.
+type Endpoints struct {
+	// Metrics and Health are addresses; 0 serves none.
+	Metrics string
+	Health  string
+	// MetricsCertDir has tls.crt and tls.key for the metrics.
+	MetricsCertDir string
+	// Profiling serves profiles beside the metrics.
+	Profiling bool
+}
+
+// AddFlags adds the flags. certificate is what metrics are served with if --metrics-cert-dir is not set.
+func (e *Endpoints) AddFlags(flags *pflag.FlagSet, certificate string) {
+	flags.StringVar(&e.Metrics, "metrics-bind-address", ":8080", "Address for /metrics, served over TLS to callers that may get this nonResourceURL. 0: none.")
+	flags.StringVar(&e.MetricsCertDir, "metrics-cert-dir", "", "Folder with tls.crt and tls.key for /metrics. The files are reloaded when they change. Default: "+certificate+".")
+	flags.StringVar(&e.Health, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, without TLS. 0: none.")
+	flags.BoolVar(&e.Profiling, "profiling", false, "Serve profiles at /debug/pprof/ of --metrics-bind-address, to callers that may get these nonResourceURLs.")
+}
+
+// Validate returns every mistake.
+func (e *Endpoints) Validate() error {
+	mistakes := []error{check("metrics-bind-address", e.Metrics), check("health-probe-bind-address", e.Health)}
+	if e.Profiling && e.Metrics == "0" {
+		mistakes = append(mistakes, errors.New("--profiling: profiles are served beside the metrics, set --metrics-bind-address"))
+	}
+	return errors.Join(mistakes...)
+}
+
+func check(flag, address string) error {
+	if address == "0" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %q is neither 0 nor an address such as :8080 or 127.0.0.1:8080", flag, address)
+	}
+	return nil
+}
+
+// Profiles are the handlers of profiles by path, none unless they are asked for. They need the authorization of the metrics:
+// profiles show what the process works on, and cost CPU.
+func (e *Endpoints) Profiles() map[string]http.Handler {
+	if !e.Profiling {
+		return nil
+	}
+	return map[string]http.Handler{
+		"/debug/pprof/":        http.HandlerFunc(pprof.Index),
+		"/debug/pprof/cmdline": http.HandlerFunc(pprof.Cmdline),
+		"/debug/pprof/profile": http.HandlerFunc(pprof.Profile),
+		"/debug/pprof/symbol":  http.HandlerFunc(pprof.Symbol),
+		"/debug/pprof/trace":   http.HandlerFunc(pprof.Trace),
+	}
+}

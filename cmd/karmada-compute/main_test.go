@@ -1,0 +1,60 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// TestHelpShowsEveryFlagOnce: in the group where an operator looks for it.
+func TestHelpShowsEveryFlagOnce(t *testing.T) {
+	command := newComponent().Command()
+	var out bytes.Buffer
+	command.SetOut(&out)
+	command.SetArgs([]string{"--help"})
+	if err := command.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if shown := regexp.MustCompile("(?m)^  (-.,|   ) --"+flag.Name+" ").FindAllString(out.String(), -1); len(shown) != 1 {
+			t.Errorf("--%s is shown %d times", flag.Name, len(shown))
+		}
+	})
+	at := 0
+	for _, want := range []string{
+		"Hub flags:", "--kubeconfig", "Milo flags:", "--milo-kubeconfig", "Clients flags:", "--kube-api-qps", "Controllers flags:", "--controllers",
+		"Webhooks flags:", "--admission-mode", "--webhooks", "Metrics and health flags:", "--profiling", "Feature gates flags:", "Logs flags:", "--logging-format", "Global flags:",
+	} {
+		found := strings.Index(out.String()[at:], want)
+		if found < 0 {
+			t.Fatalf("%q is not in its place in\n%s", want, out.String())
+		}
+		at += found
+	}
+}
+
+// TestEveryMistakeIsSaid: of the flags of all groups at once.
+func TestEveryMistakeIsSaid(t *testing.T) {
+	command := newComponent().Command()
+	command.SetArgs([]string{
+		"--kube-api-qps=0", "--concurrency=0", "--controllers=guess", "--webhooks=guess", "--profiling", "--metrics-bind-address=0",
+		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
+	})
+	err := command.Execute()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, flag := range []string{
+		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "controllers", "webhooks", "profiling", "webhook-url", "admission-mode", "logging-format",
+	} {
+		if !strings.Contains(err.Error(), "--"+flag) {
+			t.Errorf("--%s is not named in %v", flag, err)
+		}
+	}
+}
