@@ -10,6 +10,9 @@ GOLANGCI_LINT := $(BIN)/golangci-lint
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
+VERSION ?= v0.0.0-devel
+PLATFORMS ?= linux/amd64,linux/arm64
+OUT ?= $(BIN)/images
 # Compilers that collect garbage less often take a third less time.
 BUILD := GOGC=400 go build
 SMALL := -trimpath -ldflags "-s -w"
@@ -32,6 +35,10 @@ demo: ## Start a local federation, run a Workload in two cities, delete both. KE
 .PHONY: build
 build: ## Build every binary into bin/.
 	go build -o $(BIN)/ ./cmd/...
+
+.PHONY: images
+images: ## Build OCI images of both binaries into OUT=bin/images, without an engine. VERSION, PLATFORMS, PUSH=registry/prefix.
+	@go run -C hack/tools/images . --source=$(CURDIR) --version=$(VERSION) --platforms=$(PLATFORMS) --out=$(abspath $(OUT)) $(if $(PUSH),--push=$(PUSH))
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC and the customization in Lua.
@@ -62,6 +69,7 @@ verify: ## Fail when generated files are out of date.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) lint-lua ## Run the linters, import rules among them.
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	cd hack/tools/images && $(CURDIR)/$(GOLANGCI_LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yaml ./...
 
 .PHONY: lint-lua
 lint-lua: ## Check the customization in Lua with karmadactl.
@@ -71,6 +79,7 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 .PHONY: unit
 unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	go test -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
+	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.

@@ -1,0 +1,117 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+const module = "github.com/karmada-compute/karmada-compute"
+
+// component is a binary that has an image.
+type component struct{ name, description string }
+
+var components = []component{
+	{"karmada-compute", "Runs Workloads of Milo projects on the cells of a Karmada federation: controllers, admission and interpreter."},
+	{"karmada-compute-cell", "Runs the Instances of WorkloadDeployments in a cell of a Karmada federation."},
+}
+
+// release is what images are built from.
+type release struct {
+	// source is the folder of the repository.
+	source  string
+	version string
+	commit  string
+	// created is the time of the commit, or $SOURCE_DATE_EPOCH: the time of the build would make every build another one.
+	created time.Time
+}
+
+// newRelease asks git for the commit.
+func newRelease(ctx context.Context, source, version string) (*release, error) {
+	r := &release{source: source, version: version, commit: "unknown", created: time.Unix(0, 0).UTC()}
+	if err := r.askGit(ctx); err != nil {
+		return nil, err
+	}
+	epoch, set := os.LookupEnv("SOURCE_DATE_EPOCH")
+	if !set {
+		return r, nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("SOURCE_DATE_EPOCH: %q is no number of seconds", epoch)
+	}
+	r.created = time.Unix(seconds, 0).UTC()
+	return r, nil
+}
+
+// askGit sets the commit and its time. Sources without a repository have none: those of a release's archive.
+func (r *release) askGit(ctx context.Context) error {
+	out, err := r.git(ctx, "show", "--no-patch", "--format=%H %ct", "HEAD")
+	var exit *exec.ExitError
+	if errors.Is(err, exec.ErrNotFound) || errors.As(err, &exit) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask git for the commit: %w", err)
+	}
+	var seconds int64
+	if _, err := fmt.Sscan(out, &r.commit, &seconds); err != nil {
+		return fmt.Errorf("read the answer %q of git: %w", out, err)
+	}
+	r.created = time.Unix(seconds, 0).UTC()
+	changed, err := r.git(ctx, "status", "--porcelain")
+	if err != nil {
+		return fmt.Errorf("ask git for changes: %w", err)
+	}
+	if changed != "" {
+		r.commit += "-dirty"
+	}
+	return nil
+}
+
+func (r *release) git(ctx context.Context, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = r.source
+	out, err := command.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// variables sets those of cmd/internal/component, which --version prints.
+func (r *release) variables() string {
+	const set = "-X " + module + "/cmd/internal/component."
+	return set + "version=" + r.version + " " + set + "commit=" + r.commit + " " + set + "date=" + r.created.Format(time.RFC3339)
+}
+
+// compile compiles the binaries of a platform into a folder: static, stripped, and without a path of this machine, so that they
+// are the same wherever they are compiled.
+func (r *release) compile(ctx context.Context, platform *v1.Platform, out string, of ...component) error {
+	args := append([]string{"build"}, flags...)
+	args = append(args, "-ldflags", stripped+" "+r.variables(), "-o", out+"/")
+	for _, c := range of {
+		args = append(args, "./cmd/"+c.name)
+	}
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = r.source
+	command.Env = append(os.Environ(), "GOOS="+platform.OS, "GOARCH="+platform.Architecture,
+		// What would make other binaries of the same sources.
+		"CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("compile for %s: %w\n%s", platform, err, output)
+	}
+	return nil
+}
+
+// flags and stripped are how the go command compiles and links. The Dockerfile has the same.
+var flags = []string{"-mod=readonly", "-buildvcs=false", "-trimpath"}
+
+const stripped = "-s -w"
