@@ -43,7 +43,7 @@ func (o *options) tag(c component) (name.Tag, error) {
 // write writes the OCI layout, and for each platform a tar for docker load and the SBOM.
 func (b *built) write(out string, tag name.Tag) error {
 	folder := filepath.Join(out, b.component.name)
-	if err := clear(folder); err != nil {
+	if err := removeLayout(folder); err != nil {
 		return err
 	}
 	path, err := layout.Write(folder, empty.Index)
@@ -70,8 +70,8 @@ func (b *built) file(out string, one platformImage, suffix string) string {
 	return filepath.Join(out, b.component.name+"_"+one.platform.OS+"_"+one.platform.Architecture+suffix)
 }
 
-// clear removes the layout of an earlier build, and nothing else.
-func clear(folder string) error {
+// removeLayout removes the layout of an earlier build, and nothing else.
+func removeLayout(folder string) error {
 	_, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

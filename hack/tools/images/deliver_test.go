@@ -41,36 +41,8 @@ func TestWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		root, err := layout.ImageIndexFromPath(filepath.Join(out, b.component.name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifest, err := root.IndexManifest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		digest, err := b.index.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if entries := manifest.Manifests; len(entries) != 1 || entries[0].Digest != digest || entries[0].Annotations["org.opencontainers.image.ref.name"] != "v1.2.3" {
-			t.Errorf("%s: layout of %+v, want %s", b.component.name, entries, digest)
-		}
-		index, err := root.ImageIndex(digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		checkLayout(t, b, filepath.Join(out, b.component.name))
 		one := b.images[0]
-		if digest, err = one.image.Digest(); err != nil {
-			t.Fatal(err)
-		}
-		laid, err := index.Image(digest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := validate.Image(laid); err != nil {
-			t.Error(err)
-		}
 		loaded, err := tarball.ImageFromPath(b.file(out, one, tarSuffix), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -81,6 +53,40 @@ func TestWritten(t *testing.T) {
 		if content, err := os.ReadFile(b.file(out, one, sbomSuffix)); err != nil || !bytes.Equal(content, one.sbom) {
 			t.Errorf("%s: another SBOM, %v", b.component.name, err)
 		}
+	}
+}
+
+// checkLayout checks that the only entry of a layout is the index, with a valid image.
+func checkLayout(t *testing.T, b *built, folder string) {
+	t.Helper()
+	root, err := layout.ImageIndexFromPath(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := root.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := b.index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries := manifest.Manifests; len(entries) != 1 || entries[0].Digest != digest || entries[0].Annotations["org.opencontainers.image.ref.name"] != "v1.2.3" {
+		t.Errorf("%s: layout of %+v, want %s", b.component.name, entries, digest)
+	}
+	index, err := root.ImageIndex(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest, err = b.images[0].image.Digest(); err != nil {
+		t.Fatal(err)
+	}
+	laid, err := index.Image(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Image(laid); err != nil {
+		t.Error(err)
 	}
 }
 

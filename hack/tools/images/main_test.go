@@ -108,19 +108,19 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-func TestClear(t *testing.T) {
+func TestRemoveLayout(t *testing.T) {
 	folder := t.TempDir()
 	precious := filepath.Join(folder, "precious")
 	if err := os.WriteFile(precious, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := clear(folder); err == nil {
+	if err := removeLayout(folder); err == nil {
 		t.Error("a folder that is no layout was removed")
 	}
 	if _, err := os.Stat(precious); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, "oci-layout"), nil, 0o600), clear(folder), clear(folder)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "oci-layout"), nil, 0o600), removeLayout(folder), removeLayout(folder)); err != nil {
 		t.Error(err)
 	}
 }

@@ -66,7 +66,7 @@ func runIn(t *testing.T, root string, args ...string) (out, errOut string, err e
 func unpack(t *testing.T, image v1.Image) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // the root folder of another user
+	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	flat := mutate.Extract(image)
@@ -82,7 +82,7 @@ func unpack(t *testing.T, image v1.Image) string {
 		}
 		path := filepath.Join(root, filepath.Clean("/"+header.Name))
 		if header.Typeflag == tar.TypeDir {
-			err = os.MkdirAll(path, 0o755) //nolint:gosec // for another user
+			err = os.MkdirAll(path, 0o755)
 		} else {
 			var content []byte
 			if content, err = io.ReadAll(reader); err == nil {
