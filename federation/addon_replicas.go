@@ -55,7 +55,7 @@ func (a *AddOn) Replicas() int {
 }
 
 // Start has replica i, counted from 0, run and waits until it is ready. With args it is a Pod of its own, with these arguments
-// in addition.
+// in addition or instead.
 func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +142,7 @@ func (a *AddOn) startAlone(ctx context.Context, i int, args []string) error {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 	pod.GenerateName = deploymentName + "-alone-"
 	for c := range pod.Spec.Containers {
-		pod.Spec.Containers[c].Args = append(pod.Spec.Containers[c].Args, args...)
+		pod.Spec.Containers[c].Args = override(pod.Spec.Containers[c].Args, args)
 	}
 	created, err := a.host.CoreV1().Pods(karmadaSystem).Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
@@ -150,6 +150,15 @@ func (a *AddOn) startAlone(ctx context.Context, i int, args []string) error {
 	}
 	a.replicas[i] = replica{pod: created.Name, alone: true}
 	return a.find(ctx)
+}
+
+// override replaces flags by those of the same name: a list that is given twice would be both.
+func override(args, by []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.ContainsFunc(by, func(other string) bool { return strings.HasPrefix(other, name+"=") })
+	})
+	return append(kept, by...)
 }
 
 // mark has a Pod be the first to go.

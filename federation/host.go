@@ -37,10 +37,11 @@ type processNode struct {
 // hostNode is the only node of the host.
 var hostNode = processNode{plane: planeHost, name: "host-node", capacity: "cpu=16,memory=32Gi,pods=100"}
 
-// cellNode is the node of a cell for the add-on's agent. It is small, because
-// Karmada counts the room of all nodes, and Instances run on those of kwok.
+// cellNode is the node of a cell for the add-on's agent. It has room for two
+// agents, as a rollout needs, and for nothing else: Karmada counts the room of
+// all nodes, and Instances run on those of kwok.
 func cellNode(cell Cell) processNode {
-	return processNode{plane: planeCell + cell.Name, name: cell.Name + "-processes", capacity: "cpu=1,memory=1Gi,pods=5", taint: true}
+	return processNode{plane: planeCell + cell.Name, name: cell.Name + "-processes", capacity: "cpu=20m,memory=32Mi,pods=2", taint: true}
 }
 
 // startHost starts the host: kube-apiserver, controllers, scheduler and a node.

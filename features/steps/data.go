@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,19 +245,21 @@ func (s *scenario) logsKeepSecrets() error {
 		return errors.New("the scenario has kept no Secret")
 	}
 	logs := 0
-	for _, process := range s.federation.Status() {
-		if !strings.HasPrefix(process.Name, "karmada-compute") {
-			continue
-		}
+	// That of a container is named after its node, namespace, Pod and container.
+	paths, err := filepath.Glob(filepath.Join(s.federation.Folder(), "log", "*_*_karmada-compute*.log"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
 		logs++
-		log, err := os.ReadFile(process.Log)
+		log, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
 		for _, password := range s.passwords {
 			for _, shape := range []string{password, base64.StdEncoding.EncodeToString([]byte(password))} {
 				if bytes.Contains(log, []byte(shape)) {
-					return fmt.Errorf("%s shows what a Secret holds", process.Log)
+					return fmt.Errorf("%s shows what a Secret holds", path)
 				}
 			}
 		}

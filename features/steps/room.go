@@ -40,12 +40,17 @@ func (s *scenario) known(ctx context.Context, cell string, divisor int64) error 
 	c := s.client("cell/"+cell, admin)
 	return eventually(ctx, func(ctx context.Context) error {
 		var nodes corev1.NodeList
-		if err := c.List(ctx, &nodes); err != nil {
+		var agents corev1.PodList
+		if err := errors.Join(c.List(ctx, &nodes), c.List(ctx, &agents, client.InNamespace(agentNamespace))); err != nil {
 			return err
 		}
 		var room int64
 		for i := range nodes.Items {
-			room += nodes.Items[i].Status.Capacity.Cpu().MilliValue() / divisor
+			capacity := nodes.Items[i].Status.Capacity.Cpu().MilliValue()
+			if runsInstances(&nodes.Items[i]) {
+				capacity /= divisor
+			}
+			room += capacity
 		}
 		cluster, err := s.cluster(ctx, cell)
 		if err != nil {
@@ -55,13 +60,19 @@ func (s *scenario) known(ctx context.Context, cell string, divisor int64) error 
 		if summary == nil || !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady) {
 			return fmt.Errorf("Karmada does not know yet what cell %s has room for", cell)
 		}
-		runs := summary.Allocated.Pods().Value() + summary.Allocating.Pods().Value()
+		runs := summary.Allocated.Pods().Value() + summary.Allocating.Pods().Value() - int64(len(agents.Items))
 		if free := summary.Allocatable.Cpu().MilliValue(); runs != 0 || free != room || room == 0 {
 			return fmt.Errorf("Karmada knows of %d Pods in cell %s and of room for %dm of %dm CPU", runs, cell, free, room)
 		}
 		return nil
 	})
 }
+
+// agentNamespace is the namespace of the add-on's agents in the cells.
+const agentNamespace = "karmada-compute-system"
+
+// runsInstances says whether a node is for Instances. The add-on's agent has one of its own.
+func runsInstances(node *corev1.Node) bool { return node.Labels["type"] == "kwok" }
 
 // moveCell has a cell serve a city, or none.
 func (s *scenario) moveCell(ctx context.Context, cell, city string) error {
@@ -98,6 +109,9 @@ func (s *scenario) resizeNodes(ctx context.Context, cell string, divisor int64) 
 	}
 	for i := range nodes.Items {
 		node := &nodes.Items[i]
+		if !runsInstances(node) {
+			continue
+		}
 		before := node.DeepCopy()
 		for name, capacity := range node.Status.Capacity {
 			if name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourcePods {

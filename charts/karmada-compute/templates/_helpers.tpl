@@ -163,6 +163,7 @@ roleRef:
   kind: {{ $role.kind }}
   name: {{ $role.metadata.name }}
 subjects:
+{{- if not $subjects }} []{{ end }}
 {{- range $subjects }}
 - kind: {{ .kind }}
   name: {{ .name | quote }}
