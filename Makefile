@@ -80,6 +80,7 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 .PHONY: unit
 unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	go test -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
+	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: features
