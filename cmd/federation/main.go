@@ -34,7 +34,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand())
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
+		nodeCommand())
 	return cmd
 }
 

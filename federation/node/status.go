@@ -1,0 +1,160 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// report reports the status of the Pod whenever it has changed, until the Pod is removed from the node.
+func (p *pod) report(removed <-chan struct{}) {
+	for {
+		select {
+		case <-p.dirty:
+			p.node.report(p.reported())
+		case <-removed:
+			return
+		}
+	}
+}
+
+// reported returns the Pod as the API has it, with the status that it has on this node.
+func (p *pod) reported() *corev1.Pod {
+	object := p.current().DeepCopy()
+	if latest, err := p.node.pods.Pods(p.name.Namespace).Get(p.name.Name); err == nil && latest.UID == p.uid {
+		// With what others have written: labels, annotations, conditions.
+		object = latest.DeepCopy()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	start := metav1.NewTime(p.startTime)
+	status := &object.Status
+	status.ObservedGeneration = object.Generation
+	status.HostIP, status.HostIPs = hostIP, []corev1.HostIP{{IP: hostIP}}
+	status.PodIP, status.PodIPs = p.address.Pod, []corev1.PodIP{{IP: p.address.Pod}}
+	status.InitContainerStatuses = statusesOf(p.init)
+	status.ContainerStatuses = statusesOf(p.main)
+	status.Phase = p.phase(object)
+	status.Reason, status.Message = p.problem()
+	if status.StartTime == nil {
+		status.StartTime = &start
+	}
+	p.setConditions(object)
+	return object
+}
+
+func statusesOf(containers []*container) []corev1.ContainerStatus {
+	statuses := make([]corev1.ContainerStatus, 0, len(containers))
+	for _, c := range containers {
+		status := corev1.ContainerStatus{
+			Name: c.name, Image: c.spec.Load().Image, ImageID: c.spec.Load().Image, State: c.state, LastTerminationState: c.last,
+			Ready: c.ready, RestartCount: c.restartCount,
+		}
+		started := c.started
+		status.Started = &started
+		switch {
+		case c.state.Running != nil:
+			status.ContainerID = containerID(c.pid)
+		case c.state.Terminated != nil:
+			status.ContainerID = c.state.Terminated.ContainerID
+			if c.isInit() {
+				status.Ready = c.state.Terminated.ExitCode == 0
+			}
+		case c.last.Terminated != nil:
+			status.ContainerID = c.last.Terminated.ContainerID
+		}
+		statuses = append(statuses, status)
+	}
+	return statuses
+}
+
+// phase returns the phase of the Pod: a container that is terminated and not waiting for a restart has ended for good.
+func (p *pod) phase(object *corev1.Pod) corev1.PodPhase {
+	ended, failed, begun := 0, false, false
+	for _, c := range p.main {
+		if c.state.Terminated != nil {
+			ended++
+			failed = failed || c.state.Terminated.ExitCode != 0
+		}
+		begun = begun || c.state.Running != nil || c.state.Terminated != nil || c.last.Terminated != nil
+	}
+	over := p.stopping.Err() != nil || object.Spec.RestartPolicy != corev1.RestartPolicyAlways
+	if object.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && failed && p.stopping.Err() == nil {
+		over = false
+	}
+	initFailed := object.Spec.RestartPolicy == corev1.RestartPolicyNever && slices.ContainsFunc(p.init, func(c *container) bool {
+		return c.state.Terminated != nil && c.state.Terminated.ExitCode != 0
+	})
+	switch {
+	case initFailed, over && ended == len(p.main) && failed:
+		return corev1.PodFailed
+	case over && ended == len(p.main):
+		return corev1.PodSucceeded
+	case begun:
+		return corev1.PodRunning
+	}
+	return corev1.PodPending
+}
+
+// problem returns why the Pod cannot start, if a container's reason is not one of an ordinary start.
+func (p *pod) problem() (reason, message string) {
+	for _, c := range slices.Concat(p.init, p.main) {
+		if w := c.state.Waiting; w != nil && w.Reason == reasonUnsupported {
+			return w.Reason, w.Message
+		}
+	}
+	return "", ""
+}
+
+// setConditions sets the conditions of kubelet and keeps those of others.
+func (p *pod) setConditions(object *corev1.Pod) {
+	var unready []string
+	for _, c := range p.main {
+		if !c.ready {
+			unready = append(unready, c.name)
+		}
+	}
+	begun := p.initDone || slices.ContainsFunc(slices.Concat(p.init, p.main), func(c *container) bool {
+		return c.state.Running != nil || c.state.Terminated != nil
+	})
+	p.condition(object, corev1.PodReadyToStartContainers, "", begun)
+	p.condition(object, corev1.PodInitialized, "ContainersNotInitialized", p.initDone)
+	ready := len(unready) == 0
+	p.condition(object, corev1.ContainersReady, "ContainersNotReady", ready)
+	p.condition(object, corev1.PodReady, "ContainersNotReady", ready)
+	for i := range object.Status.Conditions {
+		c := &object.Status.Conditions[i]
+		if c.Reason == "ContainersNotReady" {
+			c.Message = "containers with unready status: [" + strings.Join(unready, " ") + "]"
+		}
+	}
+}
+
+// condition sets a condition and its reason if it is not true. The time of its last transition is that of the last one reported.
+func (p *pod) condition(object *corev1.Pod, kind corev1.PodConditionType, reason string, holds bool) {
+	condition := corev1.PodCondition{
+		Type: kind, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.Now(), ObservedGeneration: object.Generation,
+	}
+	if holds {
+		condition.Status, condition.Reason = corev1.ConditionTrue, ""
+	}
+	same := func(c corev1.PodCondition) bool { return c.Type == kind }
+	if i := slices.IndexFunc(p.conditions, same); i < 0 {
+		p.conditions = append(p.conditions, condition)
+	} else {
+		if p.conditions[i].Status == condition.Status {
+			condition.LastTransitionTime = p.conditions[i].LastTransitionTime
+		}
+		p.conditions[i] = condition
+	}
+	if i := slices.IndexFunc(object.Status.Conditions, same); i < 0 {
+		object.Status.Conditions = append(object.Status.Conditions, condition)
+	} else {
+		object.Status.Conditions[i] = condition
+	}
+}
