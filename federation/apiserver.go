@@ -21,7 +21,7 @@ const serviceRange = "10.96.0.0/16"
 // apiServer describes one kube-apiserver. All share one etcd, each with its own
 // prefix.
 type apiServer struct {
-	plane string // "hub", "milo-root", "cell/<name>" or "project-plane/<name>"
+	plane string // "host", "hub", "milo-root", "cell/<name>" or "project-plane/<name>"
 	port  int
 	// small disables the APIs that a plane without workloads does not need: the
 	// server starts faster and needs less memory.
@@ -91,12 +91,18 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		}
 		args = append(args, "--admission-control-config-file="+config)
 	}
-	without := []string{"ServiceAccount"}
+	var without []string
+	if s.plane != planeHost {
+		// It would mount a token in every Pod of an Instance, which nobody reads.
+		without = append(without, "ServiceAccount")
+	}
 	if s.small {
 		without = append(without, smallWithout...)
 		args = append(args, "--runtime-config="+strings.Join(smallAPIs, ","), "--enable-priority-and-fairness=false")
 	}
-	args = append(args, "--disable-admission-plugins="+strings.Join(without, ","))
+	if len(without) > 0 {
+		args = append(args, "--disable-admission-plugins="+strings.Join(without, ","))
+	}
 	return f.start(ctx, Process{
 		Name: apiServerName(s.plane), Path: f.binary("kube-apiserver"), Args: args,
 		Ready: f.httpsReady(s.port, "/readyz"), stage: stageServer,

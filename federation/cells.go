@@ -35,8 +35,11 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return f.startCellControllerManager(groupCtx, cell) })
-	group.Go(func() error { return f.startScheduler(groupCtx, cell) })
+	group.Go(func() error { return f.startScheduler(groupCtx, name) })
 	group.Go(func() error { return f.startKwok(groupCtx, cell) })
+	if f.state.Host {
+		group.Go(func() error { return f.startNode(groupCtx, cellNode(cell)) })
+	}
 	group.Go(func() error {
 		for i := range nodesPerCell {
 			if err := client.apply(groupCtx, node(cell, i)); err != nil {
@@ -64,17 +67,17 @@ func (f *Federation) startCellAPIServer(ctx context.Context, cell Cell) error {
 
 func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
-	return f.startControllerManager(ctx, controllerManager{
-		plane: plane, port: f.port(plane + "-kube-controller-manager"),
-		controllers: []string{
-			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
-			"deployment-controller", "replicaset-controller", "node-lifecycle-controller",
-		},
-	})
+	controllers := []string{
+		"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
+		"deployment-controller", "replicaset-controller", "node-lifecycle-controller",
+	}
+	if f.state.Host {
+		controllers = append(controllers, "root-ca-certificate-publisher-controller")
+	}
+	return f.startControllerManager(ctx, controllerManager{plane: plane, port: f.port(plane + "-kube-controller-manager"), controllers: controllers})
 }
 
-func (f *Federation) startScheduler(ctx context.Context, cell Cell) error {
-	plane := planeCell + cell.Name
+func (f *Federation) startScheduler(ctx context.Context, plane string) error {
 	port := f.port(plane + "-kube-scheduler")
 	args, err := f.kubeComponent(plane, "kube-scheduler", port)
 	if err != nil {
@@ -97,7 +100,7 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 	return f.start(ctx, Process{
 		Name: planeName(plane) + "-kwok", Path: f.binary("kwok"),
 		Args: []string{
-			"--kubeconfig=" + kubeconfig, "--manage-all-nodes", "--server-address=" + server,
+			"--kubeconfig=" + kubeconfig, "--manage-nodes-with-label-selector=type=kwok", "--server-address=" + server,
 			"--node-lease-duration-seconds=40",
 		},
 		Ready: httpReady(plainClient, "http://"+server+"/healthz"), stage: stageController,

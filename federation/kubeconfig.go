@@ -33,6 +33,7 @@ const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/con
 // planeMiloRoot and planeProjectDirect are the kube-apiservers behind Milo's
 // router, which only the federation itself and the router call.
 const (
+	planeHost          = "host"
 	planeHub           = "hub"
 	planeMilo          = "milo"
 	planeMiloRoot      = "milo-root"
@@ -42,7 +43,7 @@ const (
 )
 
 // Config returns a client configuration for a plane ("milo", "hub",
-// "cell/<name>", "project/<name>") and user. The user "admin" is in
+// "host" if there is one, "cell/<name>", "project/<name>") and user. The user "admin" is in
 // system:masters; any other gets a client certificate with its name as user
 // and group, created on first use. Clients are not throttled.
 func (f *Federation) Config(plane, user string) (*rest.Config, error) {
@@ -99,7 +100,7 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 // components are users of the federation's own processes. They are in
 // system:masters; their names differ so that audit logs distinguish them.
 var components = []string{
-	"kube-controller-manager", "kube-scheduler", "kwok", "milo", "federation",
+	"kube-controller-manager", "kube-scheduler", "kwok", "milo", "federation", nodeUser,
 	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
 	// In its cell only: at the hub the agent is another user.
 	karmadaAgent,
@@ -130,13 +131,13 @@ func (f *Federation) server(plane string) (string, error) {
 	}
 	port, ok := f.assignedPort(plane)
 	if !ok || !isServer(plane) {
-		return "", fmt.Errorf("no plane %q in this federation: use milo, hub, cell/<name> or project/<name>", plane)
+		return "", fmt.Errorf("no plane %q in this federation: use milo, hub, host, cell/<name> or project/<name>", plane)
 	}
 	return "https://" + address(port), nil
 }
 
 func isServer(plane string) bool {
-	return plane == planeHub || plane == planeMilo || plane == planeMiloRoot || strings.HasPrefix(plane, planeCell)
+	return plane == planeHost || plane == planeHub || plane == planeMilo || plane == planeMiloRoot || strings.HasPrefix(plane, planeCell)
 }
 
 // projectPort reads the port of a project's kube-apiserver, which the router's

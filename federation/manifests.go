@@ -162,6 +162,19 @@ func (p *plane) waitCondition(ctx context.Context, resource schema.GroupVersionR
 	return fmt.Errorf("%s %s did not become %s: %w; its status: %v", resource.Resource, name, kind, err, last.Object["status"])
 }
 
+// hasCondition returns an error unless a condition of a cluster-scoped object is
+// True.
+func (p *plane) hasCondition(ctx context.Context, resource schema.GroupVersionResource, name, kind string) error {
+	object, err := p.dynamic.Resource(resource).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if !conditionTrue(object, kind) {
+		return fmt.Errorf("%s %s is not %s; its status: %v", resource.Resource, name, kind, object.Object["status"])
+	}
+	return nil
+}
+
 // readFolder reads all YAML files of a folder and its subfolders.
 func readFolder(folder string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured

@@ -51,6 +51,10 @@ type Options struct {
 	// start, because these discover new kinds only every 30 s. Empty: api/crds
 	// of the repository, if it exists.
 	CRDs string
+	// Host adds the host, the cluster that runs Karmada's Pods and ours, and to
+	// each cell a node that runs Pods as processes, for those that tolerate its
+	// taint.
+	Host bool
 	// Detached leaves the federation running when this program ends. Otherwise
 	// it ends with the program that called Up, even when that is killed.
 	Detached bool

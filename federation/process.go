@@ -51,7 +51,7 @@ type Process struct {
 type stage int
 
 const (
-	stageGuest stage = iota // processes started through StartProcess
+	stageGuest stage = iota // processes started through StartProcess, and Pods
 	stageRouter
 	stageController
 	stageServer

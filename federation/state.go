@@ -37,6 +37,7 @@ type state struct {
 	Cache      string
 	Cells      []Cell
 	CRDs       string
+	Host       bool
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
 	Karmada  string
@@ -45,7 +46,7 @@ type state struct {
 }
 
 // parts are the subfolders that are empty when a new federation starts.
-var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents"}
+var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents", "nodes"}
 
 // ErrRunning means that processes of the folder's federation are running.
 var ErrRunning = errors.New("a federation is running in this folder: stop it first, or use another folder")
@@ -66,12 +67,12 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
 	}
-	ports, err := f.assignPorts(o.Cells)
+	ports, err := f.assignPorts(o.Cells, o.Host)
 	if err != nil {
 		return nil, err
 	}
 	f.state = state{
-		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Karmada: karmada, Binaries: binaries, Ports: ports,
+		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, Karmada: karmada, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)
@@ -83,12 +84,15 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 }
 
 // assignPorts reserves every port that is known before the start.
-func (f *Federation) assignPorts(cells []Cell) (map[string]int, error) {
+func (f *Federation) assignPorts(cells []Cell, host bool) (map[string]int, error) {
 	names := []string{
 		"etcd", "etcd-peer", planeHub, planeMilo, planeMiloRoot,
 		"karmada-webhook", "karmada-aggregated-apiserver",
 		"karmada-controller-manager", "karmada-controller-manager-metrics", "karmada-scheduler", "karmada-scheduler-metrics",
 		planeHub + "-kube-controller-manager",
+	}
+	if host {
+		names = append(names, planeHost, planeHost+"-kube-controller-manager", planeHost+"-kube-scheduler")
 	}
 	for _, cell := range cells {
 		names = append(names, cellPorts(cell)...)

@@ -68,6 +68,9 @@ func (f *Federation) boot(ctx context.Context, projects []string) error {
 		}
 		return f.joinAll(ctx)
 	})
+	if f.state.Host {
+		group.Go(func() error { return f.startHost(ctx) })
+	}
 	group.Go(func() error {
 		if err := f.startMiloRoot(ctx); err != nil {
 			return err

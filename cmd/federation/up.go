@@ -31,6 +31,7 @@ func upCommand() *cobra.Command {
 	folderFlag(cmd, &options.Folder)
 	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to create")
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
+	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")
 	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation")
 	return cmd
 }
@@ -50,7 +51,11 @@ func up(ctx context.Context, options federation.Options, addOn bool) error {
 
 // printKubeconfigs prints the paths of the admin's kubeconfigs, and of the logs.
 func printKubeconfigs(f *federation.Federation, options federation.Options) error {
-	planes := []string{"milo"}
+	var planes []string
+	if options.Host {
+		planes = append(planes, "host")
+	}
+	planes = append(planes, "milo")
 	for _, project := range options.Projects {
 		planes = append(planes, "project/"+project)
 	}

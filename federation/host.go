@@ -1,0 +1,89 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// nodeUser is the user of nodes that run Pods as processes.
+const nodeUser = "federation-node"
+
+// Images of the add-on, by the last element of their repositories, and the
+// commands of the repository that stand for them.
+var ownImages = []string{"karmada-compute", "karmada-compute-cell"}
+
+// hostControllers are those that a release of the add-on needs.
+var hostControllers = []string{
+	"serviceaccount-token-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller",
+	"deployment-controller", "replicaset-controller", "job-controller", "endpointslice-controller", "disruption-controller",
+	"node-lifecycle-controller", "pod-garbage-collector-controller",
+}
+
+// processNode is a node of a plane that runs Pods as processes.
+type processNode struct {
+	plane    string
+	name     string
+	capacity string
+	// taint keeps away Pods that do not tolerate node.TaintKey.
+	taint bool
+}
+
+// hostNode is the only node of the host.
+var hostNode = processNode{plane: planeHost, name: "host-node", capacity: "cpu=16,memory=32Gi,pods=100"}
+
+// cellNode is the node of a cell for the add-on's agent. It is small, because
+// Karmada counts the room of all nodes, and Instances run on those of kwok.
+func cellNode(cell Cell) processNode {
+	return processNode{plane: planeCell + cell.Name, name: cell.Name + "-processes", capacity: "cpu=1,memory=1Gi,pods=5", taint: true}
+}
+
+// startHost starts the host: kube-apiserver, controllers, scheduler and a node.
+func (f *Federation) startHost(ctx context.Context) error {
+	if err := f.startAPIServer(ctx, apiServer{plane: planeHost, port: f.port(planeHost)}); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return f.startControllerManager(ctx, controllerManager{
+			plane: planeHost, port: f.port(planeHost + "-kube-controller-manager"), controllers: hostControllers,
+		})
+	})
+	group.Go(func() error { return f.startScheduler(ctx, planeHost) })
+	group.Go(func() error { return f.startNode(ctx, hostNode) })
+	return group.Wait()
+}
+
+// startNode starts a node and waits until its Node is Ready. The binaries of
+// images are those that buildOwn has built when a Pod starts.
+func (f *Federation) startNode(ctx context.Context, n processNode) error {
+	kubeconfig, err := f.Kubeconfig(n.plane, nodeUser)
+	if err != nil {
+		return err
+	}
+	client, err := f.plane(n.plane)
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"node", "--kubeconfig=" + kubeconfig, "--node=" + n.name, "--capacity=" + n.capacity, fmt.Sprintf("--taint=%t", n.taint),
+		"--folder=" + filepath.Join(f.folder, "nodes", planeName(n.plane)), "--logs=" + filepath.Join(f.folder, "log"),
+		"--initial-backoff=1s", "--max-backoff=30s",
+	}
+	for _, image := range ownImages {
+		args = append(args, "--images="+image+"="+filepath.Join(f.binFolder(), image))
+	}
+	return f.start(ctx, Process{
+		Name: nodeProcess(n.plane), Path: f.ownBinary(), Args: args,
+		Ready: func(ctx context.Context) error { return client.hasCondition(ctx, nodeResource, n.name, "Ready") },
+		stage: stageGuest, // Pods end while everything that they use still runs
+	})
+}
+
+// nodeProcess returns the process name of a plane's node.
+func nodeProcess(plane string) string { return planeName(plane) + "-node" }
