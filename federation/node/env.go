@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -97,9 +96,7 @@ func (p *pod) setFrom(v *variables, from corev1.EnvFromSource) error {
 		data, err = p.sources.secret(from.SecretRef.Name, from.SecretRef.Optional)
 	}
 	for _, key := range data.names() {
-		if !strings.Contains(key, "=") {
-			v.set(from.Prefix+key, string(data[key].content))
-		}
+		v.set(from.Prefix+key, string(data[key].content))
 	}
 	return err
 }

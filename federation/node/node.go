@@ -176,7 +176,7 @@ func (n *node) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := vknode.NewNodeController(vknode.NaiveNodeProvider{}, n.object(), n.client.CoreV1().Nodes(),
+	nodes, err := vknode.NewNodeController(vknode.NaiveNodeProvider{}, n.object(), nodesClient{n.client.CoreV1().Nodes()},
 		vknode.WithNodeEnableLeaseV1(n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), leaseLife),
 		vknode.WithNodeStatusUpdateErrorHandler(n.registerAgain))
 	if err != nil {

@@ -5,6 +5,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -12,7 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
 const (
@@ -69,6 +72,31 @@ func (n *node) register(ctx context.Context, controller *vknode.NodeController) 
 		return fmt.Errorf("register node %s: %w", n.options.Name, err)
 	}
 	return nil
+}
+
+// nodesClient is a client whose errors are never those of a context that has ended: for these the controller takes a request for a
+// success, and panics because it has no Node.
+type nodesClient struct{ corev1client.NodeInterface }
+
+// Get returns a Node.
+func (c nodesClient) Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.Node, error) {
+	object, err := c.NodeInterface.Get(ctx, name, options)
+	return object, withoutContext(err)
+}
+
+// Patch changes a Node.
+func (c nodesClient) Patch(
+	ctx context.Context, name string, kind types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string,
+) (*corev1.Node, error) {
+	object, err := c.NodeInterface.Patch(ctx, name, kind, data, options, subresources...)
+	return object, withoutContext(err)
+}
+
+func withoutContext(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return errors.New(err.Error())
+	}
+	return err
 }
 
 // registerAgain creates a Node that somebody has deleted.

@@ -11,12 +11,15 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // programVariable makes the test binary a program of a container.
@@ -93,4 +96,16 @@ func serveNode() int {
 	}
 	fmt.Println(err)
 	return 1
+}
+
+// adminKubeconfig writes a kubeconfig of the tests' kube-apiserver.
+func adminKubeconfig(f *fixture) (string, error) {
+	config := f.options.Config
+	file := clientcmdapi.NewConfig()
+	file.Clusters["test"] = &clientcmdapi.Cluster{Server: "https://" + strings.TrimPrefix(config.Host, "https://"), CertificateAuthorityData: config.CAData}
+	file.AuthInfos["test"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken}
+	file.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "test"}
+	file.CurrentContext = "test"
+	path := filepath.Join(f.TempDir(), "kubeconfig")
+	return path, clientcmd.WriteToFile(*file, path)
 }
