@@ -52,20 +52,31 @@ func (b *Backend) watch(ctx context.Context, log *slog.Logger) {
 func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	first := b.next.Add(1) - 1
-	count := uint64(len(b.Backends))
+	ready := b.ready()
+	count := uint64(len(ready))
 	errs := []error{errors.New("no backend is ready")}
 	for i := range count {
-		backend := b.Backends[(first+i)%count]
-		if backend.unready.Load() {
-			continue
-		}
-		connection, err := dialer.DialContext(ctx, "tcp", backend.Address)
+		connection, err := dialer.DialContext(ctx, "tcp", ready[(first+i)%count])
 		if err == nil {
 			return connection, nil
 		}
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
+}
+
+// ready returns the addresses of all backends that are ready.
+func (b *Balancer) ready() []string {
+	if b.Service != nil {
+		return b.Service.addresses()
+	}
+	var addresses []string
+	for _, backend := range b.Backends {
+		if !backend.unready.Load() {
+			addresses = append(addresses, backend.Address)
+		}
+	}
+	return addresses
 }
 
 // watchAll polls the health of every backend that has a health URL.

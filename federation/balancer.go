@@ -26,7 +26,9 @@ type Balancer struct {
 	Listen string
 	// Backends receive the connections.
 	Backends []*Backend
-	Log      *slog.Logger
+	// Service has the backends instead.
+	Service *Service
+	Log     *slog.Logger
 
 	next     atomic.Uint64
 	watching sync.WaitGroup
@@ -35,18 +37,23 @@ type Balancer struct {
 // Serve accepts connections until ctx ends, then closes those that are open
 // and returns nil. It may be called once.
 func (b *Balancer) Serve(ctx context.Context) error {
-	if len(b.Backends) == 0 {
-		return errors.New("a balancer needs at least one backend")
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", b.Listen)
-	if err != nil {
-		return fmt.Errorf("balancer: %w", err)
+	if (len(b.Backends) == 0) == (b.Service == nil) {
+		return errors.New("a balancer needs either backends or a Service")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
 		cancel()
 		b.watching.Wait()
 	}()
+	if b.Service != nil {
+		if err := b.Service.watch(ctx); err != nil {
+			return fmt.Errorf("balancer: %w", err)
+		}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", b.Listen)
+	if err != nil {
+		return fmt.Errorf("balancer: %w", err)
+	}
 	b.watchAll(ctx, &b.watching)
 	if err := acceptAll(ctx, listener, b.serve); err != nil {
 		return fmt.Errorf("balancer on %s: %w", b.Listen, err)

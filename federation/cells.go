@@ -42,7 +42,7 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	}
 	group.Go(func() error {
 		for i := range nodesPerCell {
-			if err := client.apply(groupCtx, node(cell, i)); err != nil {
+			if err := client.apply(groupCtx, kwokNode(cell, i)); err != nil {
 				return err
 			}
 		}
@@ -109,8 +109,8 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 
 func nodeName(cell Cell, i int) string { return fmt.Sprintf("%s-node-%d", cell.Name, i) }
 
-// node returns a kwok node with room for 250 Pods.
-func node(cell Cell, i int) *unstructured.Unstructured {
+// kwokNode returns a node of kwok with room for 250 Pods.
+func kwokNode(cell Cell, i int) *unstructured.Unstructured {
 	name := nodeName(cell, i)
 	capacity := map[string]any{"cpu": "32", "memory": "256Gi", "pods": "250"}
 	return &unstructured.Unstructured{Object: map[string]any{

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -64,6 +66,7 @@ func keepCommand() *cobra.Command {
 func balancerCommand() *cobra.Command {
 	var balancer federation.Balancer
 	var backends []string
+	var kubeconfig, service string
 	cmd := &cobra.Command{
 		Use:    "balancer",
 		Short:  "Distribute TCP connections over backends",
@@ -75,12 +78,33 @@ func balancerCommand() *cobra.Command {
 				address, health, _ := strings.Cut(backend, "=")
 				balancer.Backends = append(balancer.Backends, &federation.Backend{Address: address, Health: health})
 			}
+			if service != "" {
+				var err error
+				if balancer.Service, err = serviceOf(kubeconfig, service, balancer.Log); err != nil {
+					return err
+				}
+			}
 			return balancer.Serve(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
 	cmd.Flags().StringSliceVar(&backends, "backend", nil, "address of a backend; with ADDRESS=URL it gets connections only while the URL answers 200 (repeatable)")
+	cmd.Flags().StringVar(&service, "service", "", "NAMESPACE/NAME:PORT of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
+	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the Service's cluster")
 	return cmd
+}
+
+func serviceOf(kubeconfig, name string, log *slog.Logger) (*federation.Service, error) {
+	namespace, rest, ok := strings.Cut(name, "/")
+	service, port, found := strings.Cut(rest, ":")
+	if !ok || !found || namespace == "" || service == "" || port == "" {
+		return nil, fmt.Errorf("--service %q: use NAMESPACE/NAME:PORT", name)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("--kubeconfig: %w", err)
+	}
+	return &federation.Service{Config: config, Namespace: namespace, Name: service, Port: port, Log: log}, nil
 }
 
 // isolateCommand runs a cell's karmada-agent in a network namespace.

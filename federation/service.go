@@ -1,0 +1,146 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/karmada-compute/karmada-compute/federation/node"
+)
+
+// Service is a Service whose Pods run as processes of this machine. As
+// kube-proxy does, a Balancer gives new connections to its ready endpoints only;
+// the connections of an endpoint that goes are left to end by themselves.
+type Service struct {
+	// Config is that of a client of the Service's cluster.
+	Config *rest.Config
+	// Namespace and Name of the Service. It may be created later.
+	Namespace, Name string
+	// Port is the number or the name of a port of the Service.
+	Port string
+	Log  *slog.Logger
+
+	services corev1listers.ServiceLister
+	slices   discoverylisters.EndpointSliceLister
+	ready    atomic.Pointer[[]string]
+}
+
+// watch follows the Service until ctx ends. It returns when its endpoints are
+// known.
+func (s *Service) watch(ctx context.Context) error {
+	client, err := kubernetes.NewForConfig(s.Config)
+	if err != nil {
+		return err
+	}
+	service := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(s.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector("metadata.name", s.Name).String()
+		}))
+	endpoints := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(s.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.LabelSelector = labels.Set{discoveryv1.LabelServiceName: s.Name}.String()
+		}))
+	s.services, s.slices = service.Core().V1().Services().Lister(), endpoints.Discovery().V1().EndpointSlices().Lister()
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { s.update() }, UpdateFunc: func(any, any) { s.update() }, DeleteFunc: func(any) { s.update() },
+	}
+	for _, informer := range []cache.SharedIndexInformer{service.Core().V1().Services().Informer(), endpoints.Discovery().V1().EndpointSlices().Informer()} {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return err
+		}
+	}
+	for _, factory := range []informers.SharedInformerFactory{service, endpoints} {
+		factory.Start(ctx.Done())
+		context.AfterFunc(ctx, factory.Shutdown)
+	}
+	for _, factory := range []informers.SharedInformerFactory{service, endpoints} {
+		for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
+			if !synced {
+				return fmt.Errorf("read the %s of Service %s/%s: %w", kind, s.Namespace, s.Name, context.Cause(ctx))
+			}
+		}
+	}
+	s.update()
+	return nil
+}
+
+// addresses returns the addresses of the ready endpoints.
+func (s *Service) addresses() []string {
+	if ready := s.ready.Load(); ready != nil {
+		return *ready
+	}
+	return nil
+}
+
+// update takes over the ready endpoints.
+func (s *Service) update() {
+	ready := s.endpoints()
+	if old := s.ready.Swap(&ready); old == nil || !slices.Equal(*old, ready) {
+		s.Log.Info("ready endpoints of the Service", "service", s.Namespace+"/"+s.Name, "endpoints", ready)
+	}
+}
+
+// endpoints returns the addresses of processes behind the Service, in order.
+func (s *Service) endpoints() []string {
+	found, err := s.slices.EndpointSlices(s.Namespace).List(labels.Everything())
+	name, ok := s.portName()
+	if err != nil || !ok {
+		return nil // there is no Service with this port yet, and a cache has no other error
+	}
+	var addresses []string
+	for _, slice := range found {
+		i := slices.IndexFunc(slice.Ports, func(p discoveryv1.EndpointPort) bool {
+			return p.Port != nil && (p.Name == nil && name == "" || p.Name != nil && *p.Name == name)
+		})
+		if i < 0 {
+			continue
+		}
+		for _, endpoint := range slice.Endpoints {
+			if ready := endpoint.Conditions.Ready; ready != nil && !*ready || len(endpoint.Addresses) == 0 {
+				continue
+			}
+			local, err := node.Local(endpoint.Addresses[0])
+			if err != nil {
+				s.Log.Warn("an endpoint is left out", "error", err)
+				continue
+			}
+			addresses = append(addresses, net.JoinHostPort(local, strconv.Itoa(int(*slice.Ports[i].Port))))
+		}
+	}
+	slices.Sort(addresses)
+	return slices.Compact(addresses)
+}
+
+// portName returns the name of the port, by which EndpointSlices know it.
+func (s *Service) portName() (string, bool) {
+	service, err := s.services.Services(s.Namespace).Get(s.Name)
+	if err != nil {
+		return "", false
+	}
+	i := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool {
+		return p.Name == s.Port || strconv.Itoa(int(p.Port)) == s.Port
+	})
+	if i < 0 {
+		return "", false
+	}
+	return service.Spec.Ports[i].Name, true
+}
