@@ -91,7 +91,9 @@ func TestVolumes(t *testing.T) {
 	}
 	c := &pod.Spec.Containers[0]
 	c.VolumeMounts = []corev1.VolumeMount{
-		{Name: "secret", MountPath: "/etc/secret"}, {Name: "config", MountPath: "/etc/config/"}, {Name: "empty", MountPath: "/tmp"},
+		{Name: "secret", MountPath: "/etc/secret"},
+		{Name: "config", MountPath: "/etc/config/"},
+		{Name: "empty", MountPath: "/tmp"},
 		{Name: "projected", MountPath: "/var/run/all"},
 	}
 	c.Args = append(c.Args, "/etc/secret/token")

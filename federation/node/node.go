@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -83,9 +84,7 @@ func (o *Options) complete() error {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourcePods: resource.MustParse("50"),
 	}
-	for name, quantity := range o.Capacity {
-		capacity[name] = quantity
-	}
+	maps.Copy(capacity, o.Capacity)
 	o.Capacity = capacity
 	o.InitialBackoff = cmp.Or(o.InitialBackoff, 10*time.Second)
 	o.MaxBackoff = cmp.Or(o.MaxBackoff, 5*time.Minute)

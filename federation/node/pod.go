@@ -33,8 +33,9 @@ type pod struct {
 	folder  string
 	address *Address
 
-	// The following three are used by one goroutine: the one that writes the volumes.
+	// sources is set before the first container starts.
 	sources *sources
+	// tokens and access are used by one goroutine: the one that writes the volumes.
 	tokens  map[string]issuedToken
 	access  *bool
 
