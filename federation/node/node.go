@@ -17,7 +17,7 @@ import (
 	"time"
 
 	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
-	"github.com/virtual-kubelet/virtual-kubelet/log/klogv2"
+	vkslog "github.com/virtual-kubelet/virtual-kubelet/log/slog"
 	vknode "github.com/virtual-kubelet/virtual-kubelet/node"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -148,7 +148,7 @@ func Run(ctx context.Context, o Options) error {
 	defer events.Shutdown()
 	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	n.recorder = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "federation-node", Host: o.Name})
-	err = n.serve(vklog.WithLogger(ctx, klogv2.New(nil)))
+	err = n.serve(vklog.WithLogger(ctx, vkslog.FromSlog(o.Log)))
 	n.endAll()
 	if ctx.Err() != nil {
 		return nil

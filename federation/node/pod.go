@@ -36,8 +36,8 @@ type pod struct {
 	// sources is set before the first container starts.
 	sources *sources
 	// tokens and access are used by one goroutine: the one that writes the volumes.
-	tokens  map[string]issuedToken
-	access  *bool
+	tokens map[string]issuedToken
+	access *bool
 
 	// stopping ends when the processes must end, killing when they must have ended.
 	stopping, killing context.Context
