@@ -57,7 +57,7 @@ func (f *Federation) dropCell(cell Cell) error {
 	plane := planeName(planeCell + cell.Name)
 	var errs []error
 	for _, name := range []string{
-		agentProcess(cell), nodeProcess(planeCell + cell.Name), plane + "-kwok", plane + "-kube-scheduler", plane + "-kube-controller-manager", apiServerName(planeCell + cell.Name),
+		agentProcess(cell), NodeProcess(planeCell + cell.Name), plane + "-kwok", plane + "-kube-scheduler", plane + "-kube-controller-manager", apiServerName(planeCell + cell.Name),
 	} {
 		if _, err := f.record(name); err == nil {
 			errs = append(errs, f.KillProcess(name), os.Remove(f.recordFile(name)))

@@ -10,6 +10,9 @@
 // detached federation outlives the program that started it; any other ends with
 // that program, even when it is killed.
 //
+// With Options.Host there is a host, too: the cluster that runs Karmada's Pods and
+// ours. Its node, and one of each cell, runs Pods as processes (package node).
+//
 // Cells are members in push mode or in pull mode. In pull mode the cell's
 // karmada-agent runs in a network namespace from which it reaches only the
 // kube-apiservers of the hub and of the cell.

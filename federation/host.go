@@ -5,8 +5,10 @@ package federation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -80,11 +82,29 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 		args = append(args, "--images="+image+"="+filepath.Join(f.binFolder(), image))
 	}
 	return f.start(ctx, Process{
-		Name: nodeProcess(n.plane), Path: f.ownBinary(), Args: args,
+		Name: NodeProcess(n.plane), Path: f.ownBinary(), Args: args,
 		Ready: func(ctx context.Context) error { return client.hasCondition(ctx, nodeResource, n.name, "Ready") },
 		stage: stageGuest, // Pods end while everything that they use still runs
 	})
 }
 
-// nodeProcess returns the process name of a plane's node.
-func nodeProcess(plane string) string { return planeName(plane) + "-node" }
+// StartNode starts the node of processes of a plane, "host" or "cell/<name>",
+// again after KillProcess or StopProcess of NodeProcess. Its Pods are started
+// again too.
+func (f *Federation) StartNode(ctx context.Context, plane string) error {
+	if !f.state.Host {
+		return errors.New("this federation has no nodes of processes: start it with Options.Host")
+	}
+	if plane == planeHost {
+		return f.startNode(ctx, hostNode)
+	}
+	cell, err := f.cell(strings.TrimPrefix(plane, planeCell))
+	if err != nil {
+		return err
+	}
+	return f.startNode(ctx, cellNode(cell))
+}
+
+// NodeProcess returns the name of the process of a plane's node, whose end is
+// also that of its Pods' processes.
+func NodeProcess(plane string) string { return planeName(plane) + "-node" }

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 // process answers every request with its address. It listens on all of the loopback addresses.
 func process(t *testing.T, listener net.Listener) {
 	t.Helper()
-	server := &httptest.Server{Listener: listener, Config: &http.Server{ //nolint:gosec // It serves the test alone.
+	server := &httptest.Server{Listener: listener, Config: &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = fmt.Fprint(w, r.Context().Value(http.LocalAddrContextKey))
 		}),

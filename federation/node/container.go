@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +37,7 @@ type container struct {
 	// Guarded by pod.mu.
 	state, last    corev1.ContainerState
 	ready, started bool
+	over           bool // it is not restarted any more
 	restartCount   int32
 	pid            int
 }
@@ -101,6 +104,11 @@ func (c *container) restart(why string, grace *int64) {
 
 // run runs the container until it must not be restarted or the Pod has to end. It returns whether its process has succeeded.
 func (c *container) run() bool {
+	defer c.set(func() { c.over = true })
+	return c.runAgain()
+}
+
+func (c *container) runAgain() bool {
 	for {
 		p := c.start()
 		if p == nil {
@@ -126,12 +134,7 @@ func (c *container) restartsAfter(code int32) bool {
 }
 
 func (c *container) isInit() bool {
-	for _, one := range c.pod.init {
-		if one == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.pod.init, c)
 }
 
 // backOff waits before a restart: not before the first, then twice as long each time. It returns false if the Pod has to end.
@@ -249,12 +252,33 @@ func (c *container) serve(p *process) int32 {
 	}
 	if code != 0 {
 		terminated.Reason = "Error"
+		if why == "" && c.spec.Load().TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
+			terminated.Message = tail(c.log())
+		}
 	}
 	c.set(func() {
 		c.state = corev1.ContainerState{Terminated: terminated}
 		c.ready, c.started, c.pid = false, false, 0
 	})
 	return code
+}
+
+// tail returns the end of a log, as long as Kubernetes shows for a container that has failed.
+func tail(path string) string {
+	const length = 2048
+	file, err := os.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err == nil && info.Size() > length {
+		_, _ = file.Seek(-length, io.SeekEnd) // otherwise it is the beginning that is shown
+	}
+	text, err := io.ReadAll(io.LimitReader(file, length))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // preStop waits as long as the container asks for before SIGTERM, as far as the grace period allows.

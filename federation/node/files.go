@@ -104,16 +104,13 @@ func (p payload) link(folder string) error {
 // equals reports whether a folder has these files already.
 func (p payload) equals(folder string) bool {
 	found, same := 0, true
-	err := filepath.WalkDir(folder+"/", func(path string, entry fs.DirEntry, err error) error {
+	files := os.DirFS(folder)
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		if want, ok := p[name]; err != nil || !ok || !bytes.Equal(content, want.content) {
+		content, err := fs.ReadFile(files, name)
+		if want, ok := p[filepath.FromSlash(name)]; err != nil || !ok || !bytes.Equal(content, want.content) {
 			same = false
 			return fs.SkipAll
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +92,9 @@ func TestVolumes(t *testing.T) {
 	}
 	c := &pod.Spec.Containers[0]
 	c.VolumeMounts = []corev1.VolumeMount{
-		{Name: "secret", MountPath: "/etc/secret"}, {Name: "config", MountPath: "/etc/config/"}, {Name: "empty", MountPath: "/tmp"},
+		{Name: "secret", MountPath: "/etc/secret"},
+		{Name: "config", MountPath: "/etc/config/"},
+		{Name: "empty", MountPath: "/tmp"},
 		{Name: "projected", MountPath: "/var/run/all"},
 	}
 	c.Args = append(c.Args, "/etc/secret/token")
@@ -127,7 +130,10 @@ func (f *fixture) changeSecret() {
 
 func (f *fixture) checkToken(token, audience string) {
 	f.Helper()
-	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
+	if audience != "" {
+		review.Spec.Audiences = []string{audience}
+	}
 	review, err := f.client.AuthenticationV1().TokenReviews().Create(f.Context(), review, metav1.CreateOptions{})
 	if err != nil || !review.Status.Authenticated || review.Status.User.Username != "system:serviceaccount:"+f.namespace+":default" {
 		f.Errorf("the token is not one of the Pod's service account: %+v, %v", review, err)
@@ -176,4 +182,31 @@ func waits(p *corev1.Pod, reason, text string) bool {
 	}
 	w := p.Status.ContainerStatuses[0].State.Waiting
 	return w.Reason == reason && strings.Contains(w.Message, text)
+}
+
+// A token is kept for four fifths of its life.
+func TestTokenIsRenewed(t *testing.T) {
+	f := newFixture(t)
+	object := f.pod("token")
+	object.Spec.ServiceAccountName = "default"
+	p := &pod{node: &node{client: f.client}, object: f.create(object), tokens: map[string]issuedToken{}}
+	want := &corev1.ServiceAccountTokenProjection{}
+	first, renewal, err := p.token(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in := time.Until(renewal); in < 45*time.Minute || in > 50*time.Minute {
+		t.Errorf("a token that lives an hour is renewed in %s", in)
+	}
+	if again, _, err := p.token(t.Context(), want); err != nil || again != first {
+		t.Errorf("another token before that, %v", err)
+	}
+	for key, token := range p.tokens {
+		token.renewal = time.Now()
+		p.tokens[key] = token
+	}
+	if again, _, err := p.token(t.Context(), want); err != nil || again == first {
+		t.Errorf("the same token after that, %v", err)
+	}
+	f.checkToken(first, "")
 }

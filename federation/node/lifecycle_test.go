@@ -234,3 +234,16 @@ func (f *fixture) startProcess() *exec.Cmd {
 	})
 	return cmd
 }
+
+func TestMessageFromLog(t *testing.T) {
+	f := startNode(t)
+	pod := f.pod("talks")
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	pod.Spec.Containers[0].Args = []string{"--listen=nowhere"}
+	pod.Spec.Containers[0].TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
+	f.create(pod)
+	pod = f.await("talks", "Failed", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
+	if end := pod.Status.ContainerStatuses[0].State.Terminated; end == nil || !strings.Contains(end.Message, "cannot serve") {
+		t.Errorf("the status does not have the end of the log: %+v", end)
+	}
+}

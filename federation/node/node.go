@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 	"time"
 
 	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
-	"github.com/virtual-kubelet/virtual-kubelet/log/klogv2"
+	vkslog "github.com/virtual-kubelet/virtual-kubelet/log/slog"
 	vknode "github.com/virtual-kubelet/virtual-kubelet/node"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -83,9 +84,7 @@ func (o *Options) complete() error {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourcePods: resource.MustParse("50"),
 	}
-	for name, quantity := range o.Capacity {
-		capacity[name] = quantity
-	}
+	maps.Copy(capacity, o.Capacity)
 	o.Capacity = capacity
 	o.InitialBackoff = cmp.Or(o.InitialBackoff, 10*time.Second)
 	o.MaxBackoff = cmp.Or(o.MaxBackoff, 5*time.Minute)
@@ -149,7 +148,7 @@ func Run(ctx context.Context, o Options) error {
 	defer events.Shutdown()
 	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	n.recorder = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "federation-node", Host: o.Name})
-	err = n.serve(vklog.WithLogger(ctx, klogv2.New(nil)))
+	err = n.serve(vklog.WithLogger(ctx, vkslog.FromSlog(o.Log)))
 	n.endAll()
 	if ctx.Err() != nil {
 		return nil

@@ -33,10 +33,11 @@ type pod struct {
 	folder  string
 	address *Address
 
-	// The following three are used by one goroutine: the one that writes the volumes.
+	// sources is set before the first container starts.
 	sources *sources
-	tokens  map[string]issuedToken
-	access  *bool
+	// tokens and access are used by one goroutine: the one that writes the volumes.
+	tokens map[string]issuedToken
+	access *bool
 
 	// stopping ends when the processes must end, killing when they must have ended.
 	stopping, killing context.Context

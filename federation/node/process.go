@@ -56,7 +56,7 @@ func (s *starter) start(p program) (*process, error) {
 	}
 	defer func() { _ = log.Close() }() // the process has its own handle
 	// No context ends the process: that is done with a grace period.
-	cmd := exec.CommandContext(context.Background(), p.path, p.args...) //nolint:gosec // The image decides what runs.
+	cmd := exec.CommandContext(context.Background(), p.path, p.args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.folder, p.env, log, log, attributes()
 	result := make(chan error)
 	s.requests <- func() { result <- cmd.Start() }

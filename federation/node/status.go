@@ -73,32 +73,30 @@ func statusesOf(containers []*container) []corev1.ContainerStatus {
 	return statuses
 }
 
-// phase returns the phase of the Pod: a container that is terminated and not waiting for a restart has ended for good.
+// phase returns the phase of the Pod.
 func (p *pod) phase(object *corev1.Pod) corev1.PodPhase {
-	ended, failed, begun := 0, false, false
-	for _, c := range p.main {
-		if c.state.Terminated != nil {
-			ended++
-			failed = failed || c.state.Terminated.ExitCode != 0
+	code := func(c *container) int32 {
+		if !c.over || c.state.Terminated == nil {
+			return -1
 		}
-		begun = begun || c.state.Running != nil || c.state.Terminated != nil || c.last.Terminated != nil
+		return c.state.Terminated.ExitCode
 	}
-	over := p.stopping.Err() != nil || object.Spec.RestartPolicy != corev1.RestartPolicyAlways
-	if object.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && failed && p.stopping.Err() == nil {
-		over = false
+	running := func(c *container) bool { return code(c) < 0 }
+	failed := func(c *container) bool { return code(c) > 0 }
+	begun := func(c *container) bool {
+		return c.state.Running != nil || c.state.Terminated != nil || c.last.Terminated != nil
 	}
-	initFailed := object.Spec.RestartPolicy == corev1.RestartPolicyNever && slices.ContainsFunc(p.init, func(c *container) bool {
-		return c.state.Terminated != nil && c.state.Terminated.ExitCode != 0
-	})
 	switch {
-	case initFailed, over && ended == len(p.main) && failed:
+	case slices.ContainsFunc(p.init, failed) && object.Spec.RestartPolicy == corev1.RestartPolicyNever:
 		return corev1.PodFailed
-	case over && ended == len(p.main):
-		return corev1.PodSucceeded
-	case begun:
+	case slices.ContainsFunc(p.main, running) && slices.ContainsFunc(p.main, begun):
 		return corev1.PodRunning
+	case slices.ContainsFunc(p.main, running):
+		return corev1.PodPending
+	case slices.ContainsFunc(p.main, failed):
+		return corev1.PodFailed
 	}
-	return corev1.PodPending
+	return corev1.PodSucceeded
 }
 
 // problem returns why the Pod cannot start, if a container's reason is not one of an ordinary start.

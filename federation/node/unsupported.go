@@ -36,9 +36,7 @@ func unsupported(object *corev1.Pod) error {
 		refuseVolume(refuse, &volume)
 	}
 	for i := range spec.InitContainers {
-		c := &spec.InitContainers[i]
-		refuse(c.RestartPolicy != nil, fmt.Sprintf("restartPolicy of init container %s", c.Name))
-		refuseContainer(refuse, c)
+		refuseContainer(refuse, &spec.InitContainers[i])
 	}
 	for i := range spec.Containers {
 		refuseContainer(refuse, &spec.Containers[i])
@@ -79,8 +77,11 @@ func refuseContainer(refuse func(bool, string), c *corev1.Container) {
 	}
 	if l := c.Lifecycle; l != nil {
 		refuse(l.PostStart != nil, of("lifecycle.postStart"))
+		refuse(l.StopSignal != nil, of("lifecycle.stopSignal"))
 		refuse(l.PreStop != nil && l.PreStop.Sleep == nil, of("lifecycle.preStop other than sleep"))
 	}
+	refuse(c.RestartPolicy != nil, of("restartPolicy"))
+	refuse(slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 }), of("hostPort"))
 	refuse(c.Stdin || c.TTY, of("stdin or tty"))
 	refuse(len(c.VolumeDevices) > 0, of("volumeDevices"))
 	refuse(c.WorkingDir != "" && !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
