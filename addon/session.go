@@ -4,14 +4,20 @@
 package addon
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/charts"
 )
@@ -87,7 +93,7 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 		}
 	}
 	for _, object := range objects {
-		if err := s.plane(key).apply(ctx, object); err != nil {
+		if err := s.apply(ctx, key, object); err != nil {
 			return err
 		}
 		if referenceOf(object).isCRD() {
@@ -97,6 +103,35 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 		}
 	}
 	return nil
+}
+
+// apply applies an object, as soon as a namespace of an earlier installation is gone.
+func (s *session) apply(ctx context.Context, key string, object *unstructured.Unstructured) error {
+	said := false
+	var reason error
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		namespace, ending := cmp.Or(object.GetNamespace(), object.GetName()), false
+		if object.GetKind() == "Namespace" {
+			found := referenceOf(object).object()
+			ending = s.plane(key).Get(ctx, client.ObjectKeyFromObject(object), found) == nil && found.GetDeletionTimestamp() != nil
+		}
+		if !ending {
+			reason = s.plane(key).apply(ctx, object)
+			ending = apierrors.HasStatusCause(reason, corev1.NamespaceTerminatingCause)
+		}
+		if ending && !said {
+			s.say("waiting until namespace %s at %s, which is being deleted, is gone", namespace, s.plane(key).name)
+			said = true
+		}
+		if ending {
+			return false, nil
+		}
+		return reason == nil, reason
+	})
+	if wait.Interrupted(err) {
+		return errors.Join(err, reason)
+	}
+	return err
 }
 
 // render renders one part of the chart: host, hub or milo.

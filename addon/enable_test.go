@@ -1,0 +1,242 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The tests share hub and Milo, so they run one after the other and leave nothing.
+
+func TestEnableTwiceAndDisable(t *testing.T) {
+	s := newSite(t)
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
+	}
+	known := s.inventory()
+	for plane, atLeast := range map[string]int{onHost: 6, onHub: 15, atMilo: 5} {
+		if len(known[plane]) < atLeast {
+			t.Errorf("only %d objects are listed for %s", len(known[plane]), plane)
+		}
+	}
+	s.checkKubeconfig(t)
+	deployment := &appsv1.Deployment{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: Name}, deployment); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	again := &appsv1.Deployment{}
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(deployment), again); err != nil {
+		t.Fatal(err)
+	}
+	if again.Generation != deployment.Generation {
+		t.Error("a second enable changed the Deployment, although nothing else did")
+	}
+	// Other values: what is not rendered any more goes.
+	values := map[string]any{"host": map[string]any{"podDisruptionBudget": map[string]any{"enabled": false}}}
+	if err := s.enable(t.Context(), s.options(), values); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(deployment), &policyv1.PodDisruptionBudget{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the PodDisruptionBudget that is not wanted any more: %v", err)
+	}
+	known = s.inventory()
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.left(known); len(left) > 0 {
+		t.Errorf("disable left %v", left)
+	}
+	if s.inventory() != nil {
+		t.Error("disable left the inventory")
+	}
+}
+
+// checkKubeconfig checks what the add-on's Pods get for the hub.
+func (s *site) checkKubeconfig(t *testing.T) {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: hubSecret}, secret); err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[hubSecretKey])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.BearerToken != "a-token" || len(config.CAData) == 0 || config.CertData != nil {
+		t.Error("the kubeconfig for the hub is not that of the ServiceAccount")
+	}
+}
+
+// interrupted ends its context at the first output that has a text.
+type interrupted struct {
+	text string
+	end  context.CancelFunc
+}
+
+// Write implements io.Writer.
+func (i interrupted) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), i.text) {
+		i.end()
+	}
+	return len(line), nil
+}
+
+func TestInterruptedAnywhereAndRunAgain(t *testing.T) {
+	s := newSite(t)
+	for _, at := range []string{"applied at the hub", "applied at Milo", "credentials", "applied at the host"} {
+		ctx, end := context.WithCancel(t.Context())
+		run, err := s.options().connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.out, run.values = interrupted{at, end}, map[string]any{}
+		err = run.prepare(ctx)
+		if err == nil {
+			err = run.finish(ctx)
+		}
+		if err = resumable(ctx, err); err == nil || !strings.Contains(err.Error(), "run the same command again") {
+			t.Errorf("interrupted after %q: %v", at, err)
+		}
+		end()
+	}
+	// Disabled from here, nothing is left; enabled, it goes on.
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	known := s.inventory()
+	ctx, end := context.WithCancel(t.Context())
+	run, err := s.options().connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.out, run.known = interrupted{"deleted at the hub", end}, known
+	if err := run.remove(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("disable was not interrupted: %v", err)
+	}
+	end()
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.left(known); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestDisableRefusesWhileSomethingRuns(t *testing.T) {
+	s := newSite(t)
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	deployment := deployment(s.namespace)
+	if err := s.Create(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+	known := s.inventory()
+	err := s.disable(t.Context(), s.options())
+	if err == nil || !strings.Contains(err.Error(), "1 WorkloadDeployments exist") || !strings.Contains(err.Error(), "--compute-workloads") {
+		t.Errorf("disabled although something runs: %v", err)
+	}
+	if left := s.left(known); len(left) < len(known[onHost])+len(known[onHub]) {
+		t.Errorf("a refused disable has deleted something; left is %v", left)
+	}
+	keep := s.options()
+	keep.workloads = workloadsKeep
+	if err := s.disable(t.Context(), keep); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+		t.Errorf("what runs was not kept: %v", err)
+	}
+	if left := s.left(inventory{onHost: known[onHost]}); len(left) > 0 {
+		t.Errorf("left at the host: %v", left)
+	}
+	if err := s.Delete(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.left(known); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func deployment(namespace string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment",
+		"spec": map[string]any{
+			"workloadRef": map[string]any{"name": "web", "uid": "1"}, "placementName": "main", "cityCode": "DFW",
+			"scaleSettings": map[string]any{"minReplicas": int64(1)},
+			"template": map[string]any{"spec": map[string]any{
+				"runtime": map[string]any{
+					"resources": map[string]any{"instanceType": "datumcloud/d1-standard-2"},
+					"sandbox":   map[string]any{"containers": []any{map[string]any{"name": "app", "image": "registry.example/app:1"}}},
+				},
+				"networkInterfaces": []any{map[string]any{"network": map[string]any{"name": "default"}}},
+			}},
+		},
+	}}
+	object.SetNamespace(namespace)
+	object.SetName("web")
+	return object
+}
+
+func TestWhatWasThereBeforeStays(t *testing.T) {
+	s := newSite(t)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: Name}}
+	if err := s.Create(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil {
+		t.Errorf("disable deleted what enable had not created: %v", err)
+	}
+}
+
+func TestPreflightSaysEverythingAtOnce(t *testing.T) {
+	s := newSite(t)
+	o := s.options()
+	nowhere := kubeconfigOf(testConfig(t))
+	nowhere.Clusters["c"].Server = "https://127.0.0.1:1"
+	file := s.kube + ".nowhere"
+	if err := clientcmd.WriteToFile(nowhere, file); err != nil {
+		t.Fatal(err)
+	}
+	o.karmada.hubKubeconfig, o.miloKubeconfig = file, file
+	err := s.enable(t.Context(), o, map[string]any{})
+	for _, part := range []string{"nothing was changed", "the hub does not answer", "Milo's root does not answer"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not say %q", err, part)
+		}
+	}
+	if s.inventory() != nil {
+		t.Error("something was listed as created")
+	}
+	if err := s.enable(t.Context(), s.options(), map[string]any{"host": map[string]any{"replcas": 1}}); err == nil || !strings.Contains(err.Error(), "replcas") {
+		t.Errorf("a wrong key of the values: %v", err)
+	}
+	if !strings.Contains(s.out.String(), "no cluster has joined Karmada") {
+		t.Errorf("no word of cities in:\n%s", s.out.String())
+	}
+}

@@ -1,0 +1,216 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+func TestMain(m *testing.M) {
+	var files []string
+	if out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada").Output(); err == nil {
+		for _, group := range []string{"config", "policy", "work"} {
+			files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", group))
+		}
+	}
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{
+		anything("clusters", "Cluster", "cluster.karmada.io", "v1alpha1"),
+		anything("projects", "Project", "resourcemanager.miloapis.com", "v1alpha1"),
+	}}))
+}
+
+// anything is a cluster-scoped kind that stands for one of another API server.
+func anything(plural, kind, group, version string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: group, Scope: apiextensionsv1.ClusterScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: strings.ToLower(kind), Kind: kind, ListKind: kind + "List"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: version, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+				},
+			}},
+		},
+	}
+}
+
+// site is a host, a hub and a Milo on one real kube-apiserver, with what controllers would do there.
+type site struct {
+	client.Client
+	t         *testing.T
+	namespace string
+	kube      string
+	out       bytes.Buffer
+}
+
+// newSite makes a site whose host is a namespace of its own.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	c, err := client.New(testenv.Config(t), client.Options{Scheme: testenv.Scheme(t, apiextensionsv1.AddToScheme)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{Client: c, t: t, kube: filepath.Join(t.TempDir(), "kubeconfig")}
+	s.namespace = testenv.Namespace(t, c, "host").Name
+	hub := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hubNamespace}}
+	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), hub)); err != nil {
+		t.Fatal(err)
+	}
+	if err := clientcmd.WriteToFile(kubeconfigOf(testenv.Config(t)), s.kube); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); s.control(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+	return s
+}
+
+func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
+	return clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
+		CurrentContext: "x",
+	}
+}
+
+// control does what the hub's token and namespace controllers, the host's Deployment controller and the add-on itself do.
+func (s *site) control(ctx context.Context) {
+	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		token := &corev1.Secret{}
+		if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: tokenSecret}, token) == nil && len(token.Data["token"]) == 0 {
+			token.Data = map[string][]byte{"token": []byte("a-token")}
+			_ = s.Update(ctx, token) // the next round tries again
+		}
+		agents := &corev1.Namespace{}
+		if s.Get(ctx, client.ObjectKey{Name: agentBinding.Namespace}, agents) == nil && agents.DeletionTimestamp != nil {
+			agents.Spec.Finalizers = nil
+			_ = s.SubResource("finalize").Update(ctx, agents)
+		}
+		deployment := &appsv1.Deployment{}
+		if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: Name}, deployment) != nil {
+			return false, nil
+		}
+		if deployment.DeletionTimestamp != nil {
+			deployment.Finalizers = nil // no garbage collector runs here
+			_ = s.Update(ctx, deployment)
+			return false, nil
+		}
+		if deployment.Status.ObservedGeneration < deployment.Generation {
+			deployment.Status = appsv1.DeploymentStatus{
+				ObservedGeneration: deployment.Generation, Replicas: *deployment.Spec.Replicas, UpdatedReplicas: *deployment.Spec.Replicas,
+				AvailableReplicas: *deployment.Spec.Replicas, ReadyReplicas: *deployment.Spec.Replicas,
+			}
+			_ = s.Status().Update(ctx, deployment)
+		}
+		_ = s.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Name}})
+		interpreter := registered[onHub][0].object()
+		interpreter.Object["spec"] = map[string]any{
+			"target": map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"}, "customizations": map[string]any{},
+		}
+		_ = s.Create(ctx, interpreter)
+		return false, nil
+	})
+}
+
+// options are those of an administrator of everything.
+func (s *site) options() *options {
+	return &options{
+		karmada:        karmadaOptions{hostKubeconfig: s.kube, hubKubeconfig: s.kube, namespace: s.namespace, timeout: time.Minute},
+		miloKubeconfig: s.kube, replicas: 2, interpreterMode: "customization", workloads: workloadsRefuse,
+	}
+}
+
+// enable runs both halves, as karmadactl does.
+func (s *site) enable(ctx context.Context, o *options, values map[string]any) error {
+	run, err := o.connect()
+	if err != nil {
+		return err
+	}
+	s.out.Reset()
+	run.out, run.values = &s.out, values
+	if err := run.prepare(ctx); err != nil {
+		return err
+	}
+	return run.finish(ctx)
+}
+
+// disable does what the command does.
+func (s *site) disable(ctx context.Context, o *options) error {
+	run, err := o.connect()
+	if err != nil {
+		return err
+	}
+	s.out.Reset()
+	run.out = &s.out
+	if run.known, err = readInventory(ctx, run.host, s.namespace); err != nil {
+		return err
+	}
+	if err := run.checkWorkloads(ctx); err != nil {
+		return err
+	}
+	return run.remove(ctx)
+}
+
+// inventory is what the host lists as created.
+func (s *site) inventory() inventory {
+	s.t.Helper()
+	host, err := planeOf("the host", testenv.Config(s.t))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	known, err := readInventory(s.t.Context(), host, s.namespace)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return known
+}
+
+// left are the objects of an inventory that exist and are not being deleted.
+func (s *site) left(known inventory) []string {
+	s.t.Helper()
+	var left []string
+	for plane, entries := range known {
+		for _, e := range entries {
+			if e.Adopted {
+				continue // testenv has installed the kinds
+			}
+			object := e.object()
+			err := s.Get(s.t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: e.Name}, object)
+			if err == nil && object.GetDeletionTimestamp() == nil {
+				left = append(left, fmt.Sprintf("%s at %s", describe(object), plane))
+			}
+		}
+	}
+	return left
+}
+
+func testConfig(t *testing.T) *rest.Config {
+	t.Helper()
+	return testenv.Config(t)
+}
