@@ -212,8 +212,11 @@ func TestNodeIsKilled(t *testing.T) {
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	begin := time.Now()
 	_ = node.Wait() // it was killed
+	t.Logf("the node's process is gone after %s", time.Since(begin))
 	f.eventually("killed with the node", func(context.Context) (bool, error) { return !runs(pid(pod)), nil })
+	t.Logf("its Pod's process is gone after %s", time.Since(begin))
 }
 
 func (f *fixture) startProcess() *exec.Cmd {
