@@ -110,11 +110,11 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 }
 
 // frontProxy returns the flags with which a kube-apiserver accepts a front proxy
-// (all but those of cells) and acts as one for aggregated APIs (the hub's). Each
+// (all but those of the host and of cells) and acts as one for aggregated APIs (the hub's). Each
 // file that a kube-apiserver need not watch saves inotify instances, of which
 // many systems allow 128 per user.
 func (f *Federation) frontProxy(plane string) []string {
-	if strings.HasPrefix(plane, planeCell) {
+	if plane == planeHost || strings.HasPrefix(plane, planeCell) {
 		return nil
 	}
 	args := []string{

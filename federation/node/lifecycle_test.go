@@ -214,6 +214,11 @@ func TestNodeIsKilled(t *testing.T) {
 	}
 	_ = node.Wait() // it was killed
 	f.eventually("killed with the node", func(context.Context) (bool, error) { return !runs(pid(pod)), nil })
+	f.startProcess()
+	pod = f.await("dies", "Ready again", func(p *corev1.Pod) bool { return ready(p) && p.Status.ContainerStatuses[0].RestartCount == 1 })
+	if last := pod.Status.ContainerStatuses[0].LastTerminationState.Terminated; last == nil || last.Reason != "ContainerStatusUnknown" {
+		t.Errorf("last state: %+v", last)
+	}
 }
 
 func (f *fixture) startProcess() *exec.Cmd {
