@@ -81,7 +81,7 @@ func (s *stage) openPlanes(ctx context.Context) (*carriedPlanes, error) {
 	if p.cellConfig, p.cell, err = s.typedClient(scheme, cellPlane); err != nil {
 		return nil, err
 	}
-	deployments := policies.CityPolicy(carriedNamespace, policies.City{Code: city, Cells: 1})
+	deployments := policies.CityPolicy(carriedNamespace, policies.City{Code: city, Cells: []string{cell}})
 	statefulSets := deployments.DeepCopy()
 	statefulSets.Name = "floor"
 	statefulSets.Spec.ResourceSelectors = []policyv1alpha1.ResourceSelector{{

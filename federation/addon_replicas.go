@@ -81,10 +81,16 @@ func (a *AddOn) Stop(ctx context.Context, i int) error {
 	if err := a.check(i); err != nil {
 		return err
 	}
-	stopping := a.replicas[i]
-	if stopping.stopped {
+	if a.replicas[i].stopped {
 		return nil
 	}
+	// One that was killed is found again first.
+	if a.replicas[i].pod == "" {
+		if err := a.find(ctx); err != nil {
+			return err
+		}
+	}
+	stopping := a.replicas[i]
 	a.replicas[i] = replica{stopped: true}
 	if stopping.alone {
 		return a.deletePod(ctx, stopping.pod, nil)
@@ -119,10 +125,21 @@ func (a *AddOn) Kill(ctx context.Context, i int) error {
 	if err := a.check(i); err != nil {
 		return err
 	}
-	pod := a.replicas[i].pod
+	killed := a.replicas[i]
 	a.replicas[i] = replica{}
+	started, _, err := processStat(killed.pid)
+	if err != nil {
+		return fmt.Errorf("replica %d has no process: %w", i, err)
+	}
 	at := int64(0)
-	return a.deletePod(ctx, pod, &at)
+	if err := a.deletePod(ctx, killed.pod, &at); err != nil {
+		return err
+	}
+	// The object of the Pod is gone at once; its process takes a moment longer.
+	process := record{Name: killed.pod, PID: killed.pid, StartTime: started}
+	return wait.PollUntilContextTimeout(ctx, goneInterval, killTimeout, true, func(context.Context) (bool, error) {
+		return !process.alive(), nil
+	})
 }
 
 func (a *AddOn) check(i int) error {

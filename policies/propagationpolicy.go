@@ -22,8 +22,8 @@ func CityPolicyName(cityCode string) string {
 type City struct {
 	// Code of the city, in either case.
 	Code string
-	// Cells is how many cells the city has.
-	Cells int
+	// Cells are the names of the city's cells.
+	Cells []string
 	// Lost are the cells that are given up: their Instances move to the other cells.
 	Lost []string
 }
@@ -69,7 +69,7 @@ func placement(city City) policyv1alpha1.Placement {
 			ExcludeClusters: slices.Sorted(slices.Values(city.Lost)),
 		},
 	}
-	if city.Cells > 1 {
+	if len(city.Cells) > 1 {
 		result.ReplicaScheduling = &policyv1alpha1.ReplicaSchedulingStrategy{
 			ReplicaSchedulingType:     policyv1alpha1.ReplicaSchedulingTypeDivided,
 			ReplicaDivisionPreference: policyv1alpha1.ReplicaDivisionPreferenceWeighted,
@@ -77,8 +77,9 @@ func placement(city City) policyv1alpha1.Placement {
 		}
 		return result
 	}
-	// The only cell gets all replicas, whether it has room now or not. A second one that Karmada knows of earlier than the
-	// add-on gets nothing.
+	// The only cell gets all replicas, whether it has room now or not. It is named, since Karmada may know of a second one
+	// earlier than the add-on, or of one that has left the city later: either would take what runs away from this one.
+	result.ClusterAffinity.ClusterNames = slices.Clone(city.Cells)
 	result.SpreadConstraints = []policyv1alpha1.SpreadConstraint{{
 		SpreadByField: policyv1alpha1.SpreadByFieldCluster,
 		MinGroups:     1,

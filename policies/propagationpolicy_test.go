@@ -16,7 +16,7 @@ import (
 )
 
 func TestCityPolicy(t *testing.T) {
-	policy := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: 1})
+	policy := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}})
 	if policy.Name != "city-dfw" || policy.Namespace != "ns-1" {
 		t.Errorf("it is %s/%s", policy.Namespace, policy.Name)
 	}
@@ -41,6 +41,9 @@ func TestCityPolicy(t *testing.T) {
 			t.Errorf("cells of %q are selected: %t", city, got)
 		}
 	}
+	if got := policy.Spec.Placement.ClusterAffinity.ClusterNames; !slices.Equal(got, []string{"dfw-1"}) {
+		t.Errorf("the clusters are %v, so that Karmada may choose another one than the only cell", got)
+	}
 	constraint := policy.Spec.Placement.SpreadConstraints[0]
 	if constraint.MaxGroups != 1 || constraint.MinGroups != 1 {
 		t.Errorf("a deployment goes to %d to %d cells", constraint.MinGroups, constraint.MaxGroups)
@@ -51,10 +54,13 @@ func TestCityPolicy(t *testing.T) {
 }
 
 func TestCityPolicyDivides(t *testing.T) {
-	placement := policies.CityPolicy("ns-1", policies.City{Code: "IAD", Cells: 3, Lost: []string{"iad-3", "iad-1"}}).Spec.Placement
+	placement := policies.CityPolicy("ns-1", policies.City{Code: "IAD", Cells: []string{"iad-1", "iad-2", "iad-3"}, Lost: []string{"iad-3", "iad-1"}}).Spec.Placement
 	if placement.ReplicaSchedulingType() != policyv1alpha1.ReplicaSchedulingTypeDivided || len(placement.SpreadConstraints) > 0 ||
 		placement.ReplicaScheduling.WeightPreference.DynamicWeight != policyv1alpha1.DynamicWeightByAvailableReplicas {
 		t.Errorf("the placement is %+v", placement)
+	}
+	if got := placement.ClusterAffinity.ClusterNames; len(got) > 0 {
+		t.Errorf("the clusters are %v", got)
 	}
 	if got := placement.ClusterAffinity.ExcludeClusters; !slices.Equal(got, []string{"iad-1", "iad-3"}) {
 		t.Errorf("excluded are %v", got)

@@ -24,7 +24,10 @@ func (s *scope) loadCells(ctx context.Context) error {
 // is Ready: without one, its Instances could not run elsewhere. The deployment is requeued for when the next cell may have to
 // be given up.
 func (s *scope) city() policies.City {
-	city := policies.City{Code: s.deployment.Spec.CityCode, Cells: len(s.cells)}
+	city := policies.City{Code: s.deployment.Spec.CityCode}
+	for _, cell := range s.cells {
+		city.Cells = append(city.Cells, cell.Name)
+	}
 	if s.FailoverAfter <= 0 || !s.cells.AnyReady() {
 		return city
 	}

@@ -46,8 +46,8 @@ func TestLostCells(t *testing.T) {
 			s.cells = c.cells
 			s.Reconciler = New(Options{FailoverAfter: c.after, Clock: testingclock.NewFakePassiveClock(now)})
 			got, requeued := s.city(), s.requeueAfter.Result().RequeueAfter
-			if !slices.Equal(got.Lost, c.want) || got.Cells != len(c.cells) || requeued != c.wantRequeue {
-				t.Errorf("lost %v of %d, requeued after %s; want %v and %s", got.Lost, got.Cells, requeued, c.want, c.wantRequeue)
+			if !slices.Equal(got.Lost, c.want) || len(got.Cells) != len(c.cells) || requeued != c.wantRequeue {
+				t.Errorf("lost %v of %v, requeued after %s; want %v and %s", got.Lost, got.Cells, requeued, c.want, c.wantRequeue)
 			}
 		})
 	}
