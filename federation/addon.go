@@ -98,12 +98,51 @@ func (a *AddOn) start(ctx context.Context) error {
 	return a.enable(ctx)
 }
 
-// Configure enables the add-on again with changed options, and waits until every replica has them.
+// Configure enables the add-on again with changed options, or with the same if change is nil, and waits until every replica has them.
 func (a *AddOn) Configure(ctx context.Context, change func(*AddOnOptions)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	change(&a.options)
+	if change != nil {
+		change(&a.options)
+	}
 	return a.enable(ctx)
+}
+
+// CommandsFolder returns the folder of PrepareCommand.
+func (a *AddOn) CommandsFolder() string { return filepath.Join(a.federation.folder, "commands") }
+
+// PrepareCommand has a command run in a folder with the files that the documentation names: kubeconfigs of administrators,
+// that of the add-on for Milo, and values of the chart that suit the federation. karmadactl is in its $PATH.
+func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
+	f := a.federation
+	files := map[string]string{}
+	for name, who := range map[string]struct{ plane, user string }{
+		"host": {planeHost, Admin}, "hub": {planeHub, Admin}, "milo": {planeMilo, addOnUser}, "milo-admin": {planeMilo, Admin},
+	} {
+		path, err := f.Kubeconfig(who.plane, who.user)
+		if err != nil {
+			return err
+		}
+		files[name+".kubeconfig"] = path
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var err error
+	if files["values.yaml"], err = a.writeValues(); err != nil {
+		return err
+	}
+	for name, path := range files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(a.CommandsFolder(), name), content); err != nil {
+			return err
+		}
+	}
+	cmd.Dir = a.CommandsFolder()
+	cmd.Env = append(os.Environ(), "PATH="+f.binFolder()+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return nil
 }
 
 // enable runs `karmadactl addons enable` and then finds the replicas.

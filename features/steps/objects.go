@@ -22,7 +22,7 @@ import (
 // Parts of sentences. An object is what kubectl calls it, with its name and where it is: `pod "web-0" in cell "dfw"`. Without
 // a plane it is in the project. Its namespace is the scenario's; `secret "karmada-system/ca" on the hub` says another.
 const (
-	aPlane    = `(?:the project|project "[^"]*"|the hub|cell "[^"]*"|Milo)`
+	aPlane    = `(?:the project|project "[^"]*"|the hub|the host|cell "[^"]*"|Milo)`
 	anObject  = `([a-z][a-z.]* "[^"]*"(?: (?:in|on|at) ` + aPlane + `)?)`
 	someone   = `(the consumer|an operator|the add-on|user "[^"]*")`
 	inlineDoc = `(\{.*\}|\[.*\])`
@@ -87,6 +87,8 @@ func (s *scenario) plane(words string) string {
 		return "project/" + s.project
 	case "the hub":
 		return "hub"
+	case "the host":
+		return "host"
 	case "Milo":
 		return "milo"
 	}

@@ -20,6 +20,7 @@ func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
 		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addProjectSteps, addWorkloadSteps, addInstanceSteps,
 		addCellSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
+		addCommandSteps,
 	} {
 		add(sc)
 	}
