@@ -29,6 +29,12 @@ var webhookCases = []optionCase{
 		object: host, query: volumes, want: `{"name":"certificates","secret":{"defaultMode":288,"secretName":"karmada-compute-webhook-tls"}}`,
 	},
 	{
+		// The controllers serve metrics with them.
+		option: "webhooks.certificates.source", value: "secret",
+		object: host, query: volumes, want: `"name":"certificates"`,
+		with: set{"host.separateWebhooks": true},
+	},
+	{
 		option: "webhooks.certificates.source", value: "cert-manager",
 		object: "Certificate/karmada-compute-webhook", query: "{.spec}", want: `"secretName":"karmada-compute-webhook-tls"`,
 		with: set{"webhooks.certificates.issuerRef.name": "mine"},
