@@ -72,6 +72,53 @@ func copySources(t *testing.T) string {
 	return target
 }
 
+// TestPlatforms: an index has an image for each platform, and an SBOM that refers to it and that no machine takes for its image. The
+// binary is that of the test, so that nothing is compiled for another platform.
+func TestPlatforms(t *testing.T) {
+	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+	b, err := build(testRelease(repository), components[0], platforms, ownBinary(t, components[0], platforms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := b.index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(manifest.Manifests) != 2*len(platforms) || manifest.Annotations["org.opencontainers.image.version"] != "v1.2.3" {
+		t.Fatalf("index %+v", manifest)
+	}
+	for i, platform := range platforms {
+		image, sbom := manifest.Manifests[i], manifest.Manifests[len(platforms)+i]
+		if !image.Platform.Equals(*platform) || sbom.Platform.String() != "unknown/unknown" || sbom.ArtifactType != sbomType {
+			t.Errorf("%s: image %+v, SBOM %+v", platform, image, sbom)
+		}
+		referrer, err := b.index.Image(sbom.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if about, err := referrer.Manifest(); err != nil || about.Subject == nil || about.Subject.Digest != image.Digest {
+			t.Errorf("%s: the SBOM is about %+v, %v", platform, about, err)
+		}
+	}
+}
+
+// ownBinary returns a folder in which the binary of the test is that of a component for every platform.
+func ownBinary(t *testing.T, c component, platforms []*v1.Platform) string {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binaries := t.TempDir()
+	for _, platform := range platforms {
+		folder := filepath.Join(binaries, platform.Architecture)
+		if err := errors.Join(os.Mkdir(folder, 0o750), os.Symlink(own, filepath.Join(folder, c.name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return binaries
+}
+
 // TestImage: an image has two users, /tmp and its binary, which needs no library, and runs it as a user that is not root.
 func TestImage(t *testing.T) {
 	for _, b := range all(t) {

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,14 +98,50 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestRelease: the commit and its time are git's, changes are not hidden, and only sources without a repository have no commit.
 func TestRelease(t *testing.T) {
+	source := t.TempDir()
+	read := func() *release {
+		t.Helper()
+		r, err := newRelease(t.Context(), source, "v1.2.3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := read(); r.commit != "unknown" || !r.created.Equal(time.Unix(0, 0)) {
+		t.Errorf("sources without a repository: %+v", r)
+	}
+	git := func(args ...string) {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), "git", args...)
+		command.Dir = source
+		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init")
+	if _, err := newRelease(t.Context(), source, "v1.2.3"); err == nil || !strings.Contains(err.Error(), "HEAD") {
+		t.Errorf("a repository that git cannot read: %v", err)
+	}
+	git("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "--no-gpg-sign", "-m", "first")
+	r := read()
+	if len(r.commit) != 40 || !r.created.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
+		t.Errorf("a commit: %+v", r)
+	}
+	if err := os.WriteFile(filepath.Join(source, "new"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if changed := read(); changed.commit != r.commit+"-dirty" {
+		t.Errorf("a change: %s", changed.commit)
+	}
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
-	r, err := newRelease(t.Context(), t.TempDir(), "v1.2.3")
-	if err != nil || r.commit != "unknown" || !r.created.Equal(time.Unix(86400, 0)) {
-		t.Errorf("sources without a repository: %+v, %v", r, err)
+	if r := read(); !r.created.Equal(time.Unix(86400, 0)) {
+		t.Errorf("SOURCE_DATE_EPOCH: %s", r.created)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
-	if _, err := newRelease(t.Context(), t.TempDir(), "v1.2.3"); err == nil {
+	if _, err := newRelease(t.Context(), source, "v1.2.3"); err == nil {
 		t.Error("SOURCE_DATE_EPOCH=yesterday is accepted")
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -56,11 +58,10 @@ func newRelease(ctx context.Context, source, version string) (*release, error) {
 
 // askGit sets the commit and its time. Sources without a repository have none: those of a release's archive.
 func (r *release) askGit(ctx context.Context) error {
-	out, err := r.git(ctx, "show", "--no-patch", "--format=%H %ct", "HEAD")
-	var exit *exec.ExitError
-	if errors.Is(err, exec.ErrNotFound) || errors.As(err, &exit) {
+	if _, err := os.Stat(filepath.Join(r.source, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	out, err := r.git(ctx, "show", "--no-patch", "--format=%H %ct", "HEAD")
 	if err != nil {
 		return fmt.Errorf("ask git for the commit: %w", err)
 	}
@@ -83,6 +84,9 @@ func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = r.source
 	out, err := command.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, exit.Stderr)
+	}
 	return strings.TrimSpace(string(out)), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -22,51 +23,80 @@ import (
 // TestRuns: the binary of an image runs with nothing but the image's files, as the image's user.
 func TestRuns(t *testing.T) {
 	for _, b := range all(t) {
-		root := unpack(t, b.images[0].image)
-		out, _, err := runIn(t, root, "/"+b.component.name, "--version")
-		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
-			t.Skipf("neither root nor allowed to create a user namespace (in a container: --security-opt seccomp=unconfined): %v", err)
+		root := newRoot(t, b.images[0].image)
+		out, _, err := root.run(t, "--version")
+		if isForbidden(err) {
+			t.Skipf("this user may neither chroot nor create a user namespace to do so (in a container: --security-opt seccomp=unconfined): %v", err)
 		}
 		if err != nil || !strings.HasPrefix(out, b.component.name+" v1.2.3 (commit c0ffee, go1.") || !strings.Contains(out, here().String()) {
 			t.Errorf("%s --version: %q, %v", b.component.name, out, err)
 		}
 		// Further than its flags: it looks for its API server.
-		_, errOut, err := runIn(t, root, "/"+b.component.name, "--kubeconfig=/missing", "--logging-format=json")
+		args := []string{"--kubeconfig=/missing"}
+		if b.component.name == "karmada-compute" {
+			args = append(args, "--milo-kubeconfig=/missing")
+		}
+		_, errOut, err := root.run(t, args...)
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(errOut, "/missing") && !strings.Contains(errOut, "--milo-kubeconfig") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(errOut, "stat /missing: no such file") {
 			t.Errorf("%s without its API server: %q, %v", b.component.name, errOut, err)
 		}
 	}
 }
 
-// runIn runs a command with root as its root folder, as user 65532: as root by chroot, else in a user namespace in which this
-// user is that user.
-func runIn(t *testing.T, root string, args ...string) (out, errOut string, err error) {
+// root is an image that is unpacked.
+type root struct {
+	folder     string
+	entrypoint string
+	uid, gid   int
+}
+
+func newRoot(t *testing.T, image v1.Image) *root {
 	t.Helper()
-	const nonroot = 65532
-	command := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	command.Dir, command.Env = "/", []string{"PATH=/"}
-	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Pdeathsig: syscall.SIGKILL}
-	if os.Getuid() == 0 {
-		command.SysProcAttr.Credential = &syscall.Credential{Uid: nonroot, Gid: nonroot}
-	} else {
-		command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
-		command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: nonroot, HostID: os.Getuid(), Size: 1}}
-		command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: nonroot, HostID: os.Getgid(), Size: 1}}
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
 	}
-	// Not through the path of the test: the file exists only below root.
-	command.Path, command.Err = args[0], nil
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	err = command.Run()
-	return stdout.String(), stderr.String(), err
+	r := &root{folder: unpack(t, image), entrypoint: config.Config.Entrypoint[0]}
+	if _, err := fmt.Sscanf(config.Config.User, "%d:%d", &r.uid, &r.gid); err != nil {
+		t.Fatalf("user %q: %v", config.Config.User, err)
+	}
+	return r
+}
+
+// run runs the entrypoint with the folder as its root folder and as the image's user: by chroot, which root may, else in a user
+// namespace in which the user of the test is that user.
+func (r *root) run(t *testing.T, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	direct := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.uid), Gid: uint32(r.gid)}}
+	namespaced := &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: r.uid, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: r.gid, HostID: os.Getgid(), Size: 1}},
+	}
+	for _, attributes := range []*syscall.SysProcAttr{direct, namespaced} {
+		attributes.Chroot, attributes.Pdeathsig = r.folder, syscall.SIGKILL
+		command := exec.CommandContext(t.Context(), r.entrypoint, args...)
+		command.Dir, command.Env, command.SysProcAttr = "/", []string{"PATH=/"}, attributes
+		var stdout, stderr bytes.Buffer
+		command.Stdout, command.Stderr = &stdout, &stderr
+		err = command.Run()
+		if out, errOut = stdout.String(), stderr.String(); !isForbidden(err) {
+			return out, errOut, err
+		}
+	}
+	return out, errOut, err
+}
+
+func isForbidden(err error) bool {
+	return errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL)
 }
 
 // unpack writes the files of an image into a folder.
 func unpack(t *testing.T, image v1.Image) string {
 	t.Helper()
-	root := t.TempDir()
-	if err := os.Chmod(root, 0o755); err != nil {
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	flat := mutate.Extract(image)
@@ -75,12 +105,12 @@ func unpack(t *testing.T, image v1.Image) string {
 	for {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {
-			return root
+			return folder
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(root, filepath.Clean("/"+header.Name))
+		path := filepath.Join(folder, filepath.Clean("/"+header.Name))
 		if header.Typeflag == tar.TypeDir {
 			err = os.MkdirAll(path, 0o755)
 		} else {
