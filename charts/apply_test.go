@@ -79,6 +79,10 @@ func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) 
 		if object.GetNamespace() != "" {
 			ensureNamespace(t, c, object.GetNamespace())
 		}
+		if object.GetKind() == "ValidatingWebhookConfiguration" {
+			// Nobody answers there.
+			t.Cleanup(func() { unregister(t, c, object) })
+		}
 		versions := map[string]bool{}
 		for range 2 {
 			applied := object.DeepCopy()
@@ -91,6 +95,14 @@ func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) 
 		if len(versions) > 1 || versions[""] {
 			t.Errorf("%s changes when it is applied again: its versions are %v", id(object), versions)
 		}
+	}
+}
+
+func unregister(t *testing.T, c client.Client, configuration client.Object) {
+	t.Helper()
+	// The context of the test has ended.
+	if err := client.IgnoreNotFound(c.Delete(context.WithoutCancel(t.Context()), configuration)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	//nolint:gosec // The folder is the test's.
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "../cmd/karmada-compute", "../cmd/karmada-compute-cell").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -29,7 +28,6 @@ func build(t *testing.T) string {
 // parse has the binary parse arguments: it prints its help only if it accepts those before.
 func parse(t *testing.T, binary string, arguments []string) {
 	t.Helper()
-	//nolint:gosec // The binary was built from this checkout.
 	if out, err := exec.CommandContext(t.Context(), binary, append(slices.Clone(arguments), "--help")...).CombinedOutput(); err != nil {
 		t.Errorf("%s %v: %v\n%s", filepath.Base(binary), arguments, err, out)
 	}
@@ -93,7 +91,7 @@ func haveTheSameDefaults(t *testing.T, binary string) {
 	t.Helper()
 	// These differ on purpose.
 	own := []string{"--kubeconfig", "--milo-kubeconfig", "--replica-name", "--webhooks", "--controllers"}
-	out, err := exec.CommandContext(t.Context(), binary, "--help").Output() //nolint:gosec // It was built from this checkout.
+	out, err := exec.CommandContext(t.Context(), binary, "--help").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,28 +15,74 @@ var webhookCases = []optionCase{
 	{option: "interpreterMode", value: "webhook", object: host, query: args, want: `"--interpreter-mode=webhook"`},
 	{option: "webhooks.select", value: []any{"workloads"}, object: host, query: args, want: `"--webhooks=workloads"`},
 	{option: "webhooks.url", value: "https://hooks.example:9443", object: host, query: args, want: `"--webhook-url=https://hooks.example:9443"`},
-	{option: "webhooks.register", value: false, object: host, query: args, want: `"--register-webhooks=false"`, with: set{"webhooks.addOnUsers": []any{"a"}}},
+	{
+		option: "webhooks.register", value: false,
+		object: host, query: args, want: `"--register-webhooks=false"`,
+		with: set{"webhooks.addOnUsers": []any{"a"}},
+	},
 	{option: "webhooks.addOnUsers", value: []any{"a", "b"}, object: host, query: args, want: `"--add-on-users=a,b"`},
 	{option: "webhooks.shutdownDelaySeconds", value: 25, object: host, query: args, want: `"--shutdown-delay-duration=25s"`},
 	{option: "webhooks.shutdownDelaySeconds", value: 25, object: host, query: pod, want: `"terminationGracePeriodSeconds":60`},
 	{option: "webhooks.certificates.source", value: "secret", object: host, query: args, want: `"--webhook-cert-dir=/etc/karmada-compute/certificates"`},
-	{option: "webhooks.certificates.source", value: "secret", object: host, query: volumes, want: `{"name":"certificates","secret":{"defaultMode":288,"secretName":"karmada-compute-webhook-tls"}}`},
 	{
-		option: "webhooks.certificates.source", value: "cert-manager", object: "Certificate/karmada-compute-webhook", query: "{.spec}", want: `"secretName":"karmada-compute-webhook-tls"`,
+		option: "webhooks.certificates.source", value: "secret",
+		object: host, query: volumes, want: `{"name":"certificates","secret":{"defaultMode":288,"secretName":"karmada-compute-webhook-tls"}}`,
+	},
+	{
+		// The controllers serve metrics with them.
+		option: "webhooks.certificates.source", value: "secret",
+		object: host, query: volumes, want: `"name":"certificates"`,
+		with: set{"host.separateWebhooks": true},
+	},
+	{
+		option: "webhooks.certificates.source", value: "cert-manager",
+		object: "Certificate/karmada-compute-webhook", query: "{.spec}", want: `"secretName":"karmada-compute-webhook-tls"`,
 		with: set{"webhooks.certificates.issuerRef.name": "mine"},
 	},
-	{option: "webhooks.certificates.secretName", value: "mine", object: host, query: volumes, want: `"secretName":"mine"`, with: set{"webhooks.certificates.source": "secret"}},
-	{option: "webhooks.certificates.issuerRef.name", value: "yours", object: "Certificate/karmada-compute-webhook", query: "{.spec.issuerRef}", want: `"name":"yours"`, with: certManager},
-	{option: "webhooks.certificates.issuerRef.kind", value: "ClusterIssuer", object: "Certificate/karmada-compute-webhook", query: "{.spec.issuerRef}", want: `"kind":"ClusterIssuer"`, with: certManager},
-	{option: "webhooks.certificates.issuerRef.group", value: "example.com", object: "Certificate/karmada-compute-webhook", query: "{.spec.issuerRef}", want: `"group":"example.com"`, with: certManager},
-	{option: "webhooks.url", value: "https://hooks.example:9443/x", object: "Certificate/karmada-compute-webhook", query: "{.spec.dnsNames}", want: `"karmada-compute-webhook.karmada-system.svc","hooks.example"]`, with: certManager},
+	{
+		option: "webhooks.certificates.secretName", value: "mine",
+		object: host, query: volumes, want: `"secretName":"mine"`,
+		with: set{"webhooks.certificates.source": "secret"},
+	},
+	{
+		option: "webhooks.certificates.issuerRef.name", value: "yours",
+		object: "Certificate/karmada-compute-webhook", query: "{.spec.issuerRef}", want: `"name":"yours"`,
+		with: certManager,
+	},
+	{
+		option: "webhooks.certificates.issuerRef.kind", value: "ClusterIssuer",
+		object: "Certificate/karmada-compute-webhook", query: "{.spec.issuerRef}", want: `"kind":"ClusterIssuer"`,
+		with: certManager,
+	},
+	{
+		option: "webhooks.certificates.issuerRef.group", value: "example.com",
+		object: "Certificate/karmada-compute-webhook", query: "{.spec.issuerRef}", want: `"group":"example.com"`,
+		with: certManager,
+	},
+	{
+		option: "webhooks.url", value: "https://hooks.example:9443/x",
+		object: "Certificate/karmada-compute-webhook", query: "{.spec.dnsNames}", want: `"karmada-compute-webhook.karmada-system.svc","hooks.example"]`,
+		with: certManager,
+	},
+	{
+		option: "webhooks.url", value: "https://10.0.0.9:9443",
+		object: "Certificate/karmada-compute-webhook", query: "{.spec.ipAddresses}", want: `["10.0.0.9"]`,
+		with: certManager,
+	},
 	{option: "webhooks.certificates.caLifetime", value: "24h", object: host, query: args, want: `"--webhook-ca-lifetime=24h"`},
 	{option: "webhooks.certificates.caTrustDelay", value: "1m", object: host, query: args, want: `"--webhook-ca-trust-delay=1m"`},
 	{option: "webhooks.clientCA.secretName", value: "mine", object: host, query: args, want: `"--client-ca-file=/etc/karmada-compute/client-ca/ca.crt"`},
 	{option: "webhooks.clientCA.secretName", value: "mine", object: host, query: volumes, want: `"secretName":"mine"`},
-	{option: "webhooks.clientCA.key", value: "tls.crt", object: host, query: volumes, want: `{"key":"tls.crt","path":"ca.crt"}`, with: set{"webhooks.clientCA.secretName": "mine"}},
+	{
+		option: "webhooks.clientCA.key", value: "tls.crt",
+		object: host, query: volumes, want: `{"key":"tls.crt","path":"ca.crt"}`,
+		with: set{"webhooks.clientCA.secretName": "mine"},
+	},
 	{option: "webhooks.alwaysAllowGroups", value: []any{"a", "b"}, object: host, query: args, want: `"--authorization-always-allow-groups=a,b"`},
-	{option: "webhooks.unauthenticated", value: []any{"interpreter", "workloads", "owned"}, object: host, query: args, want: `"--unauthenticated-webhooks=interpreter,workloads,owned"`},
+	{
+		option: "webhooks.unauthenticated", value: []any{"interpreter", "workloads", "owned"},
+		object: host, query: args, want: `"--unauthenticated-webhooks=interpreter,workloads,owned"`,
+	},
 }
 
 var certManager = set{"webhooks.certificates.source": "cert-manager", "webhooks.certificates.issuerRef.name": "mine"}
@@ -49,14 +95,42 @@ var miloCases = func() []optionCase {
 	return []optionCase{
 		{option: "milo.enabled", value: false, object: "CustomResourceDefinition/workloads.compute.datumapis.com", query: "{.spec.group}", want: none},
 		{option: "milo.enabled", value: false, object: "ClusterRole/karmada-compute-project", query: "{.rules}", want: none},
-		{option: "milo.subjects", value: []any{map[string]any{"kind": "Group", "name": "add-ons"}}, object: "ClusterRoleBinding/karmada-compute-project", query: "{.subjects}", want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"add-ons"}]`},
-		{option: "webhooks.register", value: false, object: admission, query: "{.webhooks[*].clientConfig.service.path}", want: "/validate-workload /validate-owned", with: set{"webhooks.addOnUsers": []any{"a"}}},
-		{option: "webhooks.addOnUsers", value: []any{"a", `o'b\`}, object: admission, query: "{.webhooks[1].matchConditions[2].expression}", want: `in ['a', 'o\'b\\'])`, with: made},
-		{option: "webhooks.caBundle", value: certs, object: admission, query: "{.webhooks[*].clientConfig.caBundle}", want: "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BPT0K", with: made},
-		{option: "webhooks.configurationAnnotations", value: other, object: admission, query: "{.metadata.annotations}", want: "example.com/team", with: made},
-		{option: "webhooks.url", value: "https://hooks.example/", object: admission, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/validate-workload https://hooks.example/validate-owned", with: made},
+		{
+			option: "milo.subjects", value: []any{map[string]any{"kind": "Group", "name": "add-ons"}},
+			object: "ClusterRoleBinding/karmada-compute-project", query: "{.subjects}",
+			want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"add-ons"}]`,
+		},
+		{
+			option: "webhooks.register", value: false,
+			object: admission, query: "{.webhooks[*].clientConfig.service.path}", want: "/validate-workload /validate-owned",
+			with: set{"webhooks.addOnUsers": []any{"a"}},
+		},
+		{
+			option: "webhooks.addOnUsers", value: []any{"a", `o'b\`},
+			object: admission, query: "{.webhooks[1].matchConditions[2].expression}", want: `in ['a', 'o\'b\\'])`,
+			with: made,
+		},
+		{
+			option: "webhooks.caBundle", value: certs,
+			object: admission, query: "{.webhooks[*].clientConfig.caBundle}", want: "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BPT0K",
+			with: made,
+		},
+		{
+			option: "webhooks.configurationAnnotations", value: other,
+			object: admission, query: "{.metadata.annotations}", want: "example.com/team",
+			with: made,
+		},
+		{
+			option: "webhooks.url", value: "https://hooks.example/",
+			object: admission, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/validate-workload https://hooks.example/validate-owned",
+			with: made,
+		},
 		{option: "admission.mode", value: "Ignore", object: admission, query: "{.webhooks[*].failurePolicy}", want: "Ignore Ignore", with: made},
-		{option: "admission.namespaceSelector", value: "canary=yes, tier==a", object: admission, query: "{.webhooks[0].namespaceSelector}", want: `{"matchLabels":{"canary":"yes","tier":"a"}}`, with: made},
+		{
+			option: "admission.namespaceSelector", value: "canary=yes, tier==a",
+			object: admission, query: "{.webhooks[0].namespaceSelector}", want: `{"matchLabels":{"canary":"yes","tier":"a"}}`,
+			with: made,
+		},
 	}
 }()
 
@@ -72,12 +146,24 @@ var accessCases = func() []optionCase {
 			optionCase{option: key + ".secret.name", value: "mine", object: host, query: volumes, want: `"name":"mine"`},
 			optionCase{option: key + ".secret.key", value: "mine.config", object: host, query: volumes, want: `{"key":"mine.config","path":"kubeconfig"}`},
 			optionCase{option: key + ".kubeconfig", value: "apiVersion: v1", object: secret, query: "{.data.kubeconfig}", want: "YXBpVmVyc2lvbjogdjE="},
-			optionCase{option: key + ".kubeconfig", value: "apiVersion: v1", object: host, query: volumes, want: `{"secret":{"name":"karmada-compute-` + plane + `-access"}}`},
+			optionCase{
+				option: key + ".kubeconfig", value: "apiVersion: v1",
+				object: host, query: volumes, want: `{"secret":{"name":"karmada-compute-` + plane + `-access"}}`,
+			},
 			// Another kubeconfig makes new Pods.
-			optionCase{option: key + ".kubeconfig", value: "apiVersion: v1", object: host, query: "{.spec.template.metadata.annotations}", want: "compute.datumapis.com/access"},
+			optionCase{
+				option: key + ".kubeconfig", value: "apiVersion: v1",
+				object: host, query: "{.spec.template.metadata.annotations}", want: "compute.datumapis.com/access",
+			},
 			// In Base64.
-			optionCase{option: key + ".token.server", value: "https://api.example", object: secret, query: "{.data.kubeconfig}", want: "c2VydmVyOiBodHRwczovL2FwaS5leGFtcGxl"},
-			optionCase{option: key + ".token.server", value: "https://api.example", object: host, query: volumes, want: `{"serviceAccountToken":{"expirationSeconds":3600,"path":"token"}}`},
+			optionCase{
+				option: key + ".token.server", value: "https://api.example",
+				object: secret, query: "{.data.kubeconfig}", want: "c2VydmVyOiBodHRwczovL2FwaS5leGFtcGxl",
+			},
+			optionCase{
+				option: key + ".token.server", value: "https://api.example",
+				object: host, query: volumes, want: `{"serviceAccountToken":{"expirationSeconds":3600,"path":"token"}}`,
+			},
 			optionCase{option: key + ".token.ca", value: certs, object: secret, query: "{.data.kubeconfig}", want: "hdXRob3JpdHktZGF0YTog", with: token},
 			optionCase{option: key + ".token.audience", value: "karmada", object: host, query: volumes, want: `"audience":"karmada"`, with: token},
 			optionCase{option: key + ".token.expirationSeconds", value: 900, object: host, query: volumes, want: `"expirationSeconds":900`, with: token},
@@ -90,13 +176,32 @@ var hubCases = []optionCase{
 	{option: "hub.enabled", value: false, object: "CustomResourceDefinition/instances.compute.datumapis.com", query: "{.spec.group}", want: none},
 	{option: "hub.enabled", value: false, object: "ClusterRole/karmada-compute-hub", query: "{.rules}", want: none},
 	{option: "hub.namespace", value: "mine", object: "Role/karmada-compute-hub", query: "{.metadata.namespace}", want: "mine"},
-	{option: "hub.namespace", value: "mine", object: "ClusterRoleBinding/karmada-compute-hub", query: "{.subjects}", want: `{"kind":"ServiceAccount","name":"karmada-compute","namespace":"mine"}`},
-	{option: "hub.subjects", value: []any{map[string]any{"kind": "User", "name": "me"}}, object: "RoleBinding/karmada-compute-hub", query: "{.subjects}", want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"me"}]`},
-	{option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine", "namespace": "there"}}, object: "ClusterRoleBinding/karmada-compute-hub", query: "{.subjects}", want: `"namespace":"there"`},
-	{option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine"}}, object: "ServiceAccount/mine", query: "{.metadata.namespace}", want: "karmada-system"},
+	{
+		option: "hub.namespace", value: "mine",
+		object: "ClusterRoleBinding/karmada-compute-hub", query: "{.subjects}", want: `{"kind":"ServiceAccount","name":"karmada-compute","namespace":"mine"}`,
+	},
+	{
+		option: "hub.subjects", value: []any{map[string]any{"kind": "User", "name": "me"}},
+		object: "RoleBinding/karmada-compute-hub", query: "{.subjects}", want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"me"}]`,
+	},
+	{
+		option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine", "namespace": "there"}},
+		object: "ClusterRoleBinding/karmada-compute-hub", query: "{.subjects}", want: `"namespace":"there"`,
+	},
+	{
+		option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine"}},
+		object: "ServiceAccount/mine", query: "{.metadata.namespace}", want: "karmada-system",
+	},
 	{option: "hub.createServiceAccounts", value: false, object: account, query: "{.metadata.name}", want: none},
-	{option: "webhooks.register", value: false, object: "ResourceInterpreterCustomization/karmada-compute", query: "{.spec.target.kind}", want: "WorkloadDeployment"},
-	{option: "webhooks.url", value: "https://hooks.example", object: interpreter, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/interpret-workloaddeployment", with: called},
+	{
+		option: "webhooks.register", value: false,
+		object: "ResourceInterpreterCustomization/karmada-compute", query: "{.spec.target.kind}", want: "WorkloadDeployment",
+	},
+	{
+		option: "webhooks.url", value: "https://hooks.example",
+		object: interpreter, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/interpret-workloaddeployment",
+		with: called,
+	},
 	{option: "interpreterMode", value: "webhook", object: interpreter, query: "{.webhooks[0].rules[0].kinds}", want: "WorkloadDeployment", with: made},
 	{option: "interpreterMode", value: "webhook", object: "ResourceInterpreterCustomization/karmada-compute", query: "{.spec}", want: none, with: made},
 }
@@ -123,15 +228,27 @@ var agentCases = func() []optionCase {
 		{option: "agents.enabled", value: false, object: policy, query: "{.spec}", want: none},
 		{option: "agents.namespace", value: "cells", object: agent, query: args, want: `"--leader-elect-resource-namespace=cells"`},
 		{option: "agents.namespace", value: "cells", object: "Role/karmada-compute-cell", query: "{.metadata.namespace}", want: "cells"},
-		{option: "agents.namespace", value: "cells", object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Namespace","name":"cells"}`},
+		{
+			option: "agents.namespace", value: "cells",
+			object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Namespace","name":"cells"}`,
+		},
 		{option: "agents.namespace", value: "cells", object: "ClusterRoleBinding/karmada-compute-cell", query: "{.subjects[0].namespace}", want: "cells"},
-		{option: "agents.image.registry", value: "registry.example", object: agent, query: container, want: `"registry.example/karmada-compute/karmada-compute-cell:`},
+		{
+			option: "agents.image.registry", value: "registry.example",
+			object: agent, query: container, want: `"registry.example/karmada-compute/karmada-compute-cell:`,
+		},
 		{option: "agents.image.repository", value: "mine/cell", object: agent, query: container, want: `"image":"mine/cell:`},
 		{option: "agents.image.tag", value: "v9", object: agent, query: container, want: `"image":"karmada-compute/karmada-compute-cell:v9"`},
-		{option: "agents.image.digest", value: "sha256:" + strings.Repeat("ab", 32), object: agent, query: container, want: `"image":"karmada-compute/karmada-compute-cell@sha256:abab`},
+		{
+			option: "agents.image.digest", value: "sha256:" + strings.Repeat("ab", 32),
+			object: agent, query: container, want: `"image":"karmada-compute/karmada-compute-cell@sha256:abab`,
+		},
 		{option: "agents.image.pullPolicy", value: "Always", object: agent, query: container, want: `"imagePullPolicy":"Always"`},
 		{option: "agents.image.pullSecrets", value: []any{"mine"}, object: agent, query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine"},
-		{option: "agents.image.pullSecrets", value: []any{"mine"}, object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Secret","name":"mine","namespace":"karmada-compute-system"}`},
+		{
+			option: "agents.image.pullSecrets", value: []any{"mine"},
+			object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Secret","name":"mine","namespace":"karmada-compute-system"}`,
+		},
 		{option: "agents.replicas", value: 1, object: agent, query: "{.spec.replicas}", want: "1"},
 		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--health-probe-bind-address=$(POD_IP):8081"`},
 		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--metrics-bind-address=$(POD_IP):8080"`},
@@ -140,22 +257,57 @@ var agentCases = func() []optionCase {
 		{option: "agents.kubeAPIQPS", value: 2.5, object: agent, query: args, want: `"--kube-api-qps=2.5"`},
 		{option: "agents.kubeAPIBurst", value: 3, object: agent, query: args, want: `"--kube-api-burst=3"`},
 		{option: "agents.extraArgs", value: []any{"--cell=x"}, object: agent, query: args, want: `"--cell=x"]`},
-		{option: "agents.extraEnv", value: []any{map[string]any{"name": "GOGC", "value": "50"}}, object: agent, query: container, want: `{"name":"GOGC","value":"50"}`},
+		{
+			option: "agents.extraEnv", value: []any{map[string]any{"name": "GOGC", "value": "50"}},
+			object: agent, query: container, want: `{"name":"GOGC","value":"50"}`,
+		},
 		{option: "agents.podLabels", value: other, object: agent, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
 		{option: "agents.podAnnotations", value: other, object: agent, query: "{.spec.template.metadata.annotations}", want: "example.com/team"},
 		{option: "agents.resources", value: map[string]any{"limits": map[string]any{"cpu": "2"}}, object: agent, query: container, want: `"cpu":"2"`},
 		{option: "agents.nodeSelector", value: other, object: agent, query: pod, want: `"nodeSelector":{"example.com/team":"compute"}`},
-		{option: "agents.tolerations", value: []any{map[string]any{"operator": "Exists"}}, object: agent, query: pod, want: `"tolerations":[{"operator":"Exists"}]`},
+		{
+			option: "agents.tolerations", value: []any{map[string]any{"operator": "Exists"}},
+			object: agent, query: pod, want: `"tolerations":[{"operator":"Exists"}]`,
+		},
 		{option: "agents.priorityClassName", value: "mine", object: agent, query: pod, want: `"priorityClassName":"mine"`},
 		{option: "agents.networkPolicy.enabled", value: false, object: "NetworkPolicy/karmada-compute-cell", query: "{.spec}", want: none},
-		{option: "agents.networkPolicy.enabled", value: true, object: policy, query: "{.spec.resourceSelectors}", want: "NetworkPolicy", with: set{"agents.networkPolicy.enabled": false}},
-		{option: "agents.networkPolicy.metricsFrom", value: peers, object: "NetworkPolicy/karmada-compute-cell", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`},
+		{
+			option: "agents.networkPolicy.enabled", value: true,
+			object: policy, query: "{.spec.resourceSelectors}", want: "NetworkPolicy",
+			with: set{"agents.networkPolicy.enabled": false},
+		},
+		{
+			option: "agents.networkPolicy.metricsFrom", value: peers,
+			object: "NetworkPolicy/karmada-compute-cell", query: "{.spec.ingress}",
+			want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`,
+		},
 		{option: "agents.metrics.enabled", value: false, object: agent, query: args, want: `"--metrics-bind-address=0"`},
-		{option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}), object: override, query: "{.spec.overrideRules[0].overriders.imageOverrider}", want: `[{"component":"Registry","operator":"replace","value":"mirror.example"}]`},
-		{option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}), object: override, query: "{.spec.overrideRules[0].targetCluster}", want: `"values":["dfw","DFW"]`},
-		{option: "agents.overrides", value: dfw(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "2"}}}), object: override, query: "{.spec.overrideRules[0].overriders.plaintext}", want: `{"operator":"add","path":"/spec/template/spec/containers/0/resources","value":{"limits":{"cpu":"2"}}}`},
-		{option: "agents.overrides", value: dfw(map[string]any{"nodeSelector": other}), object: override, query: "{.spec.overrideRules[0].overriders.plaintext}", want: `"path":"/spec/template/spec/nodeSelector"`},
-		{option: "agents.overrides", value: dfw(map[string]any{"tolerations": []any{map[string]any{"operator": "Exists"}}}), object: override, query: "{.spec.overrideRules[0].overriders.plaintext}", want: `"path":"/spec/template/spec/tolerations"`},
-		{option: "agents.overrides", value: dfw(map[string]any{"extraArgs": []any{"-v=4"}}), object: override, query: "{.spec.overrideRules[0].overriders.argsOverrider}", want: `[{"containerName":"karmada-compute-cell","operator":"add","value":["-v=4"]}]`},
+		{
+			option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}),
+			object: override, query: "{.spec.overrideRules[0].overriders.imageOverrider}",
+			want: `[{"component":"Registry","operator":"replace","value":"mirror.example"}]`,
+		},
+		{
+			option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}),
+			object: override, query: "{.spec.overrideRules[0].targetCluster}", want: `"values":["dfw","DFW"]`,
+		},
+		{
+			option: "agents.overrides", value: dfw(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "2"}}}),
+			object: override, query: "{.spec.overrideRules[0].overriders.plaintext}",
+			want: `{"operator":"add","path":"/spec/template/spec/containers/0/resources","value":{"limits":{"cpu":"2"}}}`,
+		},
+		{
+			option: "agents.overrides", value: dfw(map[string]any{"nodeSelector": other}),
+			object: override, query: "{.spec.overrideRules[0].overriders.plaintext}", want: `"path":"/spec/template/spec/nodeSelector"`,
+		},
+		{
+			option: "agents.overrides", value: dfw(map[string]any{"tolerations": []any{map[string]any{"operator": "Exists"}}}),
+			object: override, query: "{.spec.overrideRules[0].overriders.plaintext}", want: `"path":"/spec/template/spec/tolerations"`,
+		},
+		{
+			option: "agents.overrides", value: dfw(map[string]any{"extraArgs": []any{"-v=4"}}),
+			object: override, query: "{.spec.overrideRules[0].overriders.argsOverrider}",
+			want: `[{"containerName":"karmada-compute-cell","operator":"add","value":["-v=4"]}]`,
+		},
 	}
 }()

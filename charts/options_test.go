@@ -87,10 +87,16 @@ func TestEveryOptionHasCases(t *testing.T) {
 }
 
 var hostCases = []optionCase{
-	{option: "image.registry", value: "registry.example:5000", object: host, query: container, want: `"registry.example:5000/karmada-compute/karmada-compute:`},
+	{
+		option: "image.registry", value: "registry.example:5000",
+		object: host, query: container, want: `"registry.example:5000/karmada-compute/karmada-compute:`,
+	},
 	{option: "image.repository", value: "mine/compute", object: host, query: container, want: `"image":"mine/compute:`},
 	{option: "image.tag", value: "v9", object: host, query: container, want: `"image":"karmada-compute/karmada-compute:v9"`},
-	{option: "image.digest", value: "sha256:" + strings.Repeat("ab", 32), object: host, query: container, want: `"image":"karmada-compute/karmada-compute@sha256:abab`},
+	{
+		option: "image.digest", value: "sha256:" + strings.Repeat("ab", 32),
+		object: host, query: container, want: `"image":"karmada-compute/karmada-compute@sha256:abab`,
+	},
 	{option: "image.pullPolicy", value: "Always", object: host, query: container, want: `"imagePullPolicy":"Always"`},
 	{option: "image.pullSecrets", value: []any{"mine"}, object: host, query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine"},
 	{option: "commonLabels", value: other, object: service, query: "{.metadata.labels}", want: "example.com/team"},
@@ -109,36 +115,70 @@ var hostCases = []optionCase{
 	{option: "host.replicas", value: 3, object: host, query: "{.spec.replicas}", want: "3"},
 	{option: "host.separateWebhooks", value: true, object: host, query: args, want: `"--webhooks="`},
 	{option: "host.separateWebhooks", value: true, object: serve, query: args, want: `"--controllers=-*"`},
-	{option: "host.separateWebhooks", value: true, object: "PodDisruptionBudget/karmada-compute-webhook", query: "{.spec.selector.matchLabels}", want: `"webhook"`},
+	{
+		option: "host.separateWebhooks", value: true,
+		object: "PodDisruptionBudget/karmada-compute-webhook", query: "{.spec.selector.matchLabels}", want: `"webhook"`,
+	},
 	{option: "host.bindAddress", value: "$(POD_IP)", object: host, query: args, want: `"--webhook-bind-address=$(POD_IP)"`},
 	{option: "host.bindAddress", value: "$(POD_IP)", object: host, query: args, want: `"--metrics-bind-address=$(POD_IP):8080"`},
 	{option: "host.bindAddress", value: "$(POD_IP)", object: host, query: args, want: `"--health-probe-bind-address=$(POD_IP):8081"`},
 	{option: "host.extraArgs", value: []any{"--shards=5"}, object: host, query: args, want: `"--shards=5"]`},
-	{option: "host.extraEnv", value: []any{map[string]any{"name": "GOGC", "value": "50"}}, object: host, query: container, want: `{"name":"GOGC","value":"50"}`},
+	{
+		option: "host.extraEnv", value: []any{map[string]any{"name": "GOGC", "value": "50"}},
+		object: host, query: container, want: `{"name":"GOGC","value":"50"}`,
+	},
 	{option: "host.podLabels", value: other, object: host, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
 	{option: "host.podAnnotations", value: other, object: host, query: "{.spec.template.metadata.annotations}", want: "example.com/team"},
 	{option: "host.annotations", value: other, object: host, query: "{.metadata.annotations}", want: "example.com/team"},
 	{option: "host.resources", value: map[string]any{"limits": map[string]any{"cpu": "2"}}, object: host, query: container, want: `"cpu":"2"`},
 	{option: "host.nodeSelector", value: other, object: host, query: pod, want: `"nodeSelector":{"example.com/team":"compute"}`},
-	{option: "host.tolerations", value: []any{map[string]any{"operator": "Exists"}}, object: host, query: pod, want: `"tolerations":[{"operator":"Exists"}]`},
-	{option: "host.antiAffinity", value: "required", object: host, query: pod, want: `"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{`},
-	{option: "host.topologySpread", value: []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}}, object: host, query: pod, want: `"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"`},
+	{
+		option: "host.tolerations", value: []any{map[string]any{"operator": "Exists"}},
+		object: host, query: pod, want: `"tolerations":[{"operator":"Exists"}]`,
+	},
+	{
+		option: "host.antiAffinity", value: "required",
+		object: host, query: pod, want: `"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{`,
+	},
+	{
+		option: "host.topologySpread", value: []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}},
+		object: host, query: pod, want: `"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"`,
+	},
 	{option: "host.topologySpread", value: []any{}, object: host, query: "spread: {.spec.template.spec.topologySpreadConstraints}.", want: "spread: ."},
 	{option: "host.priorityClassName", value: "mine", object: host, query: pod, want: `"priorityClassName":"mine"`},
 	{option: "host.podDisruptionBudget.enabled", value: false, object: "PodDisruptionBudget/karmada-compute", query: "{.spec}", want: none},
-	{option: "host.podDisruptionBudget.maxUnavailable", value: "50%", object: "PodDisruptionBudget/karmada-compute", query: "{.spec.maxUnavailable}", want: "50%"},
+	{
+		option: "host.podDisruptionBudget.maxUnavailable", value: "50%",
+		object: "PodDisruptionBudget/karmada-compute", query: "{.spec.maxUnavailable}", want: "50%",
+	},
 	{option: "host.networkPolicy.enabled", value: false, object: "NetworkPolicy/karmada-compute", query: "{.spec}", want: none},
-	{option: "host.networkPolicy.webhookFrom", value: peers, object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"webhook"}]}`},
-	{option: "host.networkPolicy.metricsFrom", value: peers, object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`},
-	{option: "host.networkPolicy.egress", value: []any{map[string]any{"to": peers}}, object: "NetworkPolicy/karmada-compute", query: "{.spec}", want: `"policyTypes":["Ingress","Egress"]`},
+	{
+		option: "host.networkPolicy.webhookFrom", value: peers,
+		object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"webhook"}]}`,
+	},
+	{
+		option: "host.networkPolicy.metricsFrom", value: peers,
+		object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`,
+	},
+	{
+		option: "host.networkPolicy.egress", value: []any{map[string]any{"to": peers}},
+		object: "NetworkPolicy/karmada-compute", query: "{.spec}", want: `"policyTypes":["Ingress","Egress"]`,
+	},
 	{option: "host.serviceAccount.create", value: false, object: account, query: "{.metadata.labels}", want: none},
 	{option: "host.serviceAccount.name", value: "mine", object: host, query: pod, want: `"serviceAccountName":"mine"`},
 	{option: "host.serviceAccount.annotations", value: other, object: account, query: "{.metadata.annotations}", want: "example.com/team"},
 	{option: "host.service.type", value: "LoadBalancer", object: service, query: "{.spec.type}", want: "LoadBalancer"},
 	{option: "host.service.annotations", value: other, object: service, query: "{.metadata.annotations}", want: "example.com/team"},
-	{option: "host.service.nodePort", value: 30443, object: service, query: "{.spec.ports[0].nodePort}", want: "30443", with: set{"host.service.type": "NodePort"}},
+	{
+		option: "host.service.nodePort", value: 30443,
+		object: service, query: "{.spec.ports[0].nodePort}", want: "30443",
+		with: set{"host.service.type": "NodePort"},
+	},
 	{option: "host.metrics.enabled", value: false, object: host, query: args, want: `"--metrics-bind-address=0"`},
-	{option: "featureGates", value: map[string]any{"NetworkAccessReview": false, "ReferencedDataAccessReview": true}, object: host, query: args, want: `"--feature-gates=NetworkAccessReview=false,ReferencedDataAccessReview=true"`},
+	{
+		option: "featureGates", value: map[string]any{"NetworkAccessReview": false, "ReferencedDataAccessReview": true},
+		object: host, query: args, want: `"--feature-gates=NetworkAccessReview=false,ReferencedDataAccessReview=true"`,
+	},
 }
 
 var peers = []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/8"}}}

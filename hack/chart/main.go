@@ -41,7 +41,7 @@ func main() {
 
 func generate() error {
 	for name, source := range copies {
-		content, err := os.ReadFile(source)
+		content, err := os.ReadFile(source) //nolint:gosec // The sources are in the map above.
 		if err != nil {
 			return fmt.Errorf("%w: run make generate in the root of the repository", err)
 		}
@@ -49,7 +49,7 @@ func generate() error {
 		if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
 			return err
 		}
-		if err := os.WriteFile(target, content, 0o600); err != nil {
+		if err := os.WriteFile(target, content, 0o600); err != nil { //nolint:gosec // The targets are in the map above.
 			return err
 		}
 	}
@@ -81,5 +81,5 @@ func writeTable(file string) error {
 	for _, option := range options {
 		fmt.Fprintf(&table, "| `%s` | `%s` | %s |\n", option.Key, option.Default, strings.ReplaceAll(option.Comment, "|", `\|`))
 	}
-	return os.WriteFile(file, []byte(string(before)+begin+table.String()+end+string(after)), 0o600)
+	return os.WriteFile(file, []byte(string(before)+begin+table.String()+end+string(after)), 0o600) //nolint:gosec // It is the chart's README.
 }

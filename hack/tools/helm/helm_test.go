@@ -58,7 +58,7 @@ func TestHelm4(t *testing.T) {
 // values are an example's values for a part.
 func values(t *testing.T, example, part string) map[string]any {
 	t.Helper()
-	content, err := os.ReadFile(example) //nolint:gosec // It is in the repository.
+	content, err := os.ReadFile(example)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,19 +75,8 @@ func copySources(t *testing.T) string {
 // TestPlatforms: an index has an image for each platform, and an SBOM that refers to it and that no machine takes for its image. The
 // binary is that of the test, so that nothing is compiled for another platform.
 func TestPlatforms(t *testing.T) {
-	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
-	binaries := t.TempDir()
-	for _, platform := range platforms {
-		folder := filepath.Join(binaries, platform.Architecture)
-		if err := errors.Join(os.Mkdir(folder, 0o750), os.Symlink(own, filepath.Join(folder, components[0].name))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := build(testRelease(repository), components[0], platforms, binaries)
+	b, err := build(testRelease(repository), components[0], platforms, ownBinary(t, components[0], platforms))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +100,23 @@ func TestPlatforms(t *testing.T) {
 			t.Errorf("%s: the SBOM is about %+v, %v", platform, about, err)
 		}
 	}
+}
+
+// ownBinary returns a folder in which the binary of the test is that of a component for every platform.
+func ownBinary(t *testing.T, c component, platforms []*v1.Platform) string {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binaries := t.TempDir()
+	for _, platform := range platforms {
+		folder := filepath.Join(binaries, platform.Architecture)
+		if err := errors.Join(os.Mkdir(folder, 0o750), os.Symlink(own, filepath.Join(folder, c.name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return binaries
 }
 
 // TestImage: an image has two users, /tmp and its binary, which needs no library, and runs it as a user that is not root.

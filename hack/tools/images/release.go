@@ -84,8 +84,7 @@ func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = r.source
 	out, err := command.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, exit.Stderr)
 	}
 	return strings.TrimSpace(string(out)), err

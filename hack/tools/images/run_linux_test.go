@@ -68,7 +68,7 @@ func newRoot(t *testing.T, image v1.Image) *root {
 // namespace in which the user of the test is that user.
 func (r *root) run(t *testing.T, args ...string) (out, errOut string, err error) {
 	t.Helper()
-	direct := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.uid), Gid: uint32(r.gid)}} //nolint:gosec // a small number
+	direct := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.uid), Gid: uint32(r.gid)}}
 	namespaced := &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: r.uid, HostID: os.Getuid(), Size: 1}},

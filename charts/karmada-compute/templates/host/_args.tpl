@@ -53,12 +53,6 @@
 {{- with .addOnUsers }}
 - --add-on-users={{ join "," . }}
 {{- end }}
-{{- if include "karmada-compute.certificates" $root }}
-- --webhook-cert-dir=/etc/karmada-compute/certificates
-{{- else }}
-- --webhook-ca-lifetime={{ .certificates.caLifetime }}
-- --webhook-ca-trust-delay={{ .certificates.caTrustDelay }}
-{{- end }}
 {{- end }}
 - --admission-mode={{ .Values.admission.mode }}
 {{- with .Values.admission.namespaceSelector }}
@@ -74,8 +68,16 @@
 {{- end }}
 {{- end }}
 
+{{/* How webhooks and metrics are served: the certificates are those of both. */}}
 {{- define "karmada-compute.serveArgs" -}}
+{{- $root := . }}
 {{- with .Values.webhooks }}
+{{- if include "karmada-compute.certificates" $root }}
+- --webhook-cert-dir=/etc/karmada-compute/certificates
+{{- else }}
+- --webhook-ca-lifetime={{ .certificates.caLifetime }}
+- --webhook-ca-trust-delay={{ .certificates.caTrustDelay }}
+{{- end }}
 - --shutdown-delay-duration={{ int .shutdownDelaySeconds }}s
 {{- if .clientCA.secretName }}
 - --client-ca-file=/etc/karmada-compute/client-ca/ca.crt

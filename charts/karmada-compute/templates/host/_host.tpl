@@ -160,9 +160,9 @@ spec:
         securityContext:
           {{- include "karmada-compute.containerSecurity" $root | nindent 10 }}
         volumeMounts:
-        {{- include "karmada-compute.volumeMounts" (list $root $webhooks) | nindent 8 }}
+        {{- include "karmada-compute.volumeMounts" $root | nindent 8 }}
       volumes:
-      {{- include "karmada-compute.volumes" (list $root $webhooks) | nindent 6 }}
+      {{- include "karmada-compute.volumes" $root | nindent 6 }}
 {{- end }}
 {{- end }}
 
@@ -219,9 +219,9 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Volumes and their mounts. Take a list: root and whether the Pod serves webhooks. */}}
+{{/* Volumes and their mounts. */}}
 {{- define "karmada-compute.volumes" -}}
-{{- $root := index . 0 -}}
+{{- $root := . -}}
 {{- range list "hub" "milo" }}
 - name: {{ . }}
   projected:
@@ -229,7 +229,7 @@ topologySpreadConstraints:
     sources:
     {{- include "karmada-compute.access" (list $root .) | nindent 4 }}
 {{- end }}
-{{- if and (index . 1) (include "karmada-compute.certificates" $root) }}
+{{- if include "karmada-compute.certificates" $root }}
 - name: certificates
   secret:
     secretName: {{ $root.Values.webhooks.certificates.secretName }}
@@ -246,14 +246,14 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 {{- define "karmada-compute.volumeMounts" -}}
-{{- $root := index . 0 -}}
+{{- $root := . -}}
 - name: hub
   mountPath: /etc/karmada-compute/hub
   readOnly: true
 - name: milo
   mountPath: /etc/karmada-compute/milo
   readOnly: true
-{{- if and (index . 1) (include "karmada-compute.certificates" $root) }}
+{{- if include "karmada-compute.certificates" $root }}
 - name: certificates
   mountPath: /etc/karmada-compute/certificates
   readOnly: true
