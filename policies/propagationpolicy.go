@@ -66,6 +66,9 @@ func placement(city City) policyv1alpha1.Placement {
 					Values:   []string{label, strings.ToUpper(label)},
 				}},
 			},
+			// The cells are named as well. Karmada may know of a cell earlier than the add-on, or of one that has left the city
+			// later: it must not choose them. And it divides anew when the placement changes, not when a label does.
+			ClusterNames:    slices.Sorted(slices.Values(city.Cells)),
 			ExcludeClusters: slices.Sorted(slices.Values(city.Lost)),
 		},
 	}
@@ -77,9 +80,7 @@ func placement(city City) policyv1alpha1.Placement {
 		}
 		return result
 	}
-	// The only cell gets all replicas, whether it has room now or not. It is named, since Karmada may know of a second one
-	// earlier than the add-on, or of one that has left the city later: either would take what runs away from this one.
-	result.ClusterAffinity.ClusterNames = slices.Clone(city.Cells)
+	// The only cell gets all replicas, whether it has room now or not.
 	result.SpreadConstraints = []policyv1alpha1.SpreadConstraint{{
 		SpreadByField: policyv1alpha1.SpreadByFieldCluster,
 		MinGroups:     1,

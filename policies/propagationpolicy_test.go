@@ -54,13 +54,13 @@ func TestCityPolicy(t *testing.T) {
 }
 
 func TestCityPolicyDivides(t *testing.T) {
-	placement := policies.CityPolicy("ns-1", policies.City{Code: "IAD", Cells: []string{"iad-1", "iad-2", "iad-3"}, Lost: []string{"iad-3", "iad-1"}}).Spec.Placement
+	placement := policies.CityPolicy("ns-1", policies.City{Code: "IAD", Cells: []string{"iad-3", "iad-2", "iad-1"}, Lost: []string{"iad-3", "iad-1"}}).Spec.Placement
 	if placement.ReplicaSchedulingType() != policyv1alpha1.ReplicaSchedulingTypeDivided || len(placement.SpreadConstraints) > 0 ||
 		placement.ReplicaScheduling.WeightPreference.DynamicWeight != policyv1alpha1.DynamicWeightByAvailableReplicas {
 		t.Errorf("the placement is %+v", placement)
 	}
-	if got := placement.ClusterAffinity.ClusterNames; len(got) > 0 {
-		t.Errorf("the clusters are %v", got)
+	if got := placement.ClusterAffinity.ClusterNames; !slices.Equal(got, []string{"iad-1", "iad-2", "iad-3"}) {
+		t.Errorf("the clusters are %v, so that a cell that leaves the city keeps what it runs", got)
 	}
 	if got := placement.ClusterAffinity.ExcludeClusters; !slices.Equal(got, []string{"iad-1", "iad-3"}) {
 		t.Errorf("excluded are %v", got)
