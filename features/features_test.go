@@ -90,6 +90,9 @@ func TestFeatures(t *testing.T) {
 	}
 	for _, run := range runs {
 		if run.world != nil {
+			if *tags == "" && ctx.Err() == nil {
+				failed = append(failed, run.world.CheckRights(ctx))
+			}
 			failed = append(failed, run.world.Stop())
 		}
 	}

@@ -131,6 +131,9 @@ func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	if files["values.yaml"], err = a.writeValues(); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(a.CommandsFolder(), 0o700); err != nil {
+		return err
+	}
 	for name, path := range files {
 		content, err := os.ReadFile(path)
 		if err != nil {

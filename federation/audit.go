@@ -11,17 +11,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
 
-// auditPolicy records every write request. Reviews are creates that store
-// nothing and are left out.
+// auditPolicy records every request of the add-on, and every write of others.
+// Reviews are creates that store nothing: those of others are left out.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 omitManagedFields: true
 rules:
+- level: Metadata
+  users: [karmada-compute, "system:serviceaccount:karmada-system:karmada-compute", "system:serviceaccount:karmada-compute-system:karmada-compute-cell"]
 - level: None
   resources:
   - group: authorization.k8s.io
@@ -43,6 +46,15 @@ type Write struct {
 	Code      int // HTTP status of the answer
 }
 
+// Request is a request of the add-on that a kube-apiserver answered.
+type Request struct {
+	Write
+	// Path is that of a request that is about no resource.
+	Path string
+	// Forbidden is set when the user has no right to it, by RBAC.
+	Forbidden bool
+}
+
 // auditEvent has the fields of an audit.k8s.io/v1 Event that are used here.
 type auditEvent struct {
 	Verb             string    `json:"verb"`
@@ -54,6 +66,7 @@ type auditEvent struct {
 		APIGroup, Resource, Subresource, Namespace, Name string
 	}
 	ResponseStatus *struct{ Code int }
+	Annotations    map[string]string
 }
 
 type auditUser struct {
@@ -63,6 +76,29 @@ type auditUser struct {
 // Writes returns the writes that a plane's kube-apiserver answered at or after
 // since, oldest first, from its audit log. Dry runs are left out.
 func (f *Federation) Writes(plane string, since time.Time) ([]Write, error) {
+	var writes []Write
+	return writes, f.readAudit(plane, func(event auditEvent) {
+		if write, ok := event.write(); ok && !write.Time.Before(since) {
+			writes = append(writes, write)
+		}
+	})
+}
+
+// Requests returns the requests of some users that a plane's kube-apiserver
+// answered at or after since, oldest first, from its audit log. It knows those
+// of the add-on only.
+func (f *Federation) Requests(plane string, since time.Time, users ...string) ([]Request, error) {
+	var requests []Request
+	return requests, f.readAudit(plane, func(event auditEvent) {
+		request := event.request()
+		if slices.Contains(users, request.User) && !request.Time.Before(since) {
+			requests = append(requests, request)
+		}
+	})
+}
+
+// readAudit calls each for every event in the audit log of a plane.
+func (f *Federation) readAudit(plane string, each func(auditEvent)) error {
 	switch {
 	case plane == planeMilo:
 		plane = planeMiloRoot
@@ -70,65 +106,74 @@ func (f *Federation) Writes(plane string, since time.Time) ([]Write, error) {
 		plane = planeProjectDirect + strings.TrimPrefix(plane, planeProject)
 	}
 	if _, err := f.server(plane); err != nil {
-		return nil, err
+		return err
 	}
 	file, err := os.Open(f.auditLog(plane))
 	if err != nil {
-		return nil, fmt.Errorf("audit log of %s: %w", plane, err)
+		return fmt.Errorf("audit log of %s: %w", plane, err)
 	}
 	defer func() { _ = file.Close() }() // only read from
-	writes, err := readWrites(file, since)
-	if err != nil {
-		return nil, fmt.Errorf("audit log of %s: %w", plane, err)
+	if err := readEvents(file, each); err != nil {
+		return fmt.Errorf("audit log of %s: %w", plane, err)
 	}
-	return writes, nil
+	return nil
 }
 
-// readWrites reads audit events, one per line. A last line without its end is
+// readEvents reads audit events, one per line. A last line without its end is
 // still being written and is ignored.
-func readWrites(r io.Reader, since time.Time) ([]Write, error) {
-	var writes []Write
+func readEvents(r io.Reader, each func(auditEvent)) error {
 	reader := bufio.NewReaderSize(r, 1<<20)
 	for {
 		line, err := reader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return writes, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		var event auditEvent
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("event %q: %w", line, err)
+			return fmt.Errorf("event %q: %w", line, err)
 		}
-		if write, ok := event.write(); ok && !write.Time.Before(since) {
-			writes = append(writes, write)
-		}
+		each(event)
 	}
 }
 
+// writeVerbs are those that change something.
+var writeVerbs = []string{"create", "update", "patch", "delete", "deletecollection"}
+
+// reviewGroups have creates that store nothing.
+var reviewGroups = []string{"authorization.k8s.io", "authentication.k8s.io"}
+
 func (e auditEvent) write() (Write, bool) {
-	if e.ObjectRef == nil || strings.Contains(e.RequestURI, "dryRun=All") {
+	if e.ObjectRef == nil || strings.Contains(e.RequestURI, "dryRun=All") ||
+		!slices.Contains(writeVerbs, e.Verb) || slices.Contains(reviewGroups, e.ObjectRef.APIGroup) {
 		return Write{}, false
 	}
-	w := Write{
-		Time: e.StageTimestamp, User: e.User.Username, Verb: e.Verb,
-		Resource:  e.ObjectRef.APIGroup + "/" + e.ObjectRef.Resource,
-		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+	return e.request().Write, true
+}
+
+func (e auditEvent) request() Request {
+	w := Write{Time: e.StageTimestamp, User: e.User.Username, Verb: e.Verb}
+	path, _, _ := strings.Cut(e.RequestURI, "?")
+	if e.ObjectRef != nil {
+		path = ""
+		w.Resource = e.ObjectRef.APIGroup + "/" + e.ObjectRef.Resource
+		w.Namespace, w.Name = e.ObjectRef.Namespace, e.ObjectRef.Name
+		if e.ObjectRef.Subresource != "" {
+			w.Resource += "/" + e.ObjectRef.Subresource
+		}
 	}
 	if e.ImpersonatedUser != nil {
 		w.User = e.ImpersonatedUser.Username
 	}
-	if e.ObjectRef.Subresource != "" {
-		w.Resource += "/" + e.ObjectRef.Subresource
-	}
 	if e.ResponseStatus != nil {
 		w.Code = e.ResponseStatus.Code
 	}
-	return w, true
+	return Request{Write: w, Path: path, Forbidden: e.Annotations["authorization.k8s.io/decision"] == "forbid"}
 }
 
 func writeAuditPolicy(path string) error {

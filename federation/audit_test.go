@@ -22,9 +22,26 @@ func TestReadWrites(t *testing.T) {
 		dryRun = `{"verb":"update","requestURI":"/api/v1/x?dryRun=All","stageTimestamp":"2026-05-01T12:00:02Z","objectRef":{"resource":"x"}}`
 		half   = `{"verb":"create","stageTimestamp":"2026-05-0`
 	)
-	got, err := readWrites(strings.NewReader(strings.Join([]string{before, create, "", status, dryRun, half}, "\n")), since)
+	const (
+		review = `{"verb":"create","stageTimestamp":"2026-05-01T12:00:02Z","objectRef":{"resource":"tokenreviews","apiGroup":"authentication.k8s.io"}}`
+		read   = `{"verb":"get","stageTimestamp":"2026-05-01T12:00:03Z","user":{"username":"a"},"objectRef":{"resource":"pods","name":"p"},` +
+			`"responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"forbid"}}`
+	)
+	var got []Write
+	var forbidden []Request
+	err := readEvents(strings.NewReader(strings.Join([]string{before, create, "", status, dryRun, review, read, half}, "\n")), func(e auditEvent) {
+		if write, ok := e.write(); ok && !write.Time.Before(since) {
+			got = append(got, write)
+		}
+		if request := e.request(); request.Forbidden {
+			forbidden = append(forbidden, request)
+		}
+	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(forbidden) != 1 || forbidden[0].Resource != "/pods" || forbidden[0].Verb != "get" || forbidden[0].Code != 403 {
+		t.Errorf("forbidden are %v", forbidden)
 	}
 	want := []Write{
 		{Time: since.Add(500 * time.Millisecond), User: "a", Verb: "create", Resource: "/pods", Namespace: "n", Name: "p", Code: 201},
@@ -33,7 +50,7 @@ func TestReadWrites(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	if _, err := readWrites(strings.NewReader("no JSON\n"), since); err == nil {
+	if err := readEvents(strings.NewReader("no JSON\n"), func(auditEvent) {}); err == nil {
 		t.Error("a malformed line was ignored")
 	}
 }

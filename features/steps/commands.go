@@ -61,6 +61,7 @@ func (s *scenario) runCommands(ctx context.Context, file, heading string) (strin
 	if err != nil {
 		return "", err
 	}
+	s.commandsRun.Store(true)
 	s.disturbed.add("the installation", func(ctx context.Context) error { return s.addOn.Configure(ctx, nil) })
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
 	if err := s.addOn.PrepareCommand(cmd); err != nil {

@@ -11,6 +11,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/cucumber/godog"
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -50,8 +52,11 @@ type World struct {
 	timings
 
 	addOn *federation.AddOn
-	out   io.Writer
-	extra map[string]*extraCell
+	// ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it anew.
+	ready       time.Time
+	commandsRun atomic.Bool
+	out         io.Writer
+	extra       map[string]*extraCell
 
 	// turns are those of scenarios: so many run at once.
 	turns turns
@@ -105,7 +110,7 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 	if err != nil {
 		return err
 	}
-	w.addOn = addOn
+	w.addOn, w.ready = addOn, time.Now()
 	if err := w.allowConsumers(ctx); err != nil {
 		return err
 	}
