@@ -26,7 +26,7 @@ import (
 // Names by which the chart finds credentials, and Karmada its addons.
 const (
 	hubSecret      = Name + "-config"
-	hubSecretKey   = "karmada.config"
+	hubSecretKey   = "karmada.config" //nolint:gosec // the name of a key, not a credential
 	miloSecret     = Name + "-milo"
 	miloSecretKey  = "kubeconfig"
 	serviceAccount = Name
@@ -100,7 +100,7 @@ func (s *session) hubKubeconfig(ctx context.Context) ([]byte, error) {
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 		stored := &corev1.Secret{}
 		if err := s.hub.Get(ctx, client.ObjectKeyFromObject(secret), stored); err != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
 		token = stored.Data[corev1.ServiceAccountTokenKey]
 		return len(token) > 0, nil

@@ -10,17 +10,16 @@ import (
 	"os"
 	"slices"
 
+	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	"github.com/spf13/cobra"
 )
 
 // credentialsAnnotation of Pods changes with the credentials, so that the Pods are replaced.
-const credentialsAnnotation = "compute.datumapis.com/credentials"
+const credentialsAnnotation = "compute.datumapis.com/credentials" //nolint:gosec // the name of an annotation
 
 // errNotPrepared is for callers that run the addon without its commands.
 var errNotPrepared = errors.New("karmada-compute was not prepared: enable it by `karmadactl addons enable karmada-compute`")
@@ -155,7 +154,7 @@ func (s *session) waitDeployment(ctx context.Context, r reference) error {
 	deployment := &appsv1.Deployment{}
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 		if err := s.host.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, deployment); err != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
 		missing := rollout(deployment)
 		if missing != "" && missing != said {

@@ -110,7 +110,7 @@ func (p *plane) established(ctx context.Context, name string, timeout time.Durat
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if reason = p.Get(ctx, client.ObjectKey{Name: name}, crd); reason != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
 		for _, condition := range crd.Status.Conditions {
 			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {

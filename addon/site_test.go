@@ -114,7 +114,7 @@ func (s *site) control(ctx context.Context) {
 		}
 		deployment := &appsv1.Deployment{}
 		if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: Name}, deployment) != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // it may not exist yet
 		}
 		if deployment.DeletionTimestamp != nil {
 			deployment.Finalizers = nil // no garbage collector runs here

@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	addonsinit "github.com/karmada-io/karmada/pkg/karmadactl/addons/init"
+	"github.com/karmada-io/karmada/pkg/karmadactl/util/apiclient"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/karmada-io/karmada/pkg/karmadactl/util/apiclient"
 )
 
 // status tells `addons list` how the addon is: disabled, enabled, or unhealthy and why.

@@ -26,6 +26,7 @@ Feature: Install by karmadactl
   Scenario: A cell loses its city and gets it back
     Given the federation has cells "iad-1"
     And a namespace in project "north"
+    And project "north" may use IAD
     And Workload "web" runs with
       | placement | cities | replicas |
       | main      | IAD    | 2        |

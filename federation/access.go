@@ -6,7 +6,9 @@ package federation
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -40,6 +42,21 @@ func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResourc
 	return configurations, nil
 }
 
+// serves reports whether a plane is one that is to stay: not the control plane
+// of a project that has been deleted.
+func (f *Federation) serves(ctx context.Context, plane string) bool {
+	project, ok := strings.CutPrefix(plane, planeProjectDirect)
+	if !ok {
+		return true
+	}
+	root, err := f.plane(planeMiloRoot)
+	if err != nil {
+		return true
+	}
+	found, err := root.dynamic.Resource(projectResource).Get(ctx, project, metav1.GetOptions{})
+	return !apierrors.IsNotFound(err) && (err != nil || found.GetDeletionTimestamp() == nil)
+}
+
 // waitWebhooks waits until the add-on's webhooks are registered everywhere:
 // until then objects are admitted without calling them.
 func (a *AddOn) waitWebhooks(ctx context.Context) error {
@@ -53,6 +70,9 @@ func (a *AddOn) waitWebhooks(ctx context.Context) error {
 			return err
 		}
 		err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+			if !a.federation.serves(ctx, name) {
+				return true, nil
+			}
 			for _, resource := range resources {
 				// Errors are retried until the timeout.
 				if _, err := client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{}); err == nil {

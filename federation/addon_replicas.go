@@ -224,7 +224,7 @@ func (a *AddOn) find(ctx context.Context) error {
 		pods, err := a.host.CoreV1().Pods(karmadaSystem).List(ctx, metav1.ListOptions{LabelSelector: replicaLabels})
 		if err != nil {
 			missing = err.Error()
-			return false, nil
+			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
 		missing = a.assign(pods.Items)
 		return missing == "", nil

@@ -41,6 +41,10 @@ func TestCityPolicy(t *testing.T) {
 			t.Errorf("cells of %q are selected: %t", city, got)
 		}
 	}
+}
+
+func TestCityPolicyWithOneCell(t *testing.T) {
+	policy := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}})
 	if got := policy.Spec.Placement.ClusterAffinity.ClusterNames; !slices.Equal(got, []string{"dfw-1"}) {
 		t.Errorf("the clusters are %v, so that Karmada may choose another one than the only cell", got)
 	}

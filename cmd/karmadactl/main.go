@@ -11,11 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/karmada-io/karmada/pkg/karmadactl"
 	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // authentication by OIDC, as in Karmada's own
 	"k8s.io/component-base/cli"
 	"k8s.io/kubectl/pkg/cmd/util"
-
-	"github.com/karmada-io/karmada/pkg/karmadactl"
 
 	"github.com/karmada-compute/karmada-compute/addon"
 )

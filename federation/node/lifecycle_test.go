@@ -42,6 +42,25 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
+func TestReadinessIsCorrected(t *testing.T) {
+	f := startNode(t)
+	f.create(f.pod("steady"))
+	pod := f.awaitReady("steady")
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			c.Status, c.Reason = corev1.ConditionFalse, "NodeNotReady"
+		}
+	}
+	changed, err := f.client.CoreV1().Pods(f.namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ready(changed) {
+		t.Fatal("the condition was not changed")
+	}
+	f.await("steady", "Ready again", func(p *corev1.Pod) bool { return ready(p) && p.ResourceVersion != changed.ResourceVersion })
+}
+
 func TestProbes(t *testing.T) {
 	f := startNode(t)
 	pod := f.pod("probed")

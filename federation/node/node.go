@@ -31,6 +31,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -162,6 +163,11 @@ func (n *node) serve(ctx context.Context) error {
 		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", n.options.Name).String()
 	}))
 	n.pods = factory.Core().V1().Pods().Lister()
+	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		UpdateFunc: func(_, changed any) { n.correct(changed) },
+	}); err != nil {
+		return err
+	}
 	// The controller needs listers of what it reads for variables, which is done here instead: these informers never start.
 	unused := informers.NewSharedInformerFactory(n.client, 0).Core().V1()
 	pods, err := vknode.NewPodController(vknode.PodControllerConfig{

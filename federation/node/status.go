@@ -23,6 +23,27 @@ func (p *pod) report(removed <-chan struct{}) {
 	}
 }
 
+// correct reports the status of a Pod again when somebody else has changed its readiness: while a node is cut off, the node
+// lifecycle controller makes its Pods unready, and trusts the node to correct that.
+func (n *node) correct(changed any) {
+	object, ok := changed.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	p, known := n.known[object.UID]
+	n.mu.Unlock()
+	if known && isReady(object) != isReady(p.reported()) {
+		p.dirty.raise()
+	}
+}
+
+func isReady(object *corev1.Pod) bool {
+	return slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
 // reported returns the Pod as the API has it, with the status that it has on this node.
 func (p *pod) reported() *corev1.Pod {
 	object := p.current().DeepCopy()
