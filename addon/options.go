@@ -142,7 +142,7 @@ func (o *options) checkDisable() error {
 func (o *options) values(changed func(flag string) bool) (map[string]any, error) {
 	values := map[string]any{}
 	for _, file := range o.valuesFiles {
-		content, err := os.ReadFile(file)
+		content, err := os.ReadFile(file) //nolint:gosec // the user names the file
 		if err != nil {
 			return nil, fmt.Errorf("--compute-values: %w", err)
 		}

@@ -32,11 +32,13 @@ Feature: Install by karmadactl
       | main      | IAD    | 2        |
     When the commands of "docs/how-to/install.md" under "Remove a cell" are run
     Then cell "iad-1" has nothing of the namespace
+    And cluster "iad-1" on the hub has no condition ComputeAgentReady
     And namespace "karmada-compute-system" in cell "iad-1" is gone
     And clusterrole "karmada-compute-cell" in cell "iad-1" is gone
     And customresourcedefinition "instances.compute.datumapis.com" in cell "iad-1" has "spec.names.kind" "Instance"
     When the commands of "docs/how-to/install.md" under "Add a cell" are run
     Then Workload "web" becomes available with 2 ready Instances
+    And cluster "iad-1" on the hub has condition ComputeAgentReady True because of "AgentReady"
 
   Scenario: Disable refuses while something runs, and else leaves nothing
     Given a namespace in project "north"

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
+	"github.com/karmada-compute/karmada-compute/hub/agents"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/projection"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
@@ -89,6 +91,14 @@ func Controllers() []Controller {
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
+		{Name: "agents", Setup: func(t Target) error {
+			ready, err := agents.NewMetric(metrics.Registry)
+			if err != nil {
+				return err
+			}
+			local := t.Manager.GetLocalManager()
+			return (&agents.Reconciler{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
 	}
 }

@@ -10,8 +10,10 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/agents"
 )
 
 // report is the part of a cell's report that an assignment depends on. The fields are the interpreter's.
@@ -36,6 +38,10 @@ func Trim(object any) (any, error) {
 			Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
 		},
 		Spec: workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters},
+	}
+	if client.ObjectKeyFromObject(binding) == agents.Binding {
+		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
+		return trimmed, nil
 	}
 	if !isOfDeployment(binding) {
 		trimmed.Spec = workv1alpha2.ResourceBindingSpec{}

@@ -13,8 +13,9 @@ package hub
 // How many Instances each cell is to run, as Karmada's scheduler decided, and what the cells report.
 // +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch
 
-// The cells of a city.
+// The cells of a city, and the condition that says how their agents are.
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/status,verbs=update
 
 // Hub namespaces, and the Works that carry them into the cells of their cities.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
