@@ -232,7 +232,10 @@ var agentCases = func() []optionCase {
 			option: "agents.namespace", value: "cells",
 			object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Namespace","name":"cells"}`,
 		},
-		{option: "agents.namespace", value: "cells", object: "ClusterRoleBinding/karmada-compute-cell", query: "{.subjects[0].namespace}", want: "cells"},
+		{
+			option: "agents.namespace", value: "cells", object: "ClusterOverridePolicy/karmada-compute-cell-subjects",
+			query: "{.spec.overrideRules[0].overriders.plaintext[0].value}", want: `"namespace":"cells"`,
+		},
 		{
 			option: "agents.image.registry", value: "registry.example",
 			object: agent, query: container, want: `"registry.example/karmada-compute/karmada-compute-cell:`,

@@ -8,11 +8,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/karmada-compute/karmada-compute/charts"
 )
 
 // documents are the objects of a file of the repository.
@@ -83,5 +86,26 @@ func TestGeneratedObjects(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAgentsHaveNoRightsOnTheHub: a resource template is effective on the hub too.
+func TestAgentsHaveNoRightsOnTheHub(t *testing.T) {
+	objects, err := charts.Render(map[string]any{"host": map[string]any{"enabled": false}, "hub": map[string]any{"enabled": true}}, charts.Release{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bindings := 0
+	for _, object := range objects {
+		if object.GetName() != "karmada-compute-cell" || !strings.HasSuffix(object.GetKind(), "Binding") {
+			continue
+		}
+		bindings++
+		if subjects, _, err := unstructured.NestedSlice(object.Object, "subjects"); err != nil || len(subjects) > 0 {
+			t.Errorf("%s %s has subjects %v, %v", object.GetKind(), object.GetName(), subjects, err)
+		}
+	}
+	if bindings != 2 {
+		t.Errorf("there are %d bindings of the agents", bindings)
 	}
 }

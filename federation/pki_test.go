@@ -71,7 +71,8 @@ func TestClientCertificates(t *testing.T) {
 		Admin:                            {wantGroups: []string{"system:masters"}},
 		"kwok":                           {wantGroups: []string{"system:masters"}},
 		"karmada-compute":                {wantGroups: []string{"karmada-compute"}},
-		"system:serviceaccount:a/b":      {wantGroups: []string{"system:serviceaccount:a/b"}},
+		"system:serviceaccount:a:b":      {wantGroups: []string{"system:serviceaccounts", "system:serviceaccounts:a"}},
+		"system:node:a/b":                {wantGroups: []string{"system:node:a/b"}},
 		"../../../../../tmp/not-outside": {wantGroups: []string{"../../../../../tmp/not-outside"}},
 	}
 	for user, test := range tests {

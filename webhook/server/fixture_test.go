@@ -18,12 +18,14 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -201,14 +203,30 @@ func (r *running) finish(t *testing.T) {
 	}
 }
 
+// givenPorts are those that freePort has returned.
+var givenPorts sync.Map
+
+// freePort returns a port of 127.0.0.1 that is free and that no other call gets. It is below those that the kernel gives to
+// outgoing connections, so that none of these takes it before the test listens.
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, count = 12000, 20000
+	for range 1000 {
+		port := lowest + mathrand.IntN(count)
+		if _, given := givenPorts.LoadOrStore(port, true); given {
+			continue
+		}
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port of 127.0.0.1 is free")
+	return 0
 }
 
 func (r *running) eventually(t *testing.T, check func() error) {
