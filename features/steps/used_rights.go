@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -39,12 +40,12 @@ func (w *World) CheckRights(ctx context.Context) error {
 	unused := map[string]bool{}
 	var problems []error
 	for _, g := range allGranted {
-		requests, err := w.federation.Requests(g.plane, w.ready, g.user)
+		requests, err := w.federation.Requests(g.plane, time.Time{}, g.user)
 		if err != nil {
 			return err
 		}
 		for _, request := range requests {
-			if request.Forbidden {
+			if request.Forbidden && request.Time.After(w.ready) {
 				problems = append(problems, fmt.Errorf("%s was forbidden to %s %s%s %s/%s at %s at %s",
 					g.user, request.Verb, request.Resource, request.Path, request.Namespace, request.Name, g.plane, request.Time.Format(time.TimeOnly)))
 			}
@@ -99,7 +100,9 @@ func (w *World) rules(ctx context.Context, g granted) (map[string]func(federatio
 				for _, verb := range rule.Verbs {
 					wanted, names := group+"/"+resource, rule.ResourceNames
 					rights[strings.TrimSpace(verb+" "+wanted+" "+strings.Join(names, ","))] = func(r federation.Request) bool {
-						return r.Verb == verb && r.Resource == wanted && (len(names) == 0 || slices.Contains(names, r.Name))
+						// An apply of what does not exist yet needs the right to create.
+						created := verb == "create" && r.Verb == "patch" && r.Code == http.StatusCreated
+						return (r.Verb == verb || created) && r.Resource == wanted && (len(names) == 0 || slices.Contains(names, r.Name))
 					}
 				}
 			}
