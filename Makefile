@@ -34,7 +34,8 @@ demo: ## Start a local federation, run a Workload in two cities, delete both. KE
 
 .PHONY: build
 build: ## Build every binary into bin/.
-	go build -o $(BIN)/ ./cmd/...
+	@# karmadactl takes the images of Karmada's own addons from Karmada's version.
+	go build -ldflags "-X github.com/karmada-io/karmada/pkg/version.gitVersion=$$(go list -m -f '{{.Version}}' github.com/karmada-io/karmada)" -o $(BIN)/ ./cmd/...
 
 .PHONY: images
 images: ## Build OCI images of both binaries into OUT=bin/images, without an engine. VERSION, PLATFORMS, PUSH=registry/prefix.
@@ -79,7 +80,8 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 
 .PHONY: unit
 unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
-	go test -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
+	@# go vet runs with the linters.
+	go test -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 
