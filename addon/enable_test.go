@@ -240,3 +240,55 @@ func TestPreflightSaysEverythingAtOnce(t *testing.T) {
 		t.Errorf("no word of cities in:\n%s", s.out.String())
 	}
 }
+
+func TestMiloWithoutRights(t *testing.T) {
+	s := newSite(t)
+	nobody := kubeconfigOf(testConfig(t))
+	nobody.AuthInfos["u"].Impersonate = "nobody"
+	file := s.kube + ".nobody"
+	if err := clientcmd.WriteToFile(nobody, file); err != nil {
+		t.Fatal(err)
+	}
+	o := s.options()
+	o.miloKubeconfig = file
+	err := s.enable(t.Context(), o, map[string]any{})
+	for _, part := range []string{"you may not patch customresourcedefinitions at Milo's root", "Projects cannot be listed at Milo's root"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not say %q", err, part)
+		}
+	}
+}
+
+func TestWhereKarmadaSaysTheHubIs(t *testing.T) {
+	for name, key := range map[string]string{
+		"karmada-controller-manager-config":      "karmada.config", // karmadactl init
+		"mine-karmada-controller-manager-config": "karmada.config", // karmada-operator
+		"karmada-kubeconfig":                     "kubeconfig",     // Karmada's chart
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			inside := kubeconfigOf(testConfig(t))
+			inside.Clusters["c"].Server = "https://karmada-apiserver.karmada-system.svc:5443"
+			content, err := clientcmd.Write(inside)
+			if err != nil {
+				t.Fatal(err)
+			}
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}, Data: map[string][]byte{key: content}}
+			if err := s.Create(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+			run, err := s.options().connect()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := run.findHub(t.Context())
+			if err != nil || found.server != inside.Clusters["c"].Server || len(found.ca) == 0 || found.from != "Secret "+s.namespace+"/"+name {
+				t.Errorf("found %s, %s, %v", found.server, found.from, err)
+			}
+			run.options.hubServer = "https://hub.example.com"
+			if found, err = run.findHub(t.Context()); err != nil || found.server != "https://hub.example.com" {
+				t.Errorf("--compute-hub-server does not win: %s, %v", found.server, err)
+			}
+		})
+	}
+}

@@ -75,7 +75,7 @@ func (w *World) CheckRights(ctx context.Context) error {
 	return errors.Join(problems[:min(len(problems), shownObjects)]...)
 }
 
-// rules are the rights of a role in a plane, each with what it covers.
+// rules are the rights of a role in a plane, each with what it covers, except lists and watches.
 func (w *World) rules(ctx context.Context, g granted) (map[string]func(federation.Request) bool, error) {
 	c := w.client(g.plane, admin)
 	var all []rbacv1.PolicyRule
@@ -95,18 +95,25 @@ func (w *World) rules(ctx context.Context, g granted) (map[string]func(federatio
 	}
 	rights := map[string]func(federation.Request) bool{}
 	for _, rule := range all {
-		for _, group := range rule.APIGroups {
-			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					wanted, names := group+"/"+resource, rule.ResourceNames
-					rights[strings.TrimSpace(verb+" "+wanted+" "+strings.Join(names, ","))] = func(r federation.Request) bool {
-						// An apply of what does not exist yet needs the right to create.
-						created := verb == "create" && r.Verb == "patch" && r.Code == http.StatusCreated
-						return (r.Verb == verb || created) && r.Resource == wanted && (len(names) == 0 || slices.Contains(names, r.Name))
-					}
+		addRights(rights, rule)
+	}
+	return rights, nil
+}
+
+// addRights adds the rights of a rule. A watch is audited when it ends, which is after the scenarios, and its initial list is
+// part of it: both are left out.
+func addRights(rights map[string]func(federation.Request) bool, rule rbacv1.PolicyRule) {
+	verbs := slices.DeleteFunc(slices.Clone(rule.Verbs), func(verb string) bool { return verb == "list" || verb == "watch" })
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, verb := range verbs {
+				wanted, names := group+"/"+resource, rule.ResourceNames
+				rights[strings.TrimSpace(verb+" "+wanted+" "+strings.Join(names, ","))] = func(r federation.Request) bool {
+					// An apply of what does not exist yet needs the right to create.
+					created := verb == "create" && r.Verb == "patch" && r.Code == http.StatusCreated
+					return (r.Verb == verb || created) && r.Resource == wanted && (len(names) == 0 || slices.Contains(names, r.Name))
 				}
 			}
 		}
 	}
-	return rights, nil
 }
