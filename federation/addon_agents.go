@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/karmada-compute/karmada-compute/federation/node"
 )
 
 // agentNamespace is the namespace of the add-on's agents in the cells.
@@ -40,7 +42,7 @@ func (a *AddOn) WaitAgent(ctx context.Context, cell string) error {
 			return false, nil //nolint:nilerr // the cell may be starting
 		}
 		for i := range pods.Items {
-			if pods.Items[i].DeletionTimestamp == nil && podReady(&pods.Items[i]) {
+			if pods.Items[i].DeletionTimestamp == nil && node.IsReady(&pods.Items[i]) {
 				return true, nil
 			}
 		}

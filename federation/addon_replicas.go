@@ -18,6 +18,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/karmada-compute/karmada-compute/federation/node"
 )
 
 const (
@@ -242,7 +244,7 @@ func (a *AddOn) assign(pods []corev1.Pod) string {
 	for i := range pods {
 		pod := &pods[i]
 		_, managed := pod.Labels[hashLabel]
-		if pod.DeletionTimestamp != nil || !podReady(pod) {
+		if pod.DeletionTimestamp != nil || !node.IsReady(pod) {
 			continue
 		}
 		ready[pod.Name] = replica{address: processAddress(pod.Status.PodIP), pid: processOf(pod)}
@@ -267,12 +269,6 @@ func (a *AddOn) assign(pods []corev1.Pod) string {
 		r.address, r.pid = found.address, found.pid
 	}
 	return ""
-}
-
-func podReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // processAddress is where the processes of a Pod listen: on this machine's loopback (see package node).

@@ -33,12 +33,13 @@ func (n *node) correct(changed any) {
 	n.mu.Lock()
 	p, known := n.known[object.UID]
 	n.mu.Unlock()
-	if known && isReady(object) != isReady(p.reported()) {
+	if known && IsReady(object) != IsReady(p.reported()) {
 		p.dirty.raise()
 	}
 }
 
-func isReady(object *corev1.Pod) bool {
+// IsReady says whether a Pod is Ready.
+func IsReady(object *corev1.Pod) bool {
 	return slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
