@@ -21,7 +21,7 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 generated=(api/v1alpha api/crds milo hub/access cell/access interpreter/customization
-	charts/karmada-compute/files charts/karmada-compute/README.md)
+	charts/karmada-compute/files charts/karmada-compute/README.md docs/reference)
 make --no-print-directory -C "$root" bin/controller-gen
 mkdir "$copy/tree"
 (cd "$root" && tar --exclude=./.git --exclude=./bin -cf - .) | tar -xf - -C "$copy/tree"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/sharded"
@@ -34,14 +35,13 @@ type CoordinatorOptions struct {
 	Namespace string
 	// Replica is the name of this replica, unique among those that run.
 	Replica string
-	// LeaseDuration is how long a killed replica keeps its shards.
+	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner. The Leases last less.
 	LeaseDuration time.Duration
+	// Clock is for the Leases of replicas.
+	Clock clock.WithTicker
 	// Log gets the shards that this replica acquires and loses.
 	Log logr.Logger
 }
-
-// fenceRetry is the time between attempts to acquire the Lease of a shard that another replica holds.
-const fenceRetry = 2 * time.Second
 
 // Prefixes of the names of Leases.
 const (
@@ -51,12 +51,13 @@ const (
 
 // NewCoordinator makes the coordinator of a provider.
 func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator {
+	at := timingsFor(options.LeaseDuration)
 	c := &Coordinator{
 		Coordinator: sharded.New(options.Client, options.Log,
 			sharded.WithShardLease(options.Namespace, shardLeasePrefix),
 			sharded.WithPerClusterLease(true),
-			sharded.WithLeaseTimings(options.LeaseDuration, options.LeaseDuration/3, fenceRetry),
-			sharded.WithSynchronizationIntervals(2*time.Second, 0),
+			sharded.WithLeaseTimings(at.shard, at.shardRenewal, at.shardRetry),
+			sharded.WithSynchronizationIntervals(at.decision, 0),
 			sharded.WithPeerRegistry(newPeers(options)),
 		),
 		provider: provider,
@@ -78,6 +79,8 @@ type shards struct{ provider *Provider }
 // Engage starts the ownership of a shard. It ends with ctx.
 func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cluster.Cluster) error {
 	p := s.provider
+	// An empty name stands for every project.
+	defer p.notify("")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owned[shard] = ctx //nolint:fatcontext // the context is the ownership: it ends when the shard goes to another replica.

@@ -4,39 +4,49 @@
 package milo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Locations reads which cities a project may use from its LocationBindings.
+// Locations reads which locations a project may use from its LocationBindings.
 type Locations struct{}
 
-// Object is the kind to watch: CityCodes depends on it.
+// Object is the kind to watch: what List returns depends on it.
 func (Locations) Object() client.Object { return &LocationBinding{} }
 
-// CityCodes are the cities of the project's available LocationBindings: upper case, sorted, each once.
-func (Locations) CityCodes(ctx context.Context, project client.Reader) ([]string, error) {
+// List are the project's locations, available or not, by name.
+func (Locations) List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error) {
 	var bindings LocationBindingList
 	if err := project.List(ctx, &bindings); err != nil {
 		return nil, fmt.Errorf("list the project's LocationBindings: %w", err)
 	}
-	return AvailableCityCodes(bindings.Items), nil
+	return locationsOf(bindings.Items), nil
 }
 
-// AvailableCityCodes are the cities of the bindings that are available: upper case, sorted, each once.
-func AvailableCityCodes(bindings []LocationBinding) []string {
-	var codes []string
+// CityCodes are the cities of the project's available LocationBindings: upper case, sorted, each once.
+func (l Locations) CityCodes(ctx context.Context, project client.Reader) ([]string, error) {
+	locations, err := l.List(ctx, project)
+	return v1alpha.AvailableCities(locations), err
+}
+
+// locationsOf are the locations of bindings, by name. One that is being deleted is not available.
+func locationsOf(bindings []LocationBinding) []v1alpha.Location {
+	locations := make([]v1alpha.Location, 0, len(bindings))
 	for i := range bindings {
 		binding := &bindings[i]
-		available := meta.IsStatusConditionTrue(binding.Status.Conditions, ConditionAvailable)
-		if available && binding.DeletionTimestamp.IsZero() && binding.City() != "" {
-			codes = append(codes, binding.City())
-		}
+		locations = append(locations, v1alpha.Location{
+			Name: cmp.Or(binding.Spec.LocationRef.Name, binding.Name), City: binding.City(), Topology: binding.Spec.Topology,
+			Available: meta.IsStatusConditionTrue(binding.Status.Conditions, ConditionAvailable) && binding.DeletionTimestamp.IsZero(),
+		})
 	}
-	slices.Sort(codes)
-	return slices.Compact(codes)
+	slices.SortStableFunc(locations, func(a, b v1alpha.Location) int { return strings.Compare(a.Name, b.Name) })
+	return locations
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +17,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // ErrProjectNotFound says that Milo has no project of that name.
@@ -32,10 +34,17 @@ const probeProject = "karmada-compute-probe"
 
 // How long answers are cached.
 var (
-	projectLifetimes = lifetimes{found: 30 * time.Second, notFound: 2 * time.Second, stale: 10 * time.Minute}
+	//
+	// A Project is not kept longer than a suspension may take to have effect where its watch event is lost.
+	projectLifetimes = lifetimes{found: 5 * time.Second, notFound: 2 * time.Second, stale: 10 * time.Minute}
 	// Long enough for a burst of requests to share an answer.
 	contentLifetimes = lifetimes{found: 5 * time.Second}
+	// Locations that were known are used while Milo is away, as the Project itself is.
+	locationLifetimes = lifetimes{found: 5 * time.Second, stale: 10 * time.Minute}
 )
+
+// refusalAge is how old an answer may be for which a request is refused: requests in a storm share it.
+const refusalAge = time.Second
 
 // LookupOptions configure a Lookup.
 type LookupOptions struct {
@@ -66,7 +75,7 @@ type Lookup struct {
 	answered atomic.Bool
 
 	projects   *answers[*Project]
-	locations  *answers[[]string]
+	locations  *answers[[]v1alpha.Location]
 	allowances *answers[allowance]
 	reviews    *answers[string]
 }
@@ -94,7 +103,8 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 		return nil, err
 	}
 	l.projects = newAnswers[*Project](l, kindProject, "the project", projectLifetimes)
-	l.locations = newAnswers[[]string](l, kindLocations, "the project's locations", contentLifetimes)
+	l.projects.isNewer = isNewer
+	l.locations = newAnswers[[]v1alpha.Location](l, kindLocations, "the project's locations", locationLifetimes)
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
 	return l, nil
@@ -123,62 +133,117 @@ func (l *Lookup) connect() error {
 
 // Project is the Project of that name at Milo's root, or ErrProjectNotFound. It is shared: callers must not change it.
 //
-// It may be up to 30 s old, and ErrProjectNotFound up to 2 s. While Milo does not answer, or refuses, the Project may be up
-// to 10 minutes old. It is then returned within 1 s, and at once if a request failed within the last second.
+// It may be up to 5 s old, and ErrProjectNotFound up to 2 s; with Observe and Forget it is as new as the last event. While
+// Milo does not answer, or refuses, the Project may be up to 10 minutes old. It is then returned within 1 s, and at once if a
+// request failed within the last second. Before a request is refused for what it says, ask FreshProject.
 func (l *Lookup) Project(ctx context.Context, name string) (*Project, error) {
+	return l.project(name, func() (*Project, bool, error) { return l.projects.get(ctx, name, l.fetchProject(name)) })
+}
+
+// FreshProject is Project, at most a second old. While Milo does not answer it returns an error.
+func (l *Lookup) FreshProject(ctx context.Context, name string) (*Project, error) {
+	return l.project(name, func() (*Project, bool, error) {
+		return l.projects.getFresh(ctx, name, refusalAge, l.fetchProject(name))
+	})
+}
+
+// project looks up a name that a Project can have.
+func (l *Lookup) project(name string, look func() (*Project, bool, error)) (*Project, error) {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		// No object has such a name, and it must not become part of a URL.
 		l.metrics.count(kindProject, outcomeHit)
 		return nil, ErrProjectNotFound
 	}
-	project, found, err := l.projects.get(ctx, name, func(ctx context.Context) (*Project, bool, error) {
-		return l.readProject(ctx, name)
-	})
+	project, found, err := look()
 	if err == nil && !found {
 		err = ErrProjectNotFound
 	}
 	return project, err
 }
 
+func (l *Lookup) fetchProject(name string) fetcher[*Project] {
+	return func(ctx context.Context) (*Project, bool, error) { return l.readProject(ctx, name) }
+}
+
 // readProject reads a Project at Milo's root.
 func (l *Lookup) readProject(ctx context.Context, name string) (*Project, bool, error) {
-	project := &Project{}
-	err := l.client.Get(ctx, client.ObjectKey{Name: name}, project)
-	// A 404 without a Status is not of an API server but of a gateway without a route to Milo.
-	missing := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
-	if err != nil && !missing {
+	project, found, err := getProject(ctx, l.client, name)
+	if err != nil {
 		return nil, false, l.unanswered("the project", err)
 	}
 	l.answered.Store(true)
-	if missing {
-		return nil, false, nil
-	}
-	return project, true, nil
+	return project, found, nil
 }
 
-// CityCodes are the cities that a project may use: upper case, sorted, each once. They may be up to 5 s old. Call it only
-// with a Project that Project returned: for any other, a request would make Milo create storage. A recreated project is
-// another one.
-func (l *Lookup) CityCodes(ctx context.Context, project *Project) ([]string, error) {
-	codes, _, err := l.locations.get(ctx, identity(project), func(ctx context.Context) ([]string, bool, error) {
+// getProject reads a Project at Milo's root. found is false only if an API server has answered that there is none: a 404
+// without a Status is not of an API server but of a gateway without a route to Milo.
+func getProject(ctx context.Context, root client.Reader, name string) (project *Project, found bool, err error) {
+	project = &Project{}
+	err = root.Get(ctx, client.ObjectKey{Name: name}, project)
+	switch {
+	case err == nil:
+		return project, true, nil
+	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return nil, false, nil
+	default:
+		return nil, false, err
+	}
+}
+
+// Observe tells the Lookup what a watch says of a Project. It must not be changed any more. Only Projects that were asked for
+// are remembered. The Lookup does not depend on it: without a watch, answers are older.
+func (l *Lookup) Observe(project *Project) { l.projects.observe(project.Name, project, true) }
+
+// Forget tells the Lookup that a watch says that a Project is gone.
+func (l *Lookup) Forget(project *Project) { l.projects.observe(project.Name, nil, false) }
+
+// isNewer says whether one state of a Project is newer than another. All Projects are in one etcd, so that their resource
+// versions can be compared, even those of two Projects of the same name.
+func isNewer(one, other *Project) bool {
+	order, err := resourceversion.CompareResourceVersion(one.ResourceVersion, other.ResourceVersion)
+	return err == nil && order > 0
+}
+
+// Locations are the locations of a project, available or not. They may be up to 5 s old. While Milo does not answer they may be up to
+// 10 minutes old, and age says how old they are; it is 0 otherwise. Call it only with a Project that Project returned: for any other,
+// a request would make Milo create storage. A recreated project is another one. They are shared: callers must not change them.
+func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []v1alpha.Location, age time.Duration, err error) {
+	e, outcome, err := l.locations.resolve(ctx, identity(project), l.fetchLocations(project))
+	l.metrics.count(kindLocations, outcome)
+	if err != nil {
+		return nil, 0, err
+	}
+	if outcome == outcomeStale {
+		age = l.clock.Since(e.answered)
+	}
+	return e.value, age, nil
+}
+
+// FreshLocations are Locations as Milo says now. Use it before refusing a location that may have been added a moment ago. For a
+// second after a failure it returns that failure.
+func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]v1alpha.Location, error) {
+	locations, _, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
+	return locations, err
+}
+
+// CityCodes are the cities of the available Locations: upper case, sorted, each once.
+func (l *Lookup) CityCodes(ctx context.Context, project *Project) (codes []string, age time.Duration, err error) {
+	locations, age, err := l.Locations(ctx, project)
+	return v1alpha.AvailableCities(locations), age, err
+}
+
+func (l *Lookup) fetchLocations(project *Project) fetcher[[]v1alpha.Location] {
+	return func(ctx context.Context) ([]v1alpha.Location, bool, error) {
 		reader, err := l.within(project)
 		if err != nil {
 			return nil, false, err
 		}
-		codes, err := Locations{}.CityCodes(ctx, reader)
+		locations, err := Locations{}.List(ctx, reader)
 		if err != nil {
 			return nil, false, l.unanswered("the project's locations", err)
 		}
-		return codes, true, nil
-	})
-	return slices.Clone(codes), err
-}
-
-// FreshCityCodes are CityCodes that are not cached. Use it before refusing a city that may have been added a moment ago. For
-// a second after a failure it returns that failure, as CityCodes does.
-func (l *Lookup) FreshCityCodes(ctx context.Context, project *Project) ([]string, error) {
-	l.locations.expire(identity(project))
-	return l.CityCodes(ctx, project)
+		return locations, true, nil
+	}
 }
 
 // Probe reads a Project that need not exist from Milo's root, past every cache. It returns nil if Milo answers.

@@ -6,6 +6,7 @@ package milo
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -49,6 +50,8 @@ type entry[V any] struct {
 	failed  time.Time
 	// asking is when the request in flight began. Zero: there is none.
 	asking time.Time
+	// observation is the number of the watch event that gave value and found. 0: a request did.
+	observation uint64
 }
 
 // answers caches Milo's answers. Concurrent lookups of a key share one request, and no lock is held during requests, so that
@@ -60,6 +63,19 @@ type answers[V any] struct {
 	metrics    *lookupMetrics
 	entries    *cache.LRUExpireCache
 	flights    singleflight.Group
+	// isNewer says whether an answer is newer than an event that arrived while the request was in flight. Nil: it is not.
+	isNewer func(answer, event V) bool
+
+	// mu guards observations, and entries where one depends on what is there. It is never held during a request.
+	mu           sync.Mutex
+	observations uint64
+}
+
+// refreshed is the result of a flight.
+type refreshed[V any] struct {
+	entry[V]
+	// asked says that a request was sent.
+	asked bool
 }
 
 // newAnswers makes an empty cache. kind is the label of its metrics, what names the subject in errors.
@@ -93,7 +109,7 @@ func (a *answers[V]) resolve(ctx context.Context, key string, fetch fetcher[V]) 
 	case a.isBackingOff(e):
 		return e, outcomeError, e.failure
 	}
-	flight := a.flights.DoChan(key, func() (any, error) { return a.refresh(ctx, key, fetch), nil })
+	flight := a.flights.DoChan(key, func() (any, error) { return a.refresh(ctx, key, a.isFresh, fetch), nil })
 	var enough <-chan time.Time
 	if stale {
 		left := a.refreshWaitFor(e)
@@ -106,8 +122,8 @@ func (a *answers[V]) resolve(ctx context.Context, key string, fetch fetcher[V]) 
 	}
 	select {
 	case result := <-flight:
-		if refreshed, ok := result.Val.(entry[V]); ok {
-			return a.settle(refreshed)
+		if r, ok := result.Val.(refreshed[V]); ok {
+			return a.settle(r.entry)
 		}
 	case <-enough:
 	case <-ctx.Done():
@@ -115,7 +131,49 @@ func (a *answers[V]) resolve(ctx context.Context, key string, fetch fetcher[V]) 
 	if stale {
 		return e, outcomeStale, nil
 	}
-	return e, outcomeError, &unansweredError{what: a.what, err: fmt.Errorf("it did not answer in time: %w", ctx.Err())}
+	return e, outcomeError, a.late(ctx)
+}
+
+// late is the error for a caller whose time has ended before Milo answered.
+func (a *answers[V]) late(ctx context.Context) error {
+	return &unansweredError{what: a.what, err: fmt.Errorf("it did not answer in time: %w", ctx.Err())}
+}
+
+// getFresh returns an answer that is younger than maxAge, or fetches it: never an old one. With 0 it always fetches, or waits
+// for the request that is in flight. Otherwise it is as get.
+func (a *answers[V]) getFresh(ctx context.Context, key string, maxAge time.Duration, fetch fetcher[V]) (value V, found bool, err error) {
+	e, outcome, err := a.resolveFresh(ctx, key, maxAge, fetch)
+	a.metrics.count(a.kind, outcome)
+	if err != nil {
+		return value, false, err
+	}
+	return e.value, e.found, nil
+}
+
+// resolveFresh is getFresh without metrics.
+func (a *answers[V]) resolveFresh(ctx context.Context, key string, maxAge time.Duration, fetch fetcher[V]) (e entry[V], outcome string, err error) {
+	isYoung := func(e entry[V]) bool { return !e.answered.IsZero() && a.clock.Since(e.answered) < maxAge }
+	for {
+		e = a.load(key)
+		switch {
+		case a.isBackingOff(e):
+			return e, outcomeError, e.failure
+		case isYoung(e):
+			return e, outcomeHit, nil
+		}
+		flight := a.flights.DoChan(key, func() (any, error) { return a.refresh(ctx, key, isYoung, fetch), nil })
+		select {
+		case result := <-flight:
+			// A flight that somebody else began may have found an answer that is fresh enough for them: then try again.
+			if r, ok := result.Val.(refreshed[V]); ok && r.failure != nil {
+				return r.entry, outcomeError, r.failure
+			} else if ok && r.asked {
+				return r.entry, outcomeMiss, nil
+			}
+		case <-ctx.Done():
+			return e, outcomeError, a.late(ctx)
+		}
+	}
 }
 
 // settle is the result of a finished request for the callers that waited for it.
@@ -130,17 +188,12 @@ func (a *answers[V]) settle(e entry[V]) (entry[V], string, error) {
 	}
 }
 
-// refresh fetches and caches an answer. Only one runs for a key at a time. It takes the values of ctx and not its end.
-func (a *answers[V]) refresh(ctx context.Context, key string, fetch fetcher[V]) entry[V] {
-	e := a.load(key)
-	if a.isFresh(e) || a.isBackingOff(e) {
-		// Another request ended after the caller read the cache and before this one began.
-		return e
-	}
-	if a.isUsable(e) {
-		// So that callers from now on know how long this request has taken already.
-		e.asking = a.clock.Now()
-		a.store(key, e)
+// refresh fetches and caches an answer, unless there is one that is good enough. Only one runs for a key at a time. It takes
+// the values of ctx and not its end.
+func (a *answers[V]) refresh(ctx context.Context, key string, isEnough func(entry[V]) bool, fetch fetcher[V]) refreshed[V] {
+	e, observed, enough := a.begin(key, isEnough)
+	if enough {
+		return refreshed[V]{entry: e}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
@@ -148,14 +201,62 @@ func (a *answers[V]) refresh(ctx context.Context, key string, fetch fetcher[V]) 
 	value, found, err := fetch(ctx)
 	now := a.clock.Now()
 	a.metrics.took(a.kind, now.Sub(began))
-	e.asking = time.Time{}
 	if err != nil {
+		e.asking = time.Time{}
 		e.failure, e.failed = err, now
 	} else {
 		e = entry[V]{value: value, found: found, answered: now}
 	}
+	return refreshed[V]{entry: a.finish(key, e, observed), asked: true}
+}
+
+// begin is the entry of a key, how many events have been observed so far, and whether no request is needed: because another
+// one ended after the caller read the cache and before this one began.
+func (a *answers[V]) begin(key string, isEnough func(entry[V]) bool) (e entry[V], observed uint64, enough bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e = a.load(key)
+	if isEnough(e) || a.isBackingOff(e) {
+		return e, a.observations, true
+	}
+	if a.isUsable(e) {
+		// So that callers from now on know how long this request has taken already.
+		e.asking = a.clock.Now()
+		a.store(key, e)
+	}
+	return e, a.observations, false
+}
+
+// finish caches the outcome of a request that began when so many events had been observed, and returns what is cached: an
+// event that arrived meanwhile says more than an answer from before it.
+func (a *answers[V]) finish(key string, e entry[V], observed uint64) entry[V] {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	event := a.load(key)
+	isOlder := event.observation > observed &&
+		(e.failure != nil || a.isNewer == nil || !e.found || !event.found || !a.isNewer(e.value, event.value))
+	if isOlder {
+		event.asking = time.Time{}
+		e = event
+	}
 	a.store(key, e)
 	return e
+}
+
+// observe replaces what is cached for a key by what a watch says. What nobody has asked for is not cached.
+func (a *answers[V]) observe(key string, value V, found bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, ok := a.entries.Get(key)
+	if !ok {
+		return
+	}
+	a.observations++
+	e := entry[V]{value: value, found: found, answered: a.clock.Now(), observation: a.observations}
+	if asking, ok := before.(entry[V]); ok {
+		e.asking = asking.asking
+	}
+	a.store(key, e)
 }
 
 // isFresh says whether an entry needs no refresh.
@@ -192,13 +293,6 @@ func (a *answers[V]) refreshWaitFor(e entry[V]) time.Duration {
 		left -= a.clock.Since(e.asking)
 	}
 	return left
-}
-
-// expire makes the next lookup of a key send a request, unless the last request failed.
-func (a *answers[V]) expire(key string) {
-	if e := a.load(key); e.failure == nil {
-		a.entries.Remove(key)
-	}
 }
 
 // load is the entry of a key, empty if there is none.

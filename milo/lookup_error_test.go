@@ -109,7 +109,7 @@ func TestFaultInAProject(t *testing.T) {
 	lookup, _ := s.lookup(t)
 	north := named("north", "1")
 	ask := map[string]func() error{
-		bindingsPath: func() error { _, err := lookup.CityCodes(t.Context(), north); return err },
+		bindingsPath: func() error { _, _, err := lookup.CityCodes(t.Context(), north); return err },
 		grantsPath:   func() error { _, _, err := lookup.InstanceAllowance(t.Context(), north); return err },
 		reviewsPath: func() error {
 			_, _, err := lookup.Review(t.Context(), north, authorizationv1.SubjectAccessReviewSpec{User: "ada"})

@@ -47,14 +47,14 @@ func TestLookupMetrics(t *testing.T) {
 	fake.Step(30 * time.Second)
 	ask("north")
 	for range 2 {
-		_, cities := lookup.CityCodes(t.Context(), north)
+		_, _, cities := lookup.CityCodes(t.Context(), north)
 		_, _, quota := lookup.InstanceAllowance(t.Context(), north)
 		_, _, review := lookup.Review(t.Context(), north, authorizationv1.SubjectAccessReviewSpec{User: "ada"})
 		if err := errors.Join(cities, quota, review, lookup.Probe(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := lookup.CityCodes(t.Context(), named("broken", "1")); err != nil {
+	if _, _, err := lookup.CityCodes(t.Context(), named("broken", "1")); err != nil {
 		t.Error(err)
 	}
 	s.on("north"+reviewsPath, forbidden)

@@ -28,7 +28,7 @@ func TestLookup(t *testing.T) {
 		if err != nil || p.Name != name || p.UID != "1" || !p.IsReady() {
 			t.Fatalf("project %+v, %v", p, err)
 		}
-		cities, err := lookup.CityCodes(t.Context(), p)
+		cities, _, err := lookup.CityCodes(t.Context(), p)
 		if err != nil || !slices.Equal(cities, []string{"DFW", "ORD"}) {
 			t.Errorf("cities of %s are %v, %v", name, cities, err)
 		}
@@ -72,7 +72,7 @@ func TestLookupErrors(t *testing.T) {
 			if err == nil || errors.Is(err, milo.ErrProjectNotFound) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Project: error is %v", err)
 			}
-			_, err = c.lookup.CityCodes(ctx, named(c.project, "1"))
+			_, _, err = c.lookup.CityCodes(ctx, named(c.project, "1"))
 			if err == nil || errors.Is(err, milo.ErrProjectNotFound) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("CityCodes: error is %v", err)
 			}
@@ -110,13 +110,13 @@ func TestProjectIsRemembered(t *testing.T) {
 	}
 	uid("1", 1)
 	s.on("north", project("2"))
-	fake.Step(30*time.Second - 1)
+	fake.Step(5*time.Second - 1)
 	uid("1", 0)
 	fake.Step(1)
 	uid("2", 1)
 	// A deleted project is not served while Milo fails, and one that was not found may have been created since.
 	s.on("north", notFound)
-	fake.Step(30 * time.Second)
+	fake.Step(5 * time.Second)
 	for range 2 {
 		if _, err := lookup.Project(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) {
 			t.Fatalf("error is %v", err)
@@ -155,7 +155,7 @@ func TestCityCodesAreRememberedForAProject(t *testing.T) {
 	lookup, fake := s.lookup(t)
 	cities := func(uid string, requests int) {
 		t.Helper()
-		got, err := lookup.CityCodes(t.Context(), named("north", uid))
+		got, _, err := lookup.CityCodes(t.Context(), named("north", uid))
 		if err != nil || !slices.Equal(got, []string{"DFW", "ORD"}) {
 			t.Fatalf("cities are %v, %v", got, err)
 		}
@@ -172,11 +172,37 @@ func TestCityCodesAreRememberedForAProject(t *testing.T) {
 	cities("1", 0)
 	fake.Step(1)
 	cities("1", 1)
-	// They are not served stale.
+}
+
+// TestCityCodesWhileMiloErrs: those that were known are used for ten minutes, and are said to be old; none are made up.
+func TestCityCodesWhileMiloErrs(t *testing.T) {
+	s := newServer(t)
+	lookup, fake := s.lookup(t)
+	north := named("north", "1")
+	if _, age, err := lookup.CityCodes(t.Context(), north); err != nil || age != 0 {
+		t.Fatalf("age is %v, %v", age, err)
+	}
 	s.on("north"+bindingsPath, badGateway)
-	fake.Step(5 * time.Second)
-	if got, err := lookup.CityCodes(t.Context(), named("north", "1")); err == nil {
-		t.Errorf("while Milo errs cities are %v", got)
+	for _, wait := range []time.Duration{5 * time.Second, 5*time.Minute - 5*time.Second, 5 * time.Minute} {
+		fake.Step(wait)
+		if got, age, err := lookup.CityCodes(t.Context(), north); err != nil || len(got) != 2 || age < wait {
+			t.Errorf("after %v more cities are %v of %v ago, %v", wait, got, age, err)
+		}
+		if got, err := lookup.FreshLocations(t.Context(), north); err == nil {
+			t.Errorf("fresh cities are %v", got)
+		}
+	}
+	fake.Step(time.Second)
+	if got, _, err := lookup.CityCodes(t.Context(), named("north", "2")); err == nil {
+		t.Errorf("cities of another project are %v", got)
+	}
+	if got, _, err := lookup.CityCodes(t.Context(), north); err == nil {
+		t.Errorf("after ten minutes cities are %v", got)
+	}
+	s.on("north"+bindingsPath, nil)
+	fake.Step(time.Second)
+	if got, age, err := lookup.CityCodes(t.Context(), north); err != nil || len(got) != 2 || age != 0 {
+		t.Errorf("once Milo is back cities are %v of %v ago, %v", got, age, err)
 	}
 }
 
@@ -191,11 +217,11 @@ func TestHangingPlaneDelaysNoOther(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
-		_, err := lookup.CityCodes(ctx, named("stuck", "1"))
+		_, _, err := lookup.CityCodes(ctx, named("stuck", "1"))
 		left <- err
 	}()
 	<-hanging
-	if got, err := lookup.CityCodes(t.Context(), named("north", "1")); err != nil || len(got) != 2 {
+	if got, _, err := lookup.CityCodes(t.Context(), named("north", "1")); err != nil || len(got) != 2 {
 		t.Errorf("cities are %v, %v", got, err)
 	}
 	if p, err := lookup.Project(t.Context(), "stuck"); err != nil || p.Name != "stuck" {
@@ -239,23 +265,119 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestFreshCityCodes: a cached answer is fetched again, a recent failure is not retried.
-func TestFreshCityCodes(t *testing.T) {
+// TestFreshLocations: a cached answer is fetched again, a recent failure is not retried.
+func TestFreshLocations(t *testing.T) {
 	s := newServer(t)
 	lookup, _ := s.lookup(t)
 	north := named("north", "1")
 	for i := range 3 {
-		if got, err := lookup.FreshCityCodes(t.Context(), north); err != nil || len(got) != 2 || len(s.requests()) != 1 {
+		if got, err := lookup.FreshLocations(t.Context(), north); err != nil || len(got) != 4 || len(s.requests()) != 1 {
 			t.Errorf("question %d: cities are %v, %v", i, got, err)
 		}
 	}
-	if _, err := lookup.CityCodes(t.Context(), north); err != nil || len(s.requests()) != 0 {
+	if _, _, err := lookup.CityCodes(t.Context(), north); err != nil || len(s.requests()) != 0 {
 		t.Errorf("a fresh answer is not remembered: %v", err)
 	}
 	s.on("north"+bindingsPath, badGateway)
 	for want := range []int{1, 0} {
-		if got, err := lookup.FreshCityCodes(t.Context(), north); err == nil || len(s.requests()) != 1-want {
+		if got, err := lookup.FreshLocations(t.Context(), north); err == nil || len(s.requests()) != 1-want {
 			t.Errorf("while Milo errs cities are %v", got)
 		}
+	}
+}
+
+// TestFreshProject: what a request is refused for is at most a second old, and never what was known before an outage.
+func TestFreshProject(t *testing.T) {
+	s := newServer(t)
+	lookup, fake := s.lookup(t)
+	s.on("north", notFound)
+	if _, err := lookup.Project(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) {
+		t.Fatalf("error is %v", err)
+	}
+	s.on("north", project("1"))
+	fake.Step(time.Second - 1)
+	if _, err := lookup.FreshProject(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) {
+		t.Errorf("requests of one second do not share a refusal: %v", err)
+	}
+	fake.Step(1)
+	if _, err := lookup.Project(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) {
+		t.Errorf("error is %v", err)
+	}
+	s.requests()
+	for range 2 {
+		if p, err := lookup.FreshProject(t.Context(), "north"); err != nil || p.UID != "1" {
+			t.Errorf("got %v, %v", p, err)
+		}
+	}
+	if n := len(s.requests()); n != 1 {
+		t.Errorf("Milo was asked %d times", n)
+	}
+	s.on("north", badGateway)
+	fake.Step(time.Second)
+	for range 2 {
+		if p, err := lookup.FreshProject(t.Context(), "north"); err == nil || errors.Is(err, milo.ErrProjectNotFound) {
+			t.Errorf("while Milo errs: %v, %v", p, err)
+		}
+	}
+	if p, err := lookup.Project(t.Context(), "north"); err != nil || p.UID != "1" {
+		t.Errorf("what was known is lost: %v, %v", p, err)
+	}
+	if n := len(s.requests()); n != 1 {
+		t.Errorf("Milo was asked %d times", n)
+	}
+	if _, err := lookup.FreshProject(t.Context(), "a/b"); !errors.Is(err, milo.ErrProjectNotFound) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestEventsReplaceWhatIsCached, and nothing else is cached.
+func TestEventsReplaceWhatIsCached(t *testing.T) {
+	s := newServer(t)
+	lookup, _ := s.lookup(t)
+	uid := func(want types.UID, requests int) {
+		t.Helper()
+		p, err := lookup.Project(t.Context(), "north")
+		if err != nil || p.UID != want || len(s.requests()) != requests {
+			t.Errorf("got %v, %v", p, err)
+		}
+	}
+	lookup.Observe(named("north", "0"))
+	uid("1", 1)
+	lookup.Observe(named("north", "2"))
+	uid("2", 0)
+	lookup.Forget(named("north", "2"))
+	if _, err := lookup.Project(t.Context(), "north"); !errors.Is(err, milo.ErrProjectNotFound) || len(s.requests()) != 0 {
+		t.Errorf("a project that is gone: %v", err)
+	}
+	lookup.Observe(named("north", "3"))
+	uid("3", 0)
+}
+
+// TestEventDuringARequest: the answer to a request that began before an event is older than the event, unless its resource
+// version says otherwise.
+func TestEventDuringARequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		version string
+		want    types.UID
+	}{"an older answer": {"7", "event"}, "a newer answer": {"9", "answer"}} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			lookup, fake := s.lookup(t)
+			if _, err := lookup.Project(t.Context(), "north"); err != nil {
+				t.Fatal(err)
+			}
+			fake.Step(5 * time.Second)
+			s.on("north", func(w http.ResponseWriter, _ *http.Request) {
+				event := named("north", "event")
+				event.ResourceVersion = "8"
+				lookup.Observe(event)
+				fmt.Fprintf(w, `{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":"north","uid":"answer","resourceVersion":%q}}`, c.version)
+			})
+			for range 2 {
+				if p, err := lookup.Project(t.Context(), "north"); err != nil || p.UID != c.want {
+					t.Errorf("got %v, %v", p, err)
+				}
+			}
+		})
 	}
 }

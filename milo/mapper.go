@@ -27,9 +27,12 @@ var scopes = map[schema.GroupKind]meta.RESTScope{
 	{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}:     meta.RESTScopeRoot,
 	{Group: NetworkingGroupVersion.Group, Kind: "LocationBinding"}:  meta.RESTScopeRoot,
 	{Group: QuotaGroupVersion.Group, Kind: "ResourceGrant"}:         meta.RESTScopeNamespace,
+	{Group: QuotaGroupVersion.Group, Kind: "ResourceClaim"}:         meta.RESTScopeNamespace,
+	{Group: QuotaGroupVersion.Group, Kind: "AllowanceBucket"}:       meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "Workload"}:           meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "WorkloadDeployment"}: meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "Instance"}:           meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceType"}:       meta.RESTScopeRoot,
 	{Group: authenticationv1.GroupName, Kind: "SelfSubjectReview"}:  meta.RESTScopeRoot,
 	{Group: authorizationv1.GroupName, Kind: "SubjectAccessReview"}: meta.RESTScopeRoot,
 	{Group: corev1.GroupName, Kind: "Namespace"}:                    meta.RESTScopeRoot,
@@ -50,6 +53,8 @@ func NewRESTMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 			listed.Add(version.WithKind(kind.Kind), scope)
 		}
 	}
+	// Only the metadata of these is read, so that the scheme has no type for them.
+	listed.Add(NetworkingGroupVersion.WithKind(KindNetwork), meta.RESTScopeNamespace)
 	if !scheme.Recognizes(ResourceManagerGroupVersion.WithKind("Project")) {
 		return nil, errors.New("the scheme lacks Milo's types, add them with milo.AddToScheme")
 	}

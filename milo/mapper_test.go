@@ -89,7 +89,8 @@ func scopesOfCRDs(t *testing.T, dirs ...string) map[schema.GroupKind]meta.RESTSc
 			if definition.Spec.Scope == "Cluster" {
 				found[kind] = meta.RESTScopeRoot
 			}
-			if scopes[kind] == nil {
+			// Cells are in cells and on the hub only, and registrations are Milo's own.
+			if scopes[kind] == nil && kind.Kind != "Cell" && kind.Kind != "ResourceRegistration" {
 				t.Errorf("%s of %s is not listed", kind, file)
 			}
 		}
@@ -153,5 +154,17 @@ func TestSchemes(t *testing.T) {
 	}
 	if _, err := NewRESTMapper(clientgoscheme.Scheme); err == nil {
 		t.Error("a scheme without Projects was accepted")
+	}
+}
+
+// TestNetworkIsMapped: although no type of the scheme is read.
+func TestNetworkIsMapped(t *testing.T) {
+	mapper, err := NewRESTMapper(fullScheme(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: "networking.datumapis.com", Kind: KindNetwork}, "v1alpha")
+	if err != nil || mapping.Resource.Resource != "networks" || mapping.Scope != meta.RESTScopeNamespace {
+		t.Errorf("got %+v, %v", mapping, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -34,16 +34,19 @@ type ProviderOptions struct {
 	Kinds []client.Object
 	// Shards is the number of shards. It must be the same on every replica.
 	Shards int
+	// Patience has the projects' informers wait for a Milo that is away. Nil: one of its own.
+	Patience *Patience
 	// Log gets the projects that are engaged and disengaged.
 	Log logr.Logger
 }
 
-// Provider watches the Projects at Milo's root and runs a cluster with a cache for each project whose shard this replica
-// owns. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator of NewCoordinator.
+// Provider runs a cluster with a cache for each project whose shard this replica owns. It learns of the Projects as a handler of
+// a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator of NewCoordinator.
 // All methods are safe for concurrent use.
 type Provider struct {
 	options ProviderOptions
 	mapper  meta.RESTMapper
+	root    client.Reader
 
 	// mu guards the fields below. It is never held during a request to a server.
 	mu       sync.RWMutex
@@ -52,6 +55,10 @@ type Provider struct {
 	known    map[string]types.UID
 	owned    map[multicluster.ClusterName]context.Context
 	projects map[string]*engagement
+	// suspended are the Projects that are suspended.
+	suspended map[string]bool
+	// changed are called without the lock.
+	changed, suspensions []func(project string)
 }
 
 // engagement is a project that runs on this replica.
@@ -74,12 +81,24 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 	if err := checkKinds(mapper, options.Scheme, options.Kinds); err != nil {
 		return nil, err
 	}
+	root, err := newRootClient(options.Root)
+	if err != nil {
+		return nil, err
+	}
+	if options.Patience == nil {
+		if options.Patience, err = NewPatience(PatienceOptions{Root: options.Root, Clock: clock.RealClock{}, Log: options.Log}); err != nil {
+			return nil, err
+		}
+	}
 	return &Provider{
 		options:  options,
 		mapper:   mapper,
+		root:     root,
 		known:    map[string]types.UID{},
 		owned:    map[multicluster.ClusterName]context.Context{},
 		projects: map[string]*engagement{},
+
+		suspended: map[string]bool{},
 	}, nil
 }
 
@@ -117,63 +136,43 @@ func (p *Provider) IndexField(_ context.Context, obj client.Object, field string
 	return nil
 }
 
-// Start engages the coordinator with the shards and watches the Projects at Milo's root until ctx ends. That Milo cannot be
-// reached is not an error: requests are retried.
+// Start engages the coordinator with the shards, and returns when ctx ends.
 func (p *Provider) Start(ctx context.Context, coordinator multicluster.Aware) error {
 	for _, shard := range shardNames(p.options.Shards) {
 		if err := coordinator.Engage(ctx, shard, nil); err != nil {
 			return fmt.Errorf("engage the coordinator with shard %s: %w", shard, err)
 		}
 	}
-	root, err := cache.New(p.options.Root, cache.Options{
-		Scheme: p.options.Scheme, Mapper: p.mapper, DefaultTransform: cache.TransformStripManagedFields(),
-	})
-	if err != nil {
-		return fmt.Errorf("make a cache for Milo's Projects: %w", err)
-	}
-	// Does not block: the handler is called when Milo answers.
-	informer, err := root.GetInformer(ctx, &Project{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return fmt.Errorf("watch Milo's Projects: %w", err)
-	}
-	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { p.observe(obj) },
-		UpdateFunc: func(_, obj any) { p.observe(obj) },
-		DeleteFunc: func(obj any) { p.forget(obj) },
-	}); err != nil {
-		return fmt.Errorf("watch Milo's Projects: %w", err)
-	}
-	return root.Start(ctx)
+	<-ctx.Done()
+	return nil
 }
 
-func (p *Provider) observe(obj any) {
-	project, ok := obj.(*Project)
-	if !ok {
-		return
-	}
-	// A project that is being deleted stays engaged, since controllers must remove finalizers. One that is not Ready yet has
-	// no control plane.
-	if !project.IsDeleting() && !project.IsReady() {
+// Observe is for a Watch.
+func (p *Provider) Observe(project *Project) {
+	p.observeSuspension(project)
+	// A project that is being deleted stays engaged, since controllers must remove finalizers, and so does one that is suspended, since
+	// what it runs must be stopped. Any other that is not Ready yet has no control plane.
+	if !project.IsDeleting() && !project.IsSuspended() && !project.IsReady() {
 		return
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	before, existed := p.known[project.Name]
 	p.known[project.Name] = project.UID
 	p.decide(project.Name)
+	p.mu.Unlock()
+	if existed && before != project.UID {
+		p.notify(project.Name)
+	}
 }
 
-func (p *Provider) forget(obj any) {
-	if tombstone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
-		obj = tombstone.Obj
-	}
-	project, ok := obj.(*Project)
-	if !ok {
-		return
-	}
+// Forget is for a Watch.
+func (p *Provider) Forget(project *Project) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	delete(p.known, project.Name)
+	delete(p.suspended, project.Name)
 	p.decide(project.Name)
+	p.mu.Unlock()
+	p.notify(project.Name)
 }
 
 // decide starts or stops the engagement of a project. p.mu is held.
@@ -266,6 +265,7 @@ func (p *Provider) newCluster(ctx context.Context, project string) (cluster.Clus
 		o.Scheme = p.options.Scheme
 		o.MapperProvider = mapperProvider(p.mapper)
 		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.NewInformer = p.options.Patience.NewInformer
 		o.Logger = p.options.Log.WithValues("project", project)
 	})
 	if err != nil {

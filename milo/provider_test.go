@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 func newTestProvider(t *testing.T) *Provider {
@@ -91,7 +93,7 @@ func TestProjectsFollowTheirShard(t *testing.T) {
 	p := newTestProvider(t)
 	const project = "north"
 	shard := shardOf(project, 4)
-	p.observe(readyProject(project, "1"))
+	p.Observe(readyProject(project, "1"))
 	if isEngaged(p, project) {
 		t.Fatal("engaged a project of a shard that another replica has")
 	}
@@ -106,7 +108,7 @@ func TestProjectsFollowTheirShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "engaged again", func() bool { return isEngaged(p, project) })
-	p.forget(readyProject(project, "1"))
+	p.Forget(readyProject(project, "1"))
 	if isEngaged(p, project) {
 		t.Error("a project that is gone is still engaged")
 	}
@@ -120,13 +122,13 @@ func TestRecreatedProjectIsAnother(t *testing.T) {
 	if err := (shards{p}).Engage(t.Context(), shardOf("north", 4), nil); err != nil {
 		t.Fatal(err)
 	}
-	p.observe(readyProject("north", "1"))
+	p.Observe(readyProject("north", "1"))
 	eventually(t, "engaged", func() bool { return isEngaged(p, "north") })
 	before, err := p.Get(t.Context(), "north")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.observe(readyProject("north", "2"))
+	p.Observe(readyProject("north", "2"))
 	eventually(t, "engaged with another cluster", func() bool {
 		after, err := p.Get(t.Context(), "north")
 		return err == nil && after != before
@@ -143,7 +145,7 @@ func TestProjectThatIsNotReadyIsLeftAlone(t *testing.T) {
 	}
 	project := readyProject("north", "1")
 	project.Status.Conditions = nil
-	p.observe(project)
+	p.Observe(project)
 	if _, err := p.UID("north"); err == nil {
 		t.Error("a project without a control plane was touched")
 	}
@@ -157,9 +159,9 @@ func TestHangingProjectDelaysNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.observe(readyProject("hanging", "1"))
+	p.Observe(readyProject("hanging", "1"))
 	for i := range 50 {
-		p.observe(readyProject(fmt.Sprintf("project-%d", i), "1"))
+		p.Observe(readyProject(fmt.Sprintf("project-%d", i), "1"))
 	}
 	for i := range 50 {
 		eventually(t, "the others are engaged", func() bool { return isEngaged(p, fmt.Sprintf("project-%d", i)) })
@@ -205,8 +207,94 @@ func TestAvailableCityCodes(t *testing.T) {
 		b.Status.Conditions = []metav1.Condition{{Type: ConditionAvailable, Status: status}}
 		return b
 	}
-	got := AvailableCityCodes([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}})
+	got := v1alpha.AvailableCities(locationsOf([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}}))
 	if fmt.Sprint(got) != "[DFW ORD]" {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestLookupOfExistence: a project does not exist only if an API server says so.
+func TestLookupOfExistence(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/projects/north"):
+			fmt.Fprint(w, `{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":"north","uid":"2"}}`)
+		case strings.HasSuffix(r.URL.Path, "/projects/gone"):
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","reason":"NotFound","code":404}`)
+		default:
+			// A gateway without a route to Milo.
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	p := newTestProvider(t)
+	root, err := newRootClient(&rest.Config{Host: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.root = root
+	for name, want := range map[string]struct {
+		uid   types.UID
+		found bool
+		err   bool
+	}{"north": {"2", true, false}, "gone": {}, "misrouted": {err: true}} {
+		if uid, found, err := p.Lookup(t.Context(), name); uid != want.uid || found != want.found || (err != nil) != want.err {
+			t.Errorf("%s: %q, %t, %v", name, uid, found, err)
+		}
+	}
+}
+
+// TestExistence: what is owned is so whether it exists or not, and changes are told.
+func TestExistence(t *testing.T) {
+	p := newTestProvider(t)
+	var changes []string
+	p.OnChange(func(project string) { changes = append(changes, project) })
+	is := func(when string, owned bool, known types.UID) {
+		t.Helper()
+		if p.Owns("north") != owned {
+			t.Errorf("%s it is owned: %t", when, !owned)
+		}
+		for _, uid := range []types.UID{"", "1", "2"} {
+			if got := p.Knows("north", uid); got != (uid == known && uid != "") {
+				t.Errorf("%s UID %q is known: %t", when, uid, got)
+			}
+		}
+	}
+	p.Observe(readyProject("north", "1"))
+	is("without its shard", false, "1")
+	ctx, lose := context.WithCancel(t.Context())
+	if err := (shards{p}).Engage(ctx, shardOf("north", 4), nil); err != nil {
+		t.Fatal(err)
+	}
+	p.Observe(readyProject("north", "1"))
+	is("with its shard", true, "1")
+	p.Observe(readyProject("north", "2"))
+	is("made again", true, "2")
+	p.Forget(readyProject("north", "2"))
+	is("gone", true, "")
+	if fmt.Sprint(changes) != "[ north north]" {
+		t.Errorf("changes are %q", changes)
+	}
+	lose()
+	is("after its shard was lost", false, "")
+}
+
+// TestLocations: a location has the name of spec.locationRef, and is not available while its binding is being deleted.
+func TestLocations(t *testing.T) {
+	now := metav1.Now()
+	bindings := []LocationBinding{{}, {}}
+	for i := range bindings {
+		bindings[i].Name = fmt.Sprintf("binding-%d", i)
+		bindings[i].Spec.Topology = map[string]string{LabelCity: "dfw", "topology.datum.net/region": "us"}
+		bindings[i].Status.Conditions = []metav1.Condition{{Type: ConditionAvailable, Status: metav1.ConditionTrue}}
+	}
+	bindings[0].Spec.LocationRef.Name = "dfw-1"
+	bindings[1].DeletionTimestamp = &now
+	got := locationsOf(bindings)
+	if got[1].Name != "dfw-1" || !got[1].Available || got[1].City != "DFW" || got[1].Topology["topology.datum.net/region"] != "us" ||
+		got[0].Name != "binding-1" || got[0].Available {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -5,14 +5,15 @@ package milo
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
 // QuotaGroupVersion is the group and version of ResourceGrant.
-var QuotaGroupVersion = schema.GroupVersion{Group: "quota.miloapis.com", Version: "v1alpha1"}
+var QuotaGroupVersion = quota.GroupVersion
 
 // ResourceTypeInstances is the resource type of Instances. Its base unit is one Instance.
-const ResourceTypeInstances = "compute.datumapis.com/instances"
+const ResourceTypeInstances = quota.ResourceTypeInstances
 
 // ConditionActive of a ResourceGrant: Milo ignores inactive grants.
 const ConditionActive = "Active"
@@ -50,11 +51,7 @@ type ResourceGrantSpec struct {
 }
 
 // ConsumerRef is a consumer of quota: here, a Project.
-type ConsumerRef struct {
-	APIGroup string `json:"apiGroup,omitempty"`
-	Kind     string `json:"kind,omitempty"`
-	Name     string `json:"name,omitempty"`
-}
+type ConsumerRef = quota.ConsumerRef
 
 // +kubebuilder:object:generate=true
 

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
 // ResourceManagerGroupVersion is the group and version of Project.
@@ -20,6 +22,9 @@ var ResourceManagerGroupVersion = schema.GroupVersion{Group: "resourcemanager.mi
 
 // NetworkingGroupVersion is the group and version of LocationBinding.
 var NetworkingGroupVersion = schema.GroupVersion{Group: "networking.datumapis.com", Version: "v1alpha"}
+
+// KindNetwork is the kind of a network in NetworkingGroupVersion, of which only the metadata is read.
+const KindNetwork = "Network"
 
 // LabelCity is the key of a LocationBinding's topology that holds its city code.
 const LabelCity = "topology.datum.net/city-code"
@@ -78,9 +83,19 @@ type ProjectList struct {
 
 // +kubebuilder:object:generate=true
 
+// LocationReference names a location.
+type LocationReference struct {
+	// Name of the location.
+	Name string `json:"name,omitempty"`
+}
+
+// +kubebuilder:object:generate=true
+
 // LocationBindingSpec has the fields of a LocationBinding's spec that are read.
 type LocationBindingSpec struct {
-	// Topology holds LabelCity.
+	// LocationRef names the location.
+	LocationRef LocationReference `json:"locationRef,omitempty"`
+	// Topology holds LabelCity and what else a selector may select by.
 	Topology map[string]string `json:"topology,omitempty"`
 }
 
@@ -125,7 +140,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	metav1.AddToGroupVersion(scheme, NetworkingGroupVersion)
 	scheme.AddKnownTypes(QuotaGroupVersion, &ResourceGrant{}, &ResourceGrantList{})
 	metav1.AddToGroupVersion(scheme, QuotaGroupVersion)
-	return nil
+	return quota.AddToScheme(scheme)
 }
 
 // ProjectConfig is the configuration for a project's control plane. The project's path is appended to the path of the root's

@@ -10,7 +10,11 @@ import (
 
 // InstanceIndices are the indices of the desired Instances in the cell that has this deployment, ascending.
 func (d *WorkloadDeployment) InstanceIndices() []int {
-	desired := int(d.Spec.DesiredReplicas())
+	least, most := d.ReplicaBounds()
+	desired := least
+	if d.Spec.Replicas != nil {
+		desired = max(least, min(most, int(*d.Spec.Replicas)))
+	}
 	if d.Spec.Assignment == nil {
 		indices := make([]int, desired)
 		for i := range indices {
@@ -18,8 +22,28 @@ func (d *WorkloadDeployment) InstanceIndices() []int {
 		}
 		return indices
 	}
-	indices := d.Spec.Assignment.Indices(d.Cell())
-	return indices[:min(desired, len(indices))]
+	return d.Spec.Assignment.Indices(d.Cell())[:desired]
+}
+
+// ReplicaBounds are how many Instances run in the cell that has this deployment, at least and at most. They differ only where
+// an autoscaler decides (Autoscaled).
+func (d *WorkloadDeployment) ReplicaBounds() (least, most int) {
+	least = int(d.Spec.ScaleSettings.MinReplicas)
+	most = least
+	if d.Spec.Autoscaled() {
+		most = int(*d.Spec.ScaleSettings.MaxReplicas)
+	}
+	if d.Spec.Assignment == nil {
+		return least, most
+	}
+	cell := d.Cell()
+	most = min(most, len(d.Spec.Assignment.Indices(cell)))
+	for i := range d.Spec.Assignment.Cells {
+		if own := &d.Spec.Assignment.Cells[i]; own.Name == cell && own.MinReplicas != nil {
+			least = int(*own.MinReplicas)
+		}
+	}
+	return min(least, most), most
 }
 
 // Cell is the name of the cell that has this deployment, from Karmada's annotation. It is "" for a deployment that Karmada did

@@ -20,6 +20,62 @@ const (
 	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template needs is in the cell. WorkloadDeployments
 	// and Instances whose template names none do not have it.
 	ConditionReferencedDataReady = "ReferencedDataReady"
+	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that nothing of it
+	// runs any more. It is not there while the project is not suspended.
+	ConditionSuspended = "Suspended"
+	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while what its status and Instances show is what the cells
+	// report now. Its other reasons say where the way from the cells is interrupted. They are also the reasons of Ready on an
+	// Instance whose state is Unknown.
+	ConditionStatusCurrent = "StatusCurrent"
+	// ConditionScalingActive, on a WorkloadDeployment that is scaled by metrics, is True while the autoscaler of its cell gets
+	// these metrics. Its reasons are those of Kubernetes' HorizontalPodAutoscaler, and ReasonAutoscalerStarting.
+	ConditionScalingActive = "ScalingActive"
+	// ConditionInstanceTypeDeprecated, on a Workload, is True when the instance type that it names is Deprecated. It is missing or
+	// False otherwise.
+	ConditionInstanceTypeDeprecated = "InstanceTypeDeprecated"
+	// ConditionInstanceTypeDisabled, on a Workload, is True when the instance type that it names is Disabled or does not exist: what
+	// runs stays, and nothing more can be asked for. It is missing or False otherwise.
+	ConditionInstanceTypeDisabled = "InstanceTypeDisabled"
+)
+
+// Reasons of InstanceTypeDeprecated and InstanceTypeDisabled on a Workload. The first two are also the reason of Available on a
+// placement that cannot start.
+const (
+	// ReasonInstanceTypeNotFound says that there is no InstanceType of the name in the template.
+	ReasonInstanceTypeNotFound = "InstanceTypeNotFound"
+	// ReasonDefaultInstanceTypeNotFound says that the template names no type, and the operator's default does not exist.
+	ReasonDefaultInstanceTypeNotFound = "DefaultInstanceTypeNotFound"
+	// ReasonInstanceTypeDisabled says that the type is Disabled.
+	ReasonInstanceTypeDisabled = "InstanceTypeDisabled"
+	// ReasonInstanceTypeDeprecated says that the type is Deprecated.
+	ReasonInstanceTypeDeprecated = "InstanceTypeDeprecated"
+	// ReasonInstanceTypeUsable says that the type may be used again, or that the template names another one.
+	ReasonInstanceTypeUsable = "InstanceTypeUsable"
+)
+
+// ReasonAutoscalerStarting is the reason of ScalingActive=Unknown before the autoscaler of the cell has looked at the metrics.
+const ReasonAutoscalerStarting = "AutoscalerStarting"
+
+// Reasons of StatusCurrent, and of Ready=Unknown on an Instance.
+const (
+	// ReasonReported says that the cells report on the newest generation.
+	ReasonReported = "Reported"
+	// ReasonAwaitingReport says that the cells have not reported yet on what was changed a moment ago.
+	ReasonAwaitingReport = "AwaitingReport"
+	// ReasonCellNotReady says that Karmada does not reach a cell.
+	ReasonCellNotReady = "CellNotReady"
+	// ReasonAgentNotReady says that the agent of a cell does not run, so that nobody reports.
+	ReasonAgentNotReady = "AgentNotReady"
+	// ReasonNotBound says that Karmada has no ResourceBinding for the deployment, or one of an earlier deployment of its name.
+	ReasonNotBound = "NotBound"
+	// ReasonNotApplied says that Karmada could not write the deployment into a cell.
+	ReasonNotApplied = "NotApplied"
+	// ReasonNoReport says that a cell does not report on the deployment.
+	ReasonNoReport = "NoReport"
+	// ReasonReportOutdated says that a cell has reported on an earlier generation for too long.
+	ReasonReportOutdated = "ReportOutdated"
+	// ReasonKarmadaNotRunning says that no karmada-controller-manager is at work, so that nothing the hub says is current.
+	ReasonKarmadaNotRunning = "KarmadaNotRunning"
 )
 
 // Reasons of Ready on an Instance.
@@ -36,6 +92,19 @@ const (
 	ReasonConfigurationError = "ConfigurationError"
 	// ReasonAvailable says that the Instance is ready. It is a reason of Available on an Instance as well.
 	ReasonAvailable = "Available"
+)
+
+// ReasonProjectSuspended says that the project is suspended: nothing of it runs until an administrator of Milo resumes it, and then
+// all of it starts again by itself. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
+// WorkloadDeployment, a placement and a Workload.
+const ReasonProjectSuspended = "ProjectSuspended"
+
+// Reasons of Suspended on a WorkloadDeployment, beside ReasonProjectSuspended.
+const (
+	// ReasonSuspending says that Instances are being stopped.
+	ReasonSuspending = "Suspending"
+	// ReasonNotConfirmed says that a cell has not said yet that it has stopped the Instances. The message names it, and why.
+	ReasonNotConfirmed = "NotConfirmed"
 )
 
 // Reasons of Available on an Instance.
@@ -58,6 +127,10 @@ const (
 	ReasonProgrammingInProgress = "ProgrammingInProgress"
 	// ReasonProgrammed says that the Pod has a node.
 	ReasonProgrammed = "Programmed"
+	// ReasonFieldsNotHonoured says that the Pod has a node, and that a field of the template has no effect in this cell.
+	ReasonFieldsNotHonoured = "FieldsNotHonoured"
+	// ReasonRuntimeClassNotServed says that this cell has no runtime for runtime.class of the template. It is a reason of Ready as well.
+	ReasonRuntimeClassNotServed = "RuntimeClassNotServed"
 )
 
 // Reasons of QuotaGranted on an Instance.
@@ -68,6 +141,20 @@ const (
 	ReasonQuotaAvailable = "QuotaAvailable"
 	// ReasonQuotaDisabled says that no quota is configured.
 	ReasonQuotaDisabled = "QuotaDisabled"
+	// ReasonQuotaExceeded says that the project's quota has not enough left.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonQuotaNoBudget says that the project is granted no quota at all for a resource.
+	ReasonQuotaNoBudget = "QuotaNoBudget"
+	// ReasonQuotaValidationFailed says that Milo does not accept the claim.
+	ReasonQuotaValidationFailed = "ValidationFailed"
+	// ReasonQuotaMisconfigured says that Milo has no quota for a resource, or that the add-on may not claim it.
+	ReasonQuotaMisconfigured = "QuotaMisconfigured"
+	// ReasonQuotaBackendUnavailable says that Milo does not answer.
+	ReasonQuotaBackendUnavailable = "QuotaBackendUnavailable"
+	// ReasonQuotaProjectNotFound says that the project does not exist any more.
+	ReasonQuotaProjectNotFound = "QuotaProjectNotFound"
+	// ReasonQuotaNamespaceNotFound says that the namespace does not exist in the project any more.
+	ReasonQuotaNamespaceNotFound = "QuotaNamespaceNotFound"
 )
 
 // Reasons of ReferencedDataReady.
@@ -106,6 +193,8 @@ const (
 const (
 	// ReasonAvailablePlacementFound says that at least one placement is available.
 	ReasonAvailablePlacementFound = "AvailablePlacementFound"
+	// ReasonNetworkNotFound says that the project does not have a network that the template names. Create it, or name another.
+	ReasonNetworkNotFound = "NetworkNotFound"
 	// ReasonNoAvailablePlacements says that no placement is available.
 	ReasonNoAvailablePlacements = "NoAvailablePlacements"
 	// ReasonAvailableDeploymentFound says that at least one deployment of the placement is available.
@@ -134,4 +223,24 @@ const (
 	GateNetwork = "Network"
 	// GateReferencedData is lifted when the data that the template needs is in the cell.
 	GateReferencedData = "ReferencedData"
+)
+
+// Reasons of ComputeAgentReady on a Cluster, beside ReasonAgentNotReady.
+const (
+	// ReasonAgentReady says that the agent is available and current.
+	ReasonAgentReady = "AgentReady"
+	// ReasonAgentMissing says that Karmada has not brought the agent to the cell.
+	ReasonAgentMissing = "AgentMissing"
+	// ReasonAgentOutdated says that the agent runs an earlier template than those of other cells, or is being updated.
+	ReasonAgentOutdated = "AgentOutdated"
+)
+
+// Reasons of ComputeForgotten on a Cluster.
+const (
+	// ReasonForgotten says that nothing is kept for the cell.
+	ReasonForgotten = "Forgotten"
+	// ReasonDropping says that Works for the cell still exist.
+	ReasonDropping = "DroppingWorks"
+	// ReasonDraining says that the cell is Ready and Karmada is deleting in it what it ran.
+	ReasonDraining = "Draining"
 )

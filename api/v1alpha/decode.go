@@ -78,8 +78,9 @@ type workloadQuantities struct {
 // deploymentQuantities are all fields of a WorkloadDeployment that hold quantities.
 type deploymentQuantities struct {
 	Spec struct {
-		ScaleSettings scaleQuantities    `json:"scaleSettings"`
-		Template      templateQuantities `json:"template"`
+		InstanceTypeResources map[string]boundedQuantity `json:"instanceTypeResources"`
+		ScaleSettings         scaleQuantities            `json:"scaleSettings"`
+		Template              templateQuantities         `json:"template"`
 	} `json:"spec"`
 }
 
@@ -96,6 +97,9 @@ type scaleQuantities struct {
 
 type templateQuantities struct {
 	Spec struct {
+		Controller struct {
+			InstanceTypeResources map[string]boundedQuantity `json:"instanceTypeResources"`
+		} `json:"controller"`
 		Runtime struct {
 			Resources quantityLists `json:"resources"`
 			Sandbox   struct {

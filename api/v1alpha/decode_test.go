@@ -20,6 +20,8 @@ const (
 	container    = `{"runtime":{"sandbox":{"containers":[{"resources":{%q:{"cpu":%%s}}}]}}}`
 	divisor      = `{"runtime":{"sandbox":{"containers":[{"env":[{"valueFrom":{"resourceFieldRef":{"divisor":%s}}}]}]}}}`
 	disk         = `{"volumes":[{"disk":{"template":{"spec":{"resources":{"requests":{"storage":%s}}}}}}]}`
+	recorded     = `{"controller":{"instanceTypeResources":{"cpu":%s}}}`
+	ofType       = `{"spec":{"instanceTypeResources":{"cpu":%s}}}`
 	inTemplate   = `{"spec":{"template":{"spec":%s}}}`
 	ofDeployment = `{"spec":{"scaleSettings":%s}}`
 	ofPlacement  = `{"spec":{"placements":[{"scaleSettings":%s}]}}`
@@ -31,7 +33,7 @@ func quantityPaths(scaleSettings string) []string {
 	for _, target := range []string{"value", "averageValue"} {
 		paths = append(paths, fmt.Sprintf(scaleSettings, fmt.Sprintf(metricTarget, target)))
 	}
-	for _, spec := range []string{instance, fmt.Sprintf(container, "limits"), fmt.Sprintf(container, "requests"), divisor, disk} {
+	for _, spec := range []string{instance, fmt.Sprintf(container, "limits"), fmt.Sprintf(container, "requests"), divisor, disk, recorded} {
 		paths = append(paths, fmt.Sprintf(inTemplate, spec))
 	}
 	return paths
@@ -49,7 +51,7 @@ var decoders = map[string]struct {
 	},
 	"WorkloadDeployment": {
 		decode: func(raw string) error { _, err := v1alpha.DecodeWorkloadDeployment([]byte(raw)); return err },
-		paths:  quantityPaths(ofDeployment), of: reflect.TypeFor[v1alpha.WorkloadDeployment](),
+		paths:  append(quantityPaths(ofDeployment), ofType), of: reflect.TypeFor[v1alpha.WorkloadDeployment](),
 	},
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strconv"
+	"strings"
 )
 
 // TemplateHash is a hash of a template. Instances that have it need no replacement. Fields that the add-on itself sets
@@ -20,6 +21,10 @@ func TemplateHash(template *InstanceTemplateSpec) (string, error) {
 	}{template.Labels, template.Annotations, template.Spec}
 	canonical.Spec.Location = nil
 	canonical.Spec.Controller = nil
+	// Both spellings name the same type: respelling it replaces nothing. The one with a slash is older.
+	if name := InstanceTypeName(canonical.Spec.Runtime.Resources.InstanceType); name != "" {
+		canonical.Spec.Runtime.Resources.InstanceType = strings.Replace(name, "-", "/", 1)
+	}
 	// JSON of Go structs and sorted maps is deterministic.
 	encoded, err := json.Marshal(canonical)
 	if err != nil {

@@ -3,6 +3,9 @@
 
 package v1alpha
 
+// InterfaceName is the name of the network interface of an Instance, and the default of InstanceNetworkInterface.Name.
+const InterfaceName = "eth0"
+
 // TemplateHash is the hash of the template that the Instance was created from, or "" when it has none.
 func (i *Instance) TemplateHash() string {
 	if i.Spec.Controller == nil {

@@ -5,7 +5,6 @@ package v1alpha
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -65,6 +64,11 @@ type InstanceController struct {
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
+	// instanceTypeResources are those that the deployment had recorded when the Instance was created. A Pod that is made again
+	// has the same size.
+	// +optional
+	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
+
 	// schedulingGates must all be lifted before the Instance starts.
 	// +optional
 	// +listType=map
@@ -87,6 +91,13 @@ type InstanceRuntimeSpec struct {
 	// +required
 	Resources InstanceRuntimeResources `json:"resources"`
 
+	// class is the runtime that isolates the Instance, one of those that the platform offers. Without it the default of the cell
+	// counts.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Class string `json:"class,omitempty"`
+
 	// sandbox runs containers.
 	// +optional
 	Sandbox *SandboxRuntime `json:"sandbox,omitempty"`
@@ -98,11 +109,12 @@ type InstanceRuntimeSpec struct {
 
 // InstanceRuntimeResources is the size of an Instance.
 type InstanceRuntimeResources struct {
-	// instanceType names a size, for example datumcloud/d1-standard-2.
-	// +required
+	// instanceType names an InstanceType, for example datumcloud-d1-standard-2, which may also be spelled
+	// datumcloud/d1-standard-2. Without it the operator's default counts.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
-	InstanceType string `json:"instanceType"`
+	InstanceType string `json:"instanceType,omitempty"`
 
 	// requests override the size of instanceType.
 	// +optional
@@ -165,6 +177,12 @@ type SandboxContainer struct {
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
+
+	// envFrom takes variables from all keys of ConfigMaps and Secrets. Those of env have precedence.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
 	// resources of this container.
 	// +optional
@@ -244,34 +262,6 @@ type VirtualMachineRuntime struct {
 	// +listType=map
 	// +listMapKey=name
 	Ports []NamedPort `json:"ports,omitempty"`
-}
-
-// InstanceNetworkInterface attaches an Instance to a network.
-type InstanceNetworkInterface struct {
-	// network to attach to.
-	// +required
-	Network NetworkReference `json:"network"`
-
-	// networkPolicy of this interface.
-	// +optional
-	NetworkPolicy *InterfaceNetworkPolicy `json:"networkPolicy,omitempty"`
-}
-
-// NetworkReference names a network in the project.
-type NetworkReference struct {
-	// name of the network.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-}
-
-// InterfaceNetworkPolicy is the network policy of an interface.
-type InterfaceNetworkPolicy struct {
-	// ingress rules.
-	// +optional
-	// +listType=atomic
-	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
 }
 
 // InstanceStatus is the observed state of an Instance.

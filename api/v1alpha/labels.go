@@ -27,8 +27,20 @@ const (
 	LabelPlacementName = "compute.datumapis.com/placement-name"
 	// LabelProjectUID is the UID of the Milo Project. A project that is recreated with the same name has another one.
 	LabelProjectUID = "compute.datumapis.com/project-uid"
+	// LabelTemplateHash, on a Pod, is the hash of the template that its Instance was created from.
+	LabelTemplateHash = "compute.datumapis.com/template-hash"
+	// LabelManagedBy is who made an object that nobody else may write.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
 	LabelHubNamespace = "compute.datumapis.com/hub-namespace"
+
+	// LabelHub, on a copy and on what is made of it in a cell, is the UID of the hub: that of the namespace kube-system there. A
+	// cell that belongs to two hubs tells each what it has of that one.
+	LabelHub = "compute.datumapis.com/hub-uid"
+
+	// LabelInventory is on the Works of the inventory: InventoryCell on one that carries a Cell, InventoryRemoval on one that is
+	// made to be deleted at once, so that Karmada removes from the cell what nobody asked for.
+	LabelInventory = "compute.datumapis.com/inventory"
 
 	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case. PropagationPolicies
 	// select by it.
@@ -38,6 +50,15 @@ const (
 	LabelProject = "meta.datumapis.com/upstream-cluster-name"
 	// LabelProjectNamespace is the namespace, in its project, of the original of a hub object.
 	LabelProjectNamespace = "meta.datumapis.com/upstream-namespace"
+)
+
+// ManagedByCell is the value of LabelManagedBy on what the agent of a cell makes.
+const ManagedByCell = "karmada-compute-cell"
+
+// Values of LabelInventory.
+const (
+	InventoryCell    = "cell"
+	InventoryRemoval = "removal"
 )
 
 // Annotations of the add-on's objects.
@@ -52,6 +73,14 @@ const (
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
+	// AnnotationMended, on an object of Karmada, is when the add-on last made Karmada reconcile it again, in RFC 3339.
+	AnnotationMended = "compute.datumapis.com/mended-at"
+	// AnnotationForget, on a Karmada Cluster, says that the cell is gone for good, by the value "true": nothing is kept for it any
+	// more. Remove it to use the cell again.
+	AnnotationForget = "compute.datumapis.com/forget"
+	// AnnotationKeep, on a hub namespace whose project does not exist any more: "true" keeps what it holds, "false" has it
+	// withdrawn although most projects seem to be gone.
+	AnnotationKeep = "compute.datumapis.com/keep"
 )
 
 // Karmada's own metadata on objects that it creates in a cell.
@@ -59,6 +88,8 @@ const (
 	// AnnotationWorkNamespace is the namespace, on the hub, of the Work that has the object: executionSpacePrefix and the name of
 	// the cell.
 	AnnotationWorkNamespace = "work.karmada.io/namespace"
+	// AnnotationTemplateUID is the UID of the object on the hub that this one was made of.
+	AnnotationTemplateUID = "resourcetemplate.karmada.io/uid"
 
 	executionSpacePrefix = "karmada-es-"
 )

@@ -126,6 +126,12 @@ func TestTemplateHash(t *testing.T) {
 	}); got != same {
 		t.Error("what the add-on sets changes the hash")
 	}
+	ofType := func(name string) string {
+		return hash(func(s *v1alpha.InstanceTemplateSpec) { s.Spec.Runtime.Resources.InstanceType = name })
+	}
+	if ofType("datumcloud/d1-standard-2") != ofType("datumcloud-d1-standard-2") || ofType("datumcloud/d1-standard-2") == ofType("datumcloud/d1-standard-4") {
+		t.Error("the spelling of an instance type counts, or the type does not")
+	}
 	for name, change := range map[string]func(*v1alpha.InstanceTemplateSpec){
 		"image": func(s *v1alpha.InstanceTemplateSpec) { s.Spec.Runtime.Sandbox.Containers[0].Image = "two" },
 		"label": func(s *v1alpha.InstanceTemplateSpec) { s.Labels = map[string]string{"a": "b"} },

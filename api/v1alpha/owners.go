@@ -12,6 +12,7 @@ const (
 	KindWorkload           = "Workload"
 	KindWorkloadDeployment = "WorkloadDeployment"
 	KindInstance           = "Instance"
+	KindCell               = "Cell"
 )
 
 // ControllerReference is the owner reference by which a Workload controls a WorkloadDeployment.

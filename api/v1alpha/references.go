@@ -44,7 +44,9 @@ func DataReferences(spec *InstanceSpec, path *field.Path) []DataReference {
 			})
 		}
 		for i := range sandbox.Containers {
-			found = append(found, environmentReferences(sandbox.Containers[i].Env, at.Child("containers").Index(i).Child("env"))...)
+			container := at.Child("containers").Index(i)
+			found = append(found, environmentReferences(sandbox.Containers[i].Env, container.Child("env"))...)
+			found = append(found, sourceReferences(sandbox.Containers[i].EnvFrom, container.Child("envFrom"))...)
 		}
 	}
 	for i := range spec.Volumes {
@@ -72,6 +74,20 @@ func environmentReferences(env []corev1.EnvVar, path *field.Path) []DataReferenc
 		}
 		if key := source.SecretKeyRef; key != nil {
 			found = append(found, DataReference{at.Child("secretKeyRef", "name"), KindSecret, key.Name, ptr.Deref(key.Optional, false)})
+		}
+	}
+	return found
+}
+
+func sourceReferences(sources []corev1.EnvFromSource, path *field.Path) []DataReference {
+	var found []DataReference
+	for i := range sources {
+		at := path.Index(i)
+		if source := sources[i].ConfigMapRef; source != nil {
+			found = append(found, DataReference{at.Child("configMapRef", "name"), KindConfigMap, source.Name, ptr.Deref(source.Optional, false)})
+		}
+		if source := sources[i].SecretRef; source != nil {
+			found = append(found, DataReference{at.Child("secretRef", "name"), KindSecret, source.Name, ptr.Deref(source.Optional, false)})
 		}
 	}
 	return found

@@ -17,6 +17,8 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 		&Workload{}, &WorkloadList{},
 		&WorkloadDeployment{}, &WorkloadDeploymentList{},
 		&Instance{}, &InstanceList{},
+		&Cell{}, &CellList{},
+		&InstanceType{}, &InstanceTypeList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -11,32 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// instanceTypes are the sizes of the known instance types.
-var instanceTypes = map[string]corev1.ResourceList{
-	"datumcloud/d1-standard-2": {
-		corev1.ResourceCPU:    *resource.NewQuantity(1, resource.DecimalSI),
-		corev1.ResourceMemory: *resource.NewQuantity(2<<30, resource.BinarySI),
-	},
-}
-
-// InstanceTypes are the sizes of the known instance types, by name. The caller may change the map.
-func InstanceTypes() map[string]corev1.ResourceList {
-	types := make(map[string]corev1.ResourceList, len(instanceTypes))
-	for name, size := range instanceTypes {
-		types[name] = size.DeepCopy()
-	}
-	return types
-}
-
-// InstanceSize is what one Instance takes of each resource. Karmada reserves it, and the containers of the Pod together request
-// it (ContainerSizes).
+// InstanceSize is what one Instance takes of each resource. Karmada reserves it, quota counts it, and the containers of the Pod
+// together request it (ContainerSizes). typeResources are those of the instance type as they were recorded in the deployment
+// (WorkloadDeploymentSpec.InstanceTypeResources), not those that the type has now.
 //
 // A container takes its limit of a resource, else its request. Where every container has either, the size is their sum. Where
 // some have neither, the size is the request of the Instance, else that of its instance type, but at least the sum of the
 // others. A resource that none of them names is not in the size. The caller may change it.
-func InstanceSize(spec *InstanceSpec) corev1.ResourceList {
+func InstanceSize(spec *InstanceSpec, typeResources corev1.ResourceList) corev1.ResourceList {
 	size := corev1.ResourceList{}
-	maps.Copy(size, instanceTypes[spec.Runtime.Resources.InstanceType].DeepCopy())
+	maps.Copy(size, typeResources.DeepCopy())
 	maps.Copy(size, spec.Runtime.Resources.Requests.DeepCopy())
 	containers := sandboxContainers(spec)
 	for name, total := range sumContainers(containers) {
@@ -49,10 +33,10 @@ func InstanceSize(spec *InstanceSpec) corev1.ResourceList {
 
 // ContainerSizes are what each container of a sandbox takes, in the order of the containers. They add up to InstanceSize: the
 // first container that does not name a resource takes what the others leave of it. The caller may change them.
-func ContainerSizes(spec *InstanceSpec) []corev1.ResourceList {
+func ContainerSizes(spec *InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
 	containers := sandboxContainers(spec)
 	sizes := make([]corev1.ResourceList, len(containers))
-	rest := InstanceSize(spec)
+	rest := InstanceSize(spec, typeResources)
 	for i := range containers {
 		sizes[i] = containerSize(&containers[i])
 		for name, quantity := range sizes[i] {

@@ -39,65 +39,65 @@ func TestSize(t *testing.T) {
 	cpu := func(quantity string) v1alpha.SandboxContainer { return sized(resources("cpu", quantity), nil) }
 	tests := map[string]struct {
 		containers     []v1alpha.SandboxContainer
-		instanceType   string
+		typeResources  corev1.ResourceList
 		requests       corev1.ResourceList
 		want           corev1.ResourceList
 		wantContainers []corev1.ResourceList
 	}{
 		"nothing is known": {
-			containers: []v1alpha.SandboxContainer{silent}, instanceType: "other/type",
-			want: nil, wantContainers: []corev1.ResourceList{nil},
+			containers: []v1alpha.SandboxContainer{silent},
+			want:       nil, wantContainers: []corev1.ResourceList{nil},
 		},
 		"the instance type": {
-			containers: []v1alpha.SandboxContainer{silent, silent}, instanceType: "datumcloud/d1-standard-2",
+			containers: []v1alpha.SandboxContainer{silent, silent}, typeResources: resources("cpu", "1", "memory", "2Gi"),
 			want: resources("cpu", "1", "memory", "2Gi"), wantContainers: []corev1.ResourceList{resources("cpu", "1", "memory", "2Gi"), nil},
 		},
 		"what the Instance requests, else the type": {
-			containers: []v1alpha.SandboxContainer{silent}, instanceType: "datumcloud/d1-standard-2", requests: resources("cpu", "3"),
+			containers: []v1alpha.SandboxContainer{silent}, typeResources: resources("cpu", "1", "memory", "2Gi"), requests: resources("cpu", "3"),
 			want: resources("cpu", "3", "memory", "2Gi"), wantContainers: []corev1.ResourceList{resources("cpu", "3", "memory", "2Gi")},
 		},
 		"the containers before all else, also where they take less": {
-			containers:   []v1alpha.SandboxContainer{cpu("250m"), cpu("250m")},
-			instanceType: "other/type", requests: resources("cpu", "3"),
-			want: resources("cpu", "500m"), wantContainers: []corev1.ResourceList{resources("cpu", "250m"), resources("cpu", "250m")},
+			containers: []v1alpha.SandboxContainer{cpu("250m"), cpu("250m")},
+			requests:   resources("cpu", "3"),
+			want:       resources("cpu", "500m"), wantContainers: []corev1.ResourceList{resources("cpu", "250m"), resources("cpu", "250m")},
 		},
 		"a limit before a request": {
-			containers: []v1alpha.SandboxContainer{sized(resources("cpu", "2"), resources("cpu", "100m"))}, instanceType: "other/type",
-			want: resources("cpu", "2"), wantContainers: []corev1.ResourceList{resources("cpu", "2")},
+			containers: []v1alpha.SandboxContainer{sized(resources("cpu", "2"), resources("cpu", "100m"))},
+			want:       resources("cpu", "2"), wantContainers: []corev1.ResourceList{resources("cpu", "2")},
 		},
 		"a limit that is less than the request": {
-			containers: []v1alpha.SandboxContainer{sized(resources("cpu", "1"), resources("cpu", "2"))}, instanceType: "other/type",
-			want: resources("cpu", "1"), wantContainers: []corev1.ResourceList{resources("cpu", "1")},
+			containers: []v1alpha.SandboxContainer{sized(resources("cpu", "1"), resources("cpu", "2"))},
+			want:       resources("cpu", "1"), wantContainers: []corev1.ResourceList{resources("cpu", "1")},
 		},
 		"the rest goes to the first container that does not name the resource": {
-			containers: []v1alpha.SandboxContainer{cpu("250m"), silent, silent}, instanceType: "datumcloud/d1-standard-2",
+			containers: []v1alpha.SandboxContainer{cpu("250m"), silent, silent}, typeResources: resources("cpu", "1", "memory", "2Gi"),
 			want:           resources("cpu", "1", "memory", "2Gi"),
 			wantContainers: []corev1.ResourceList{resources("cpu", "250m", "memory", "2Gi"), resources("cpu", "750m"), nil},
 		},
 		"containers that take more than the Instance requests": {
-			containers:   []v1alpha.SandboxContainer{cpu("2"), silent, cpu("500m")},
-			instanceType: "datumcloud/d1-standard-2", requests: resources("cpu", "1500m", "memory", "1Gi"),
+			containers:    []v1alpha.SandboxContainer{cpu("2"), silent, cpu("500m")},
+			typeResources: resources("cpu", "1", "memory", "2Gi"), requests: resources("cpu", "1500m", "memory", "1Gi"),
 			want:           resources("cpu", "2500m", "memory", "1Gi"),
 			wantContainers: []corev1.ResourceList{resources("cpu", "2", "memory", "1Gi"), nil, resources("cpu", "500m")},
 		},
 		"a resource that one container alone names": {
-			containers: []v1alpha.SandboxContainer{silent, sized(nil, resources("example.com/gpu", "1"))}, instanceType: "other/type",
-			want: resources("example.com/gpu", "1"), wantContainers: []corev1.ResourceList{nil, resources("example.com/gpu", "1")},
+			containers: []v1alpha.SandboxContainer{silent, sized(nil, resources("example.com/gpu", "1"))},
+			want:       resources("example.com/gpu", "1"), wantContainers: []corev1.ResourceList{nil, resources("example.com/gpu", "1")},
 		},
-		"no sandbox": {instanceType: "datumcloud/d1-standard-2", want: resources("cpu", "1", "memory", "2Gi")},
+		"no sandbox": {typeResources: resources("cpu", "1", "memory", "2Gi"), want: resources("cpu", "1", "memory", "2Gi")},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			spec := &v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{
-				Resources: v1alpha.InstanceRuntimeResources{InstanceType: test.instanceType, Requests: test.requests},
+				Resources: v1alpha.InstanceRuntimeResources{InstanceType: "any", Requests: test.requests},
 			}}
 			if test.containers != nil {
 				spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: test.containers}
 			}
-			if got := v1alpha.InstanceSize(spec); !equality.Semantic.DeepEqual(got, test.want) {
+			if got := v1alpha.InstanceSize(spec, test.typeResources); !equality.Semantic.DeepEqual(got, test.want) {
 				t.Errorf("the Instance takes %v, want %v", got, test.want)
 			}
-			if got := v1alpha.ContainerSizes(spec); !equality.Semantic.DeepEqual(got, test.wantContainers) {
+			if got := v1alpha.ContainerSizes(spec, test.typeResources); !equality.Semantic.DeepEqual(got, test.wantContainers) {
 				t.Errorf("containers take %v, want %v", got, test.wantContainers)
 			}
 		})
@@ -110,10 +110,10 @@ func TestContainersAddUpToTheInstance(t *testing.T) {
 	t.Logf("go test ./api/v1alpha -run %s -args -seed %d -specs %d", t.Name(), *seed, *specs)
 	random := rand.New(rand.NewSource(*seed))
 	for range *specs {
-		spec := randomSpec(random)
-		before := spec.DeepCopy()
-		left := v1alpha.InstanceSize(spec)
-		for i, size := range v1alpha.ContainerSizes(spec) {
+		spec, typeResources := randomSpec(random), randomList(random)
+		before, typeBefore := spec.DeepCopy(), typeResources.DeepCopy()
+		left := v1alpha.InstanceSize(spec, typeResources)
+		for i, size := range v1alpha.ContainerSizes(spec, typeResources) {
 			checkContainer(t, &spec.Runtime.Sandbox.Containers[i], size)
 			for name, quantity := range size {
 				rest := left[name]
@@ -126,8 +126,8 @@ func TestContainersAddUpToTheInstance(t *testing.T) {
 				t.Errorf("of %s the containers do not take what the Instance does: %s is left", name, rest.String())
 			}
 		}
-		if !equality.Semantic.DeepEqual(before, spec) {
-			t.Error("the spec was changed")
+		if !equality.Semantic.DeepEqual(before, spec) || !equality.Semantic.DeepEqual(typeBefore, typeResources) {
+			t.Error("the spec or the resources of the type were changed")
 		}
 		if t.Failed() {
 			t.Fatalf("spec %+v", spec.Runtime)
@@ -158,7 +158,6 @@ func checkContainer(t *testing.T, container *v1alpha.SandboxContainer, size core
 // randomSpec names few resources, so that containers, Instance and type often name the same.
 func randomSpec(random *rand.Rand) *v1alpha.InstanceSpec {
 	spec := &v1alpha.InstanceSpec{}
-	spec.Runtime.Resources.InstanceType = []string{"datumcloud/d1-standard-2", "other/type"}[random.Intn(2)]
 	spec.Runtime.Resources.Requests = randomList(random)
 	spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{}
 	for i := range 1 + random.Intn(4) {

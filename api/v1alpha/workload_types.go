@@ -24,6 +24,7 @@ type WorkloadSpec struct {
 }
 
 // WorkloadPlacement is a set of cities and the scale in each of them.
+// +kubebuilder:validation:ExactlyOneOf=cityCodes;locations;locationSelector
 type WorkloadPlacement struct {
 	// name is unique in the Workload.
 	// +required
@@ -33,7 +34,7 @@ type WorkloadPlacement struct {
 	Name string `json:"name"`
 
 	// cityCodes are the cities, for example DFW. They are compared without regard to case.
-	// +required
+	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=48
@@ -41,11 +42,33 @@ type WorkloadPlacement struct {
 	// +kubebuilder:validation:items:MaxLength=16
 	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.lowerAscii() == b.lowerAscii()))",message="city codes must be unique without regard to case"
-	CityCodes []string `json:"cityCodes"`
+	CityCodes []string `json:"cityCodes,omitempty"`
+
+	// locations name the locations instead of the cities.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=48
+	Locations []PlacementLocation `json:"locations,omitempty"`
+
+	// locationSelector selects locations by their topology, such as topology.datum.net/city-code or topology.datum.net/region. Every
+	// location that is available gets Instances, also one that the project gets later.
+	// +optional
+	LocationSelector *metav1.LabelSelector `json:"locationSelector,omitempty"`
 
 	// scaleSettings is the scale in each of the cities.
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
+}
+
+// PlacementLocation names a location of the project.
+type PlacementLocation struct {
+	// name of the location, as spec.locationRef.name of a LocationBinding in the project.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
 }
 
 // InstanceManagementPolicy is the order in which the Instances of a deployment are created and replaced.
@@ -105,11 +128,16 @@ type ResourceMetricSource struct {
 	Target MetricTarget `json:"target"`
 }
 
+// PerInstance says whether the target is a use per Instance, which Kubernetes' autoscaler can aim at. r may be nil.
+func (r *ResourceMetricSource) PerInstance() bool {
+	return r != nil && (r.Target.AverageUtilization != nil || r.Target.AverageValue != nil)
+}
+
 // MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission checks the quantities:
 // comparing them in the schema exceeds the cost budget of the API server.
 // +kubebuilder:validation:ExactlyOneOf=value;averageValue;averageUtilization
 type MetricTarget struct {
-	// value is the use of all Instances together.
+	// value is the use of all Instances together. Nothing scales by it, and admission refuses it.
 	// +optional
 	Value *resource.Quantity `json:"value,omitempty"`
 
@@ -155,7 +183,7 @@ type WorkloadStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available and Progressing.
+	// conditions are Available and Progressing, and InstanceTypeDeprecated and InstanceTypeDisabled where they say something.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

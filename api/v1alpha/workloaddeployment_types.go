@@ -4,6 +4,9 @@
 package v1alpha
 
 import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -38,6 +41,11 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	Template InstanceTemplateSpec `json:"template"`
 
+	// instanceTypeResources are the resources of the template's instance type as they were when the template began to name it. They
+	// stay while it does: a change of the type never resizes what runs. Without them the type says nothing about the size.
+	// +optional
+	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
+
 	// scaleSettings is the scale in this city.
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
@@ -48,10 +56,15 @@ type WorkloadDeploymentSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// quota is what is granted to this deployment. An Instance starts when it is named here. Without it no quota is configured,
-	// and Instances have no gate Quota.
+	// quota is what is granted to this deployment. An Instance starts when its index is granted here. Without it no quota is
+	// configured, and Instances have no gate Quota.
 	// +optional
 	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
+
+	// suspended says that the project is suspended. The hub sets it on its copy: cells stop the Instances and keep them, and start
+	// them again when it is no longer set.
+	// +optional
+	Suspended bool `json:"suspended,omitempty"`
 
 	// assignment divides the Instances among the cells of the city. The hub sets it on its copy: where a city has several cells,
 	// no two may create an Instance of the same name. Without it the cell that has the deployment runs all Instances.
@@ -83,6 +96,13 @@ type CellAssignment struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Indices []IndexRange `json:"indices,omitempty"`
 
+	// minReplicas is how many Instances always run in the cell. An autoscaler there may use the other indices as well. Without
+	// it the minReplicas of scaleSettings apply.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+
 	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that their
 	// Instances are gone.
 	// +optional
@@ -106,13 +126,58 @@ type IndexRange struct {
 	Last int32 `json:"last"`
 }
 
-// WorkloadDeploymentQuota is what is granted from the quota of the project.
+// WorkloadDeploymentQuota says which Instances may start, by what the project's quota grants. An index that is in neither list waits
+// for an answer.
 type WorkloadDeploymentQuota struct {
-	// grantedInstances are the names of the Instances that hold a granted claim.
+	// instanceSize is the size that is granted to each Instance. A larger one does not start. Without it an Instance of any size
+	// starts.
 	// +optional
-	// +listType=set
+	InstanceSize *QuotaSize `json:"instanceSize,omitempty"`
+
+	// granted are the indices of the Instances that hold a granted claim, ascending.
+	// +optional
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
-	GrantedInstances []string `json:"grantedInstances,omitempty"`
+	Granted []IndexRange `json:"granted,omitempty"`
+
+	// withheld are the indices of the Instances that are not granted quota, by the reason.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Withheld []QuotaWithheld `json:"withheld,omitempty"`
+}
+
+// QuotaSize is the size of an Instance as quota counts it.
+type QuotaSize struct {
+	// vcpus in thousandths of a CPU.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	VCPUs int64 `json:"vcpus,omitempty"`
+
+	// memory in MiB.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Memory int64 `json:"memory,omitempty"`
+}
+
+// QuotaWithheld is why Instances are not granted quota.
+type QuotaWithheld struct {
+	// reason is that of the condition QuotaGranted of these Instances.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+
+	// message is that of the condition.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+
+	// indices of the Instances, ascending.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
+	Indices []IndexRange `json:"indices,omitempty"`
 }
 
 // DesiredReplicas is how many Instances should exist: the replicas that an autoscaler has set, clamped to minReplicas and
@@ -127,6 +192,13 @@ func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
 		most = *s.ScaleSettings.MaxReplicas
 	}
 	return max(least, min(most, *s.Replicas))
+}
+
+// Autoscaled says whether an autoscaler in the cell decides how many Instances run.
+func (s *WorkloadDeploymentSpec) Autoscaled() bool {
+	scale := &s.ScaleSettings
+	return scale.MaxReplicas != nil && *scale.MaxReplicas > scale.MinReplicas &&
+		slices.ContainsFunc(scale.Metrics, func(m MetricSpec) bool { return m.Resource.PerInstance() })
 }
 
 // ReportedInstance is the entry of one Instance in the report of a cell.
@@ -167,14 +239,18 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available, Progressing and ReplicasReady, and in a project ReferencedDataReady where the template
-	// names a ConfigMap or Secret.
+	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many Instances run,
+	// in a project ReferencedDataReady where the template names a ConfigMap or Secret, and Suspended while the project is suspended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	ReplicaCounts `json:",inline"`
+
+	// selector selects the Pods of the Instances, for the autoscaler of the cell. It is set in cells only.
+	// +optional
+	Selector string `json:"selector,omitempty"`
 
 	// instances are the Instances in the cell, by index. They have one writer: as a map they would double in size, since API
 	// servers record the field manager of every entry.
@@ -187,7 +263,7 @@ type WorkloadDeploymentStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="City",type=string,JSONPath=`.spec.cityCode`
 // +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`

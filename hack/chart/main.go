@@ -23,6 +23,8 @@ var copies = map[string]string{
 	"files/crds/workloads.yaml":           "api/crds/compute.datumapis.com_workloads.yaml",
 	"files/crds/workloaddeployments.yaml": "api/crds/compute.datumapis.com_workloaddeployments.yaml",
 	"files/crds/instances.yaml":           "api/crds/compute.datumapis.com_instances.yaml",
+	"files/crds/cells.yaml":               "api/crds/compute.datumapis.com_cells.yaml",
+	"files/crds/instancetypes.yaml":       "api/crds/compute.datumapis.com_instancetypes.yaml",
 	"files/roles/hub.yaml":                "hub/access/hub/role.yaml",
 	"files/roles/project.yaml":            "hub/access/project/role.yaml",
 	"files/roles/cell.yaml":               "cell/access/role.yaml",

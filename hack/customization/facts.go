@@ -5,9 +5,7 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -28,21 +26,6 @@ func quantityLimits() string {
 func statusLimits() string {
 	return fmt.Sprintf("local max_instances, max_message = %d, %d\nlocal template_generation_annotation = %q\n",
 		interpreter.MaxInstances, v1alpha.MaxMessage, workv1alpha2.ResourceTemplateGenerationAnnotationKey)
-}
-
-func instanceTypes() string {
-	var out strings.Builder
-	out.WriteString("local instance_types = {\n")
-	types := v1alpha.InstanceTypes()
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		var size []string
-		for _, resource := range slices.Sorted(maps.Keys(types[name])) {
-			quantity := types[name][resource]
-			size = append(size, fmt.Sprintf("[%q] = %q", resource, quantity.String()))
-		}
-		fmt.Fprintf(&out, "  [%q] = {%s},\n", name, strings.Join(size, ", "))
-	}
-	return out.String() + "}\n"
 }
 
 func deploymentStatus() string {

@@ -27,7 +27,7 @@ type script struct {
 func scripts() []script {
 	return []script{
 		{rule: "retention", files: []string{"values", "retain"}},
-		{rule: "replicaResource", facts: []func() string{quantityLimits, instanceTypes}, files: []string{"values", "size", "interpretreplica"}},
+		{rule: "replicaResource", facts: []func() string{quantityLimits}, files: []string{"values", "size", "interpretreplica"}},
 		{rule: "replicaRevision", files: []string{"values", "revisereplica"}},
 		{rule: "statusReflection", facts: []func() string{statusLimits, deploymentStatus}, files: []string{"values", "times", "types", "interpretstatus"}},
 		{rule: "statusAggregation", facts: []func() string{conditionTypes, deploymentStatus, reflectedStatus}, files: []string{"values", "times", "types", "aggregatestatus"}},

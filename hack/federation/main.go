@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -30,6 +31,9 @@ const karmadactl = "./cmd/karmadactl"
 
 // addOn are the commands that the add-on consists of, and the one that enables it.
 var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", karmadactl}
+
+// withAddOn are the subcommands that start a federation, and the add-on in it.
+var withAddOn = []string{"demo", "soak", "up"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -68,7 +72,7 @@ func run(ctx context.Context, args []string) (string, error) {
 		return "", err
 	case len(args) == 1 && args[0] == "binaries":
 		return "", buildTools(ctx, b, append(tools.Core(), tools.KarmadaAgent))
-	case len(args) > 0 && (args[0] == "demo" || args[0] == "up"):
+	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
 		if err := buildTools(ctx, b, tools.Core()); err != nil {
 			return "", err
 		}

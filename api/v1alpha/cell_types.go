@@ -1,0 +1,123 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// CellSpec is what a hub asks a cell for.
+type CellSpec struct {
+	// hubUID is the UID of the hub: that of its namespace kube-system. The status is about the WorkloadDeployments of this hub.
+	// +required
+	HubUID types.UID `json:"hubUID"`
+
+	// cell is the name of the cell at this hub: that of its Karmada Cluster.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Cell string `json:"cell"`
+
+	// list are the buckets whose entries the hub asks for.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=63
+	List []int32 `json:"list,omitempty"`
+}
+
+// CellStatus is the inventory of a cell: which WorkloadDeployments of the hub it has. Its size does not depend on how many there
+// are, but for the entries that the hub asks for.
+type CellStatus struct {
+	// observedGeneration is the generation that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// total is the number of WorkloadDeployments of the hub.
+	// +optional
+	Total int32 `json:"total,omitempty"`
+
+	// digests are the digests of the buckets, by number. An empty bucket has an empty one.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Digests []string `json:"digests,omitempty"`
+
+	// listed are the buckets that entries has all entries of, unless it is truncated.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Listed []int32 `json:"listed,omitempty"`
+
+	// entries of the buckets that the hub has asked for, by namespace and name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	Entries []InventoryEntry `json:"entries,omitempty"`
+
+	// truncated says that there are more entries in the buckets that the hub has asked for.
+	// +optional
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// InventoryEntry is one WorkloadDeployment in a cell.
+type InventoryEntry struct {
+	// namespace is the hub namespace.
+	// +required
+	Namespace string `json:"namespace"`
+
+	// name of the WorkloadDeployment.
+	// +required
+	Name string `json:"name"`
+
+	// templateUID is the UID of the hub's copy that Karmada wrote here.
+	// +optional
+	TemplateUID types.UID `json:"templateUID,omitempty"`
+
+	// project is the name of the project.
+	// +optional
+	Project string `json:"project,omitempty"`
+
+	// projectUID is the UID of the project.
+	// +optional
+	ProjectUID types.UID `json:"projectUID,omitempty"`
+
+	// projectNamespace is the namespace of the original in the project.
+	// +optional
+	ProjectNamespace string `json:"projectNamespace,omitempty"`
+
+	// deploymentUID is the UID of the original in the project.
+	// +optional
+	DeploymentUID types.UID `json:"deploymentUID,omitempty"`
+}
+
+// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub has Karmada bring it to the cell, and
+// the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two hubs has two.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Cell",type=string,JSONPath=`.spec.cell`
+// +kubebuilder:printcolumn:name="Total",type=integer,JSONPath=`.status.total`
+type Cell struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec CellSpec `json:"spec"`
+	// +optional
+	Status CellStatus `json:"status,omitempty"`
+}
+
+// CellList is a list of Cells.
+//
+// +kubebuilder:object:root=true
+type CellList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Cell `json:"items"`
+}

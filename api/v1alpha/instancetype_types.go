@@ -1,0 +1,119 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// InstanceTypePhase is the phase in the life of an instance type. Phases only go forward.
+// +kubebuilder:validation:Enum=Active;Deprecated;Disabled
+type InstanceTypePhase string
+
+const (
+	// InstanceTypeActive is a type that any Workload may name.
+	InstanceTypeActive InstanceTypePhase = "Active"
+	// InstanceTypeDeprecated is a type that Workloads may still name, with a warning and a condition.
+	InstanceTypeDeprecated InstanceTypePhase = "Deprecated"
+	// InstanceTypeDisabled is a type that no further Instance may be asked for of. What runs stays.
+	InstanceTypeDisabled InstanceTypePhase = "Disabled"
+)
+
+// InstanceTypeLifecycle says whether a type may be used.
+// +kubebuilder:validation:XValidation:rule="{'Active': 0, 'Deprecated': 1, 'Disabled': 2}[self.phase] >= {'Active': 0, 'Deprecated': 1, 'Disabled': 2}[oldSelf.phase]",message="a phase only goes forward: Active, Deprecated, Disabled",fieldPath=".phase"
+type InstanceTypeLifecycle struct {
+	// phase is Active, Deprecated or Disabled.
+	// +optional
+	// +default="Active"
+	Phase InstanceTypePhase `json:"phase,omitempty"`
+
+	// replacementInstanceType is what to use instead of a type that is not Active.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	ReplacementInstanceType string `json:"replacementInstanceType,omitempty"`
+}
+
+// InstanceTypeSpec is a size that Instances can have.
+type InstanceTypeSpec struct {
+	// displayName is for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	DisplayName string `json:"displayName,omitempty"`
+
+	// description is for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Description string `json:"description,omitempty"`
+
+	// resources of one Instance, cpu and memory among them. What a Workload took from a type is recorded in its deployments: a
+	// change counts for Workloads that begin to name the type after it.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="'cpu' in self && 'memory' in self",message="must have cpu and memory"
+	Resources corev1.ResourceList `json:"resources"`
+
+	// lifecycle says whether the type may be used.
+	// +optional
+	// +default={"phase": "Active"}
+	Lifecycle InstanceTypeLifecycle `json:"lifecycle,omitempty"`
+}
+
+// InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there is and
+// that nothing reads.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:scope=Cluster
+// +kubebuilder:printcolumn:name="Display Name",type=string,JSONPath=`.spec.displayName`
+// +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.spec.resources.cpu`
+// +kubebuilder:printcolumn:name="Memory",type=string,JSONPath=`.spec.resources.memory`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.spec.lifecycle.phase`
+// +kubebuilder:printcolumn:name="Replacement",type=string,priority=1,JSONPath=`.spec.lifecycle.replacementInstanceType`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type InstanceType struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec InstanceTypeSpec `json:"spec"`
+}
+
+// InstanceTypeList is a list of InstanceTypes.
+//
+// +kubebuilder:object:root=true
+type InstanceTypeList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []InstanceType `json:"items"`
+}
+
+// InstanceTypeName is the name of the InstanceType object that a template names: datumcloud/d1-standard-2 is another spelling of
+// datumcloud-d1-standard-2.
+func InstanceTypeName(spelled string) string { return strings.ReplaceAll(spelled, "/", "-") }
+
+// IsUsable says whether further Instances may be asked for of the type.
+func (t *InstanceType) IsUsable() bool { return t.Spec.Lifecycle.Phase != InstanceTypeDisabled }
+
+// FindInstanceType returns the type that a template names in either spelling, or nil.
+func FindInstanceType(types []InstanceType, spelled string) *InstanceType {
+	name := InstanceTypeName(spelled)
+	for i := range types {
+		if types[i].Name == name {
+			return &types[i]
+		}
+	}
+	return nil
+}
+
+// UsableInstanceTypes are the names of the types of which further Instances may be asked for, in the order of types.
+func UsableInstanceTypes(types []InstanceType) []string {
+	var names []string
+	for i := range types {
+		if types[i].IsUsable() {
+			names = append(names, types[i].Name)
+		}
+	}
+	return names
+}

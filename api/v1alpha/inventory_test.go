@@ -1,0 +1,78 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+type inInventory struct {
+	name string
+	uid  types.UID
+}
+
+func digests(deployments ...inInventory) []string {
+	inventory := v1alpha.Inventory{}
+	for _, d := range deployments {
+		inventory.Add(types.NamespacedName{Namespace: "ns-a", Name: d.name}, d.uid)
+	}
+	return inventory.Digests()
+}
+
+func TestDigests(t *testing.T) {
+	tests := map[string]struct {
+		a, b []inInventory
+		same bool
+	}{
+		"in another order":   {[]inInventory{{"a", "1"}, {"b", "2"}}, []inInventory{{"b", "2"}, {"a", "1"}}, true},
+		"both empty":         {nil, nil, true},
+		"one less":           {[]inInventory{{"a", "1"}, {"b", "2"}}, []inInventory{{"a", "1"}}, false},
+		"another UID":        {[]inInventory{{"a", "1"}}, []inInventory{{"a", "2"}}, false},
+		"another name":       {[]inInventory{{"a", "1"}}, []inInventory{{"b", "1"}}, false},
+		"the same one twice": {[]inInventory{{"a", "1"}, {"a", "1"}}, nil, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a, b := digests(test.a...), digests(test.b...)
+			if len(a) != v1alpha.InventoryBuckets || slices.Equal(a, b) != test.same {
+				t.Errorf("digests %q and %q", a, b)
+			}
+		})
+	}
+}
+
+func TestCellStatusIsBounded(t *testing.T) {
+	var all []int32
+	for bucket := range int32(v1alpha.InventoryBuckets) {
+		all = append(all, bucket)
+	}
+	entries := make([]v1alpha.InventoryEntry, v1alpha.InventoryEntries+1)
+	for i := range entries {
+		entries[i] = v1alpha.InventoryEntry{Namespace: "ns-a", Name: fmt.Sprintf("web-%d", i)}
+	}
+	tests := map[string]struct {
+		list          []int32
+		entries       int
+		wantEntries   int
+		wantTruncated bool
+	}{
+		"nothing is listed unless it is asked for": {entries: 10},
+		"all that is asked for":                    {list: all, entries: v1alpha.InventoryEntries, wantEntries: v1alpha.InventoryEntries},
+		"more than fits":                           {list: all, entries: v1alpha.InventoryEntries + 1, wantEntries: v1alpha.InventoryEntries, wantTruncated: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			status := v1alpha.NewCellStatus(&v1alpha.Cell{Spec: v1alpha.CellSpec{List: test.list}}, slices.Clone(entries[:test.entries]))
+			if int(status.Total) != test.entries || len(status.Entries) != test.wantEntries || status.Truncated != test.wantTruncated {
+				t.Errorf("total %d, %d entries, truncated %t", status.Total, len(status.Entries), status.Truncated)
+			}
+		})
+	}
+}

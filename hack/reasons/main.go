@@ -1,0 +1,111 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command reasons writes the reference of all condition reasons, from their constants and the table of remedies.
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	constants = "api/v1alpha/conditions.go"
+	reference = "docs/reference/reasons.md"
+)
+
+const head = `# Reasons
+
+Generated from the code: every reason that a condition of the add-on has, what it means, who must act, and what to do.
+Reasons of condition ScalingActive that are not listed are those of Kubernetes' HorizontalPodAutoscaler.
+`
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "reasons:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	meanings, err := readMeanings()
+	if err != nil {
+		return err
+	}
+	out := &strings.Builder{}
+	out.WriteString(head)
+	byCondition := map[string][]v1alpha.Remedy{}
+	var conditions []string
+	for _, remedy := range v1alpha.Remedies() {
+		for _, condition := range remedy.Conditions {
+			if byCondition[condition] == nil {
+				conditions = append(conditions, condition)
+			}
+			byCondition[condition] = append(byCondition[condition], remedy)
+		}
+	}
+	slices.Sort(conditions)
+	for _, condition := range conditions {
+		fmt.Fprintf(out, "\n## %s\n\n| reason | meaning | who acts | what to do |\n| --- | --- | --- | --- |\n", condition)
+		for _, remedy := range byCondition[condition] {
+			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", remedy.Reason, meanings[remedy.Reason], remedy.Actor, remedy.Do)
+		}
+	}
+	return os.WriteFile(reference, []byte(out.String()), 0o644) //nolint:gosec // not a secret
+}
+
+// saysThat is how the comment of a constant begins.
+var saysThat = regexp.MustCompile(`^Reason\w+ (?:is the reason of \S+ )?(?:says that )?`)
+
+// readMeanings are the comments of the constants, by the value of the constant.
+func readMeanings() (map[string]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), constants, nil, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	meanings := map[string]string{}
+	for _, declaration := range file.Decls {
+		group, ok := declaration.(*ast.GenDecl)
+		if !ok || group.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range group.Specs {
+			constant, ok := spec.(*ast.ValueSpec)
+			if !ok || !strings.HasPrefix(constant.Names[0].Name, "Reason") {
+				continue
+			}
+			comment := constant.Doc.Text()
+			if comment == "" {
+				comment = group.Doc.Text()
+			}
+			value, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				return nil, fmt.Errorf("value of %s: %w", constant.Names[0].Name, err)
+			}
+			meanings[value] = sentence(comment)
+		}
+	}
+	return meanings, nil
+}
+
+// sentence is the first sentence of a comment, without the name of the constant.
+func sentence(comment string) string {
+	text := saysThat.ReplaceAllString(strings.Join(strings.Fields(comment), " "), "")
+	if first, _, more := strings.Cut(text, ". "); more {
+		text = first
+	}
+	text = strings.TrimSuffix(text, ".")
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,54 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Owns says whether a project of that name would be in a shard that this replica owns now, whether it exists or not.
+func (p *Provider) Owns(name string) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	shard := p.owned[shardOf(name, p.options.Shards)]
+	return shard != nil && shard.Err() == nil
+}
+
+// Knows says whether the watch of the Projects has seen the project of that name and UID, and not its end. That it has not
+// proves nothing: the watch may be behind, or Milo's list may be wrong. Ask Lookup then.
+func (p *Provider) Knows(name string, uid types.UID) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return uid != "" && p.known[name] == uid
+}
+
+// Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such project; an
+// error is no answer.
+func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error) {
+	project, found, err := getProject(ctx, p.root, name)
+	if err != nil || !found {
+		return "", false, err
+	}
+	return project.UID, true, nil
+}
+
+// OnChange has f called with the name of a project that is gone or was made again, and with "" when this replica has acquired
+// a shard. f must return at once.
+func (p *Provider) OnChange(f func(project string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed = append(p.changed, f)
+}
+
+// notify calls the functions of OnChange. p.mu is not held.
+func (p *Provider) notify(project string) {
+	p.mu.RLock()
+	changed := p.changed
+	p.mu.RUnlock()
+	for _, f := range changed {
+		f(project)
+	}
+}

@@ -1,0 +1,258 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// probeInterval is the time between two questions to Milo's root while it is away. They are the only requests then.
+	probeInterval = time.Second
+	// probeTimeout bounds such a question.
+	probeTimeout = 5 * time.Second
+	// firstRetry and lastRetry bound the time between requests to a control plane that does not answer although Milo's root
+	// does.
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = 2 * time.Second
+	// refusedFor is how long 401 and 403 are waited out: a Milo that has just started answers so before it knows its roles.
+	refusedFor = time.Minute
+	// spreadPerRequest and spreadMost spread the requests that have waited for Milo: 500 a second, or all of them in 5 s.
+	spreadPerRequest = 2 * time.Millisecond
+	spreadMost       = 5 * time.Second
+)
+
+// Patience has the informers of a process wait for a Milo that is away, and start as soon as it answers. A reflector that sees
+// an error waits by itself, up to a minute after a long outage, and each one on its own. So it sees none: lists and watches
+// return when they have an answer.
+//
+// While Milo's root is away, one request a second is sent to it, by one of those who wait, whatever their number. It is safe
+// for concurrent use.
+type Patience struct {
+	root  client.Reader
+	clock clock.Clock
+	log   logr.Logger
+
+	// mu guards the fields below. It is never held during a request.
+	mu sync.Mutex
+	// outage is nil while Milo's root answers.
+	outage *outage
+	// seen is when Milo's root answered last.
+	seen time.Time
+}
+
+// outage is a time in which Milo's root does not answer.
+type outage struct {
+	began time.Time
+	// over is closed at its end.
+	over chan struct{}
+	// waiting is how many requests wait for the end.
+	waiting int
+	// real is false if Milo's root answered the first question: then a request failed for another reason. It is set before over
+	// is closed.
+	real bool
+	// stop ends the questions to Milo's root.
+	stop context.CancelFunc
+}
+
+// PatienceOptions configure a Patience.
+type PatienceOptions struct {
+	// Root is the configuration for Milo's root.
+	Root *rest.Config
+	// Clock is the time between requests.
+	Clock clock.Clock
+	// Log gets the beginning and the end of an outage.
+	Log logr.Logger
+}
+
+// NewPatience makes a Patience. It sends no request before one fails.
+func NewPatience(o PatienceOptions) (*Patience, error) {
+	root, err := newRootClient(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	return &Patience{root: root, clock: o.Clock, log: o.Log}, nil
+}
+
+// newRootClient makes a client for the Projects at Milo's root, without a cache. It sends no request.
+func newRootClient(root *rest.Config) (client.Client, error) {
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("build the scheme: %w", err)
+	}
+	mapper, err := NewRESTMapper(scheme)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(root, client.Options{Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for Milo's root: %w", err)
+	}
+	return c, nil
+}
+
+// NewInformer makes an informer that waits for Milo. It is for cache.Options.
+func (p *Patience) NewInformer(source toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(&patient{source: toolscache.ToListerWatcherWithContext(source), patience: p}, example, resync, indexers)
+}
+
+// try sends a request until it is answered, gives an error that is not worth waiting for, or ctx ends.
+func (p *Patience) try(ctx context.Context, isWorthWaiting func(error) bool, send func() error) error {
+	wait := firstRetry
+	for {
+		if _, err := p.awaitRoot(ctx, false); err != nil {
+			return err
+		}
+		err := send()
+		if err == nil || ctx.Err() != nil || !isWorthWaiting(err) {
+			return err
+		}
+		waited, awaitErr := p.awaitRoot(ctx, true)
+		if awaitErr != nil {
+			return errors.Join(err, awaitErr)
+		}
+		if waited {
+			wait = firstRetry
+			continue
+		}
+		if err := p.sleep(ctx, wait/2+rand.N(wait/2)); err != nil { //nolint:gosec // jitter.
+			return err
+		}
+		wait = min(2*wait, lastRetry)
+	}
+}
+
+// awaitRoot returns when Milo's root answers, or with an error when ctx ends. doubt says that a request has just failed: then
+// the root is asked unless it answered a moment ago. waited says that Milo was away meanwhile.
+func (p *Patience) awaitRoot(ctx context.Context, doubt bool) (waited bool, err error) {
+	p.mu.Lock()
+	current := p.outage
+	if current == nil {
+		if !doubt || p.clock.Since(p.seen) < probeInterval {
+			p.mu.Unlock()
+			return false, nil
+		}
+		asking, stop := context.WithCancel(context.WithoutCancel(ctx))
+		current = &outage{began: p.clock.Now(), over: make(chan struct{}), stop: stop}
+		p.outage = current
+		go p.askUntilAnswered(asking, current)
+	}
+	current.waiting++
+	p.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		p.leave(current)
+		return true, ctx.Err()
+	case <-current.over:
+	}
+	if !current.real {
+		return false, nil
+	}
+	// The number does not change after the end.
+	spread := min(time.Duration(current.waiting)*spreadPerRequest, spreadMost)
+	return true, p.sleep(ctx, rand.N(spread)) //nolint:gosec // jitter.
+}
+
+// leave is for a request that does not wait for the end of an outage. Without anybody who waits, no questions are sent.
+func (p *Patience) leave(o *outage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.outage != o {
+		return
+	}
+	if o.waiting--; o.waiting == 0 {
+		o.stop()
+		p.outage = nil
+	}
+}
+
+// askUntilAnswered asks Milo's root until it answers, and ends the outage.
+func (p *Patience) askUntilAnswered(ctx context.Context, o *outage) {
+	defer o.stop()
+	for said := false; ; {
+		err := p.ask(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			p.end(o, said)
+			return
+		}
+		if !said {
+			said = true
+			p.log.Info("Milo's root does not answer; watches wait for it", "error", err.Error())
+		}
+		if p.sleep(ctx, probeInterval/2+rand.N(probeInterval)) != nil { //nolint:gosec // jitter.
+			return
+		}
+	}
+}
+
+// ask sends one question to Milo's root. An answer is that the Project exists or not; 401 and 403 are none, since a Milo that
+// starts answers everything so.
+func (p *Patience) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	_, _, err := getProject(ctx, p.root, probeProject)
+	return err
+}
+
+// end ends an outage.
+func (p *Patience) end(o *outage, said bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.outage != o {
+		return
+	}
+	p.outage, p.seen, o.real = nil, p.clock.Now(), said
+	close(o.over)
+	if said {
+		p.log.Info("Milo's root answers again; watches start", "after", p.seen.Sub(o.began), "watches", o.waiting)
+	}
+}
+
+func (p *Patience) sleep(ctx context.Context, duration time.Duration) error {
+	timer := p.clock.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C():
+		return nil
+	}
+}
+
+// isAway says whether an error means that Milo does not answer now: no connection, an error of the server, or 429.
+func isAway(err error) bool {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		// A reflector handles a resource version that is larger than any, which an API server has that was restored from a backup.
+		isAhead := apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+		return !isAhead && (status.Status().Code >= http.StatusInternalServerError || apierrors.IsTooManyRequests(err))
+	}
+	unsent, network := (*url.Error)(nil), net.Error(nil)
+	return errors.As(err, &unsent) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// isRefused says whether Milo does not know the caller or its role.
+func isRefused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+}
