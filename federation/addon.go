@@ -24,7 +24,7 @@ import (
 // addOnUser is the add-on at Milo. On the hub and in the cells it is a ServiceAccount.
 const addOnUser = "karmada-compute"
 
-// clientCASecret is the Secret on the host with the CA of those who call the webhooks.
+// clientCASecret is the Secret on the host with the CA of those who read metrics.
 const clientCASecret = "karmada-compute-client-ca"
 
 // addOnCommands are the commands that are installed.
@@ -244,9 +244,8 @@ func (a *AddOn) writeValues() (string, error) {
 		"webhooks": map[string]any{
 			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
 			// Changes propagate on one machine only, so that less time is enough than in production.
-			"certificates":      map[string]any{"caTrustDelay": "3s"},
-			"clientCA":          map[string]any{"secretName": clientCASecret},
-			"alwaysAllowGroups": []string{"system:masters", miloServer},
+			"certificates": map[string]any{"caTrustDelay": "8s"},
+			"clientCA":     map[string]any{"secretName": clientCASecret},
 		},
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ package federation
 import (
 	"context"
 	"fmt"
+	"syscall"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -28,6 +29,35 @@ func (a *AddOn) RestartAgent(ctx context.Context, cell string) error {
 		return fmt.Errorf("delete the agent of cell %s: %w", cell, err)
 	}
 	return a.WaitAgent(ctx, cell)
+}
+
+// KillAgent ends the process of the add-on's agent in a cell without warning and waits until it is gone. The cell's node starts
+// the container of the Pod again, as kubelet does; WaitAgent waits for that. The error is ErrNotRunning if it had ended before.
+func (a *AddOn) KillAgent(ctx context.Context, cell string) error {
+	client, err := a.cell(cell)
+	if err != nil {
+		return err
+	}
+	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("find the agent of cell %s: %w", cell, err)
+	}
+	killed := 0
+	for i := range pods.Items {
+		rec := record{Name: pods.Items[i].Name, PID: processOf(&pods.Items[i])}
+		var ended bool
+		if rec.StartTime, ended, err = processStat(rec.PID); rec.PID == 0 || err != nil || ended {
+			continue // it has ended before
+		}
+		if err := rec.stop(ctx, syscall.SIGKILL); err != nil {
+			return fmt.Errorf("kill the agent of cell %s: %w", cell, err)
+		}
+		killed++
+	}
+	if killed == 0 {
+		return fmt.Errorf("the agent of cell %s: %w", cell, ErrNotRunning)
+	}
+	return nil
 }
 
 // WaitAgent waits until the agent that Karmada brings to a cell is ready.

@@ -120,7 +120,8 @@ func (a *AddOn) Restart(ctx context.Context, i int) error {
 	return fmt.Errorf("replica %d is not one of the Deployment: start it first", i)
 }
 
-// Kill ends replica i without warning. Its Deployment replaces it; Start waits for that.
+// Kill ends replica i without warning. Its Deployment replaces it; Start waits for that. The error is ErrNotRunning if its process
+// had ended before.
 func (a *AddOn) Kill(ctx context.Context, i int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,9 +130,9 @@ func (a *AddOn) Kill(ctx context.Context, i int) error {
 	}
 	killed := a.replicas[i]
 	a.replicas[i] = replica{}
-	started, _, err := processStat(killed.pid)
-	if err != nil {
-		return fmt.Errorf("replica %d has no process: %w", i, err)
+	started, ended, err := processStat(killed.pid)
+	if killed.pid == 0 || err != nil || ended {
+		return fmt.Errorf("replica %d: %w", i, ErrNotRunning)
 	}
 	at := int64(0)
 	if err := a.deletePod(ctx, killed.pod, &at); err != nil {

@@ -19,16 +19,13 @@ import (
 const serviceRange = "10.96.0.0/16"
 
 // apiServer describes one kube-apiserver. All share one etcd, each with its own
-// prefix.
+// prefix. As with Milo, none has credentials for webhooks.
 type apiServer struct {
 	plane string // "host", "hub", "milo-root", "cell/<name>" or "project-plane/<name>"
 	port  int
 	// small disables the APIs that a plane without workloads does not need: the
 	// server starts faster and needs less memory.
 	small bool
-	// webhookUser is the user with which it authenticates to webhooks. Empty:
-	// it does not authenticate.
-	webhookUser string
 }
 
 // smallAPIs are the built-in APIs of Milo's control planes.
@@ -84,13 +81,6 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		"--profiling=false",
 	}
 	args = append(args, f.frontProxy(s.plane)...)
-	if s.webhookUser != "" {
-		config, err := f.webhookCredentials(s.webhookUser)
-		if err != nil {
-			return err
-		}
-		args = append(args, "--admission-control-config-file="+config)
-	}
 	var without []string
 	if s.plane != planeHost {
 		// It would mount a token in every Pod of an Instance, which nobody reads.
@@ -140,6 +130,8 @@ type controllerManager struct {
 	plane       string
 	port        int
 	controllers []string
+	// args are those of this plane alone.
+	args []string
 }
 
 func (f *Federation) startControllerManager(ctx context.Context, m controllerManager) error {
@@ -157,6 +149,7 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 		"--service-account-private-key-file="+private,
 		"--kube-api-qps=1000", "--kube-api-burst=2000",
 	)
+	args = append(args, m.args...)
 	return f.start(ctx, Process{
 		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.binary("kube-controller-manager"), Args: args,
 		Ready: f.httpsReady(m.port, "/healthz"), stage: stageController,

@@ -69,12 +69,23 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 	plane := planeCell + cell.Name
 	controllers := []string{
 		"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
-		"deployment-controller", "replicaset-controller", "node-lifecycle-controller",
+		"deployment-controller", "replicaset-controller", "node-lifecycle-controller", "horizontal-pod-autoscaler-controller",
 	}
 	if f.state.Host {
 		controllers = append(controllers, "root-ca-certificate-publisher-controller")
 	}
-	return f.startControllerManager(ctx, controllerManager{plane: plane, port: f.port(plane + "-kube-controller-manager"), controllers: controllers})
+	return f.startControllerManager(ctx, controllerManager{
+		plane: plane, port: f.port(plane + "-kube-controller-manager"), controllers: controllers,
+		// An autoscaler looks at a new Pod at once and acts within seconds, not minutes: nobody waits for a program to warm up.
+		//
+		// A node that was not heard of for that long has its Pods marked as not ready. A kubelet corrects that once it is heard again;
+		// kwok never does, so that an API server that was away, or slow, would leave Pods not ready for ever.
+		args: []string{
+			"--horizontal-pod-autoscaler-sync-period=3s", "--horizontal-pod-autoscaler-downscale-stabilization=5s",
+			"--horizontal-pod-autoscaler-cpu-initialization-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=1s",
+			"--node-monitor-grace-period=1h",
+		},
+	})
 }
 
 func (f *Federation) startScheduler(ctx context.Context, plane string) error {

@@ -110,20 +110,27 @@ func (f *Federation) waitMark(ctx context.Context, project string, mark *unstruc
 }
 
 func (f *Federation) miloRoot() apiServer {
-	return apiServer{plane: planeMiloRoot, port: f.port(planeMiloRoot), small: true, webhookUser: miloServer}
+	return apiServer{plane: planeMiloRoot, port: f.port(planeMiloRoot), small: true}
 }
 
-// miloServer is the user with which Milo's kube-apiservers call webhooks.
-const miloServer = "milo-apiserver"
+// miloProcess is the name of the process of Milo's router.
+const miloProcess = "milo"
+
+// StopMilo kills Milo: nobody reaches its root or a project any more. StartMilo
+// starts it again.
+func (f *Federation) StopMilo() error { return f.KillProcess(miloProcess) }
+
+// StartMilo starts Milo and waits until it serves its root.
+func (f *Federation) StartMilo(ctx context.Context) error {
+	return f.start(ctx, Process{
+		Name: miloProcess, Path: f.ownBinary(), Args: []string{"milo", "--folder=" + f.folder},
+		Ready: f.httpsReady(f.port(planeMilo), "/stand-in/readyz"), stage: stageRouter,
+	})
+}
 
 // startMilo starts Milo's router and creates the projects.
 func (f *Federation) startMilo(ctx context.Context, projects []string) error {
-	port := f.port(planeMilo)
-	err := f.start(ctx, Process{
-		Name: "milo", Path: f.ownBinary(), Args: []string{"milo", "--folder=" + f.folder},
-		Ready: f.httpsReady(port, "/stand-in/readyz"), stage: stageRouter,
-	})
-	if err != nil {
+	if err := f.StartMilo(ctx); err != nil {
 		return err
 	}
 	client, err := f.plane(planeMilo)
@@ -172,12 +179,24 @@ func (f *Federation) ServeMilo(ctx context.Context, log *slog.Logger) error {
 		Root:       root,
 		FrontProxy: rest.TLSClientConfig{CAFile: f.pki.caFile(), CertFile: proxyCert, KeyFile: proxyKey},
 		Planes:     planes,
+		Restarted:  f.servesProjects(),
 		Log:        log,
 	})
 	// A process that is being started must be recorded or stopped before this
 	// one ends: nothing else could find it.
 	planes.pending.Wait()
 	return err
+}
+
+// servesProjects says whether the control plane of any project runs, as it does
+// when Milo's router is restarted.
+func (f *Federation) servesProjects() bool {
+	for _, process := range f.Status() {
+		if strings.HasPrefix(process.Name, planeName(planeProjectDirect)) && process.Running {
+			return true
+		}
+	}
+	return false
 }
 
 // projectPlane is the stored state of a project's control plane.
@@ -227,7 +246,7 @@ func (p *projectPlanes) start(ctx context.Context, project string) error {
 		return err
 	}
 	if !f.isRunning(apiServerName(name)) {
-		if err := f.startAPIServer(ctx, apiServer{plane: name, port: plane.Port, small: true, webhookUser: miloServer}); err != nil {
+		if err := f.startAPIServer(ctx, apiServer{plane: name, port: plane.Port, small: true}); err != nil {
 			return err
 		}
 		client, err := f.plane(name)

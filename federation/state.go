@@ -26,8 +26,9 @@ type Federation struct {
 	progress *progress
 
 	stateMu sync.RWMutex // guards Cells and Ports of state
-	mu      sync.Mutex   // guards starting and stopping of one process name
-	running map[string]*exit
+	mu      sync.Mutex   // guards starting and stopping of one process name, and started
+	// started are the processes that this handle has started, by name.
+	started map[string]Process
 }
 
 // state describes a federation. It is written before the first process starts;
@@ -54,7 +55,7 @@ var ErrRunning = errors.New("a federation is running in this folder: stop it fir
 // create prepares the folder of a new federation. It removes what an earlier,
 // stopped federation left in the same folder, except built binaries.
 func create(o Options, binaries map[string]string, karmada string, p *progress) (*Federation, error) {
-	f := &Federation{folder: o.Folder, pki: &pki{folder: filepath.Join(o.Folder, "pki")}, progress: p, running: map[string]*exit{}}
+	f := &Federation{folder: o.Folder, pki: &pki{folder: filepath.Join(o.Folder, "pki")}, progress: p}
 	if slices.ContainsFunc(f.Status(), func(s ProcessStatus) bool { return s.Running }) {
 		return nil, fmt.Errorf("%s: %w", o.Folder, ErrRunning)
 	}
@@ -132,7 +133,7 @@ func Open(folder string) (*Federation, error) {
 	}
 	f := &Federation{
 		folder: absolute, pki: &pki{folder: filepath.Join(absolute, "pki")},
-		progress: newProgress(io.Discard), running: map[string]*exit{},
+		progress: newProgress(io.Discard),
 	}
 	if err := readJSON(f.stateFile(), &f.state); err != nil {
 		return nil, fmt.Errorf("no federation in %s: %w", absolute, err)

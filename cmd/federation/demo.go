@@ -58,9 +58,8 @@ type demo struct {
 	folder string
 	keep   bool
 
-	federation *federation.Federation
-	clients    map[[2]string]client.WithWatch
-	log        io.Closer
+	planeClients
+	log io.Closer
 	// hubNamespace is the namespace on the hub and in the cells for the objects of the project's namespace.
 	hubNamespace string
 	// running are the counts while the Workload ran, which are shown beside those after its deletion.
@@ -77,7 +76,7 @@ func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error
 	}
 	d := &demo{
 		screen: newScreen(out, time.Now()), folder: folder, keep: keep,
-		clients: map[[2]string]client.WithWatch{},
+		planeClients: planeClients{clients: map[[2]string]client.WithWatch{}},
 	}
 	err := d.run(ctx)
 	stopped, stopErr := d.stop(ctx, err)

@@ -41,7 +41,7 @@ func (d *demo) watchProject(ctx context.Context) (*projectWatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme, err := demoScheme()
+	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
 	}

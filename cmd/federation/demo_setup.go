@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	_ "embed" // the sample Workload
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,19 +13,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/klog/v2"
@@ -68,46 +61,12 @@ func sampleWorkload() (*v1alpha.Workload, error) {
 func logTo(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the demo's log: %w", err)
+		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	log := slog.New(slog.NewTextHandler(file, nil))
 	klog.SetSlogLogger(log)
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	return file, nil
-}
-
-func demoScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1alpha.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("build the scheme: %w", err)
-		}
-	}
-	return scheme, nil
-}
-
-// client returns a user's client of a plane. It is created on first use.
-func (d *demo) client(plane, user string) (client.WithWatch, error) {
-	key := [2]string{plane, user}
-	if c, ok := d.clients[key]; ok {
-		return c, nil
-	}
-	config, err := d.federation.Config(plane, user)
-	if err != nil {
-		return nil, err
-	}
-	scheme, err := demoScheme()
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("create a client of %s for %s: %w", user, plane, err)
-	}
-	d.clients[key] = c
-	return c, nil
 }
 
 // makeProject creates the project, its locations and the consumer's access.
@@ -140,7 +99,11 @@ func (d *demo) makeProject(ctx context.Context) error {
 	if err := d.readHubNamespace(ctx, admin); err != nil {
 		return err
 	}
-	return d.waitForAccess(ctx)
+	if err := d.waitForAccess(ctx, project); err != nil {
+		return err
+	}
+	d.screen.line("  user %s may write Workloads in it", consumer)
+	return nil
 }
 
 func newProject() *unstructured.Unstructured {
@@ -239,35 +202,5 @@ func (d *demo) readHubNamespace(ctx context.Context, admin client.Client) error 
 		return fmt.Errorf("read the project's namespace: %w", err)
 	}
 	d.hubNamespace = v1alpha.HubNamespace(string(object.UID))
-	return nil
-}
-
-// waitForAccess waits until the consumer's access is copied from Milo's root to the project. It polls, because until then
-// the consumer may not watch anything.
-func (d *demo) waitForAccess(ctx context.Context) error {
-	c, err := d.client(project, consumer)
-	if err != nil {
-		return err
-	}
-	var last error
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		for _, list := range []client.ObjectList{
-			&v1alpha.WorkloadList{}, &v1alpha.WorkloadDeploymentList{}, &v1alpha.InstanceList{},
-		} {
-			err := c.List(ctx, list, client.InNamespace(namespace))
-			if apierrors.IsForbidden(err) {
-				last = err
-				return false, nil
-			}
-			if err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	})
-	if err != nil {
-		return fmt.Errorf("wait until user %s has access to the project: %w", consumer, errors.Join(err, last))
-	}
-	d.screen.line("  user %s may write Workloads in it", consumer)
 	return nil
 }

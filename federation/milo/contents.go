@@ -14,7 +14,9 @@ import (
 )
 
 // deleteContents deletes every object of the given kinds and every namespace
-// that is not kept, and returns how many are still there.
+// that is not kept, and returns how many are still there. What a finalizer keeps
+// in namespace default does not count: Milo does not wait for it, and it comes
+// back with a later project of that name.
 func deleteContents(ctx context.Context, from *plane, kinds []schema.GroupVersionResource) (int, error) {
 	left := 0
 	for _, resource := range kinds {
@@ -32,7 +34,7 @@ func deleteContents(ctx context.Context, from *plane, kinds []schema.GroupVersio
 }
 
 // deleteAll deletes every chosen object that is not being deleted yet, and
-// returns how many chosen objects there were.
+// returns how many chosen objects there were outside of namespace default.
 func deleteAll(ctx context.Context, from *plane, resource schema.GroupVersionResource, chosen func(name string) bool) (int, error) {
 	objects, err := from.objects.Resource(resource).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
@@ -47,7 +49,9 @@ func deleteAll(ctx context.Context, from *plane, resource schema.GroupVersionRes
 		if !chosen(object.GetName()) {
 			continue
 		}
-		left++
+		if object.GetNamespace() != metav1.NamespaceDefault {
+			left++
+		}
 		if object.GetDeletionTimestamp() != nil {
 			continue
 		}

@@ -5,7 +5,14 @@
 // front of real kube-apiservers, one for Milo's root and one per project, and a
 // controller of Milo's Projects.
 //
-// Known differences from Milo: a request to a project that does not exist gets
+// As Milo, it does not wait for objects with finalizers in namespace default when
+// a project is deleted, it lets extras at the root pass as who impersonates sets
+// them, and after a restart it refuses requests for a while and closes watches
+// that resume. Its quota is package ledger; a claim of a resource type that is not
+// registered at the root is refused.
+//
+// Known differences from Milo: its root may be
+// down while projects are served, a request to a project that does not exist gets
 // 404 (Milo answers 200 and an empty list), and a user who impersonates in a
 // project needs permission to impersonate the three parent extras, because they
 // are sent as impersonation headers.

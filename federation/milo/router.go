@@ -32,6 +32,8 @@ type directory interface {
 	backend(ctx context.Context, project string) (*backend, error)
 	// hangs reports whether a user's requests to a project are not answered.
 	hangs(project, user string) bool
+	// registered reports whether quota of a resource type may be claimed.
+	registered(ctx context.Context, resourceType string) (bool, error)
 }
 
 // HangAnnotation on a Project names a user whose requests to the project's
@@ -49,7 +51,9 @@ type router struct {
 	root     *backend
 	projects directory
 	ready    func() bool
-	log      *slog.Logger
+	// restart is nil unless Milo was there before.
+	restart *restart
+	log     *slog.Logger
 }
 
 // ServeHTTP answers or forwards one request.
@@ -61,6 +65,15 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, ok := callerOf(r.TLS)
 	if !ok {
 		rt.refuse(w, apierrors.NewUnauthorized("a client certificate with a common name is required"))
+		return
+	}
+	if refusal := rt.restart.refusal(who); refusal != nil {
+		rt.refuse(w, refusal)
+		return
+	}
+	if rt.restart.closes(r, who.user) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
 		return
 	}
 	project, length, ok := splitPath(r.URL.EscapedPath())
@@ -97,6 +110,10 @@ func (rt *router) toProject(w http.ResponseWriter, r *http.Request, id identity)
 		rt.log.Error("project cannot be looked up", "project", id.project, "error", err)
 		rt.refuse(w, apierrors.NewServiceUnavailable("project "+strconv.Quote(id.project)+" cannot be looked up at Milo's root"))
 	default:
+		if refusal := rt.refuseClaim(r, id); refusal != nil {
+			rt.refuse(w, refusal)
+			return
+		}
 		rt.forward(w, r, to, id)
 	}
 }

@@ -58,6 +58,10 @@ func (f *fixture) backend(_ context.Context, project string) (*backend, error) {
 	}
 }
 
+func (f *fixture) registered(_ context.Context, resourceType string) (bool, error) {
+	return resourceType == "example.com/registered", nil
+}
+
 func (f *fixture) hangs(project, user string) bool { return project == "north" && user == f.held }
 
 func newFixture(t *testing.T) *fixture {

@@ -44,6 +44,9 @@ type Options struct {
 	FrontProxy rest.TLSClientConfig
 	// Planes starts projects.
 	Planes Planes
+	// Restarted says that Milo was there before: then it does not answer as it
+	// should at first.
+	Restarted bool
 	// Log receives log messages. Nil: nothing is logged.
 	Log *slog.Logger
 }
@@ -88,6 +91,9 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	ps := newProjects(root, o, clock.RealClock{})
 	rt := &router{root: rootBackend, projects: ps, ready: ps.ready.Load, log: o.Log}
+	if o.Restarted {
+		rt.restart = newRestart(clock.RealClock{})
+	}
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHTTP(ctx, tls.NewListener(listener, tlsConfig), rt, o.Log) })

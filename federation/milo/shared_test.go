@@ -130,7 +130,8 @@ func TestEmbeddedCRDs(t *testing.T) {
 	}
 	want := map[string]bool{
 		"projects.resourcemanager.miloapis.com": true, "locationbindings.networking.datumapis.com": true,
-		"resourcegrants.quota.miloapis.com": true,
+		"resourcegrants.quota.miloapis.com": true, "resourceclaims.quota.miloapis.com": true, "allowancebuckets.quota.miloapis.com": true,
+		"resourceregistrations.quota.miloapis.com": true,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/karmada-compute/karmada-compute/federation/milo/ledger"
 )
 
 const (
@@ -204,6 +207,8 @@ func (w *worker) serve(ctx context.Context, _ *unstructured.Unstructured) (time.
 	}
 	w.serving.Store(w.front)
 	w.log.Info("project is served")
+	claims := &ledger.Ledger{Objects: w.plane.objects, Project: w.name, Clock: clock.RealClock{}, Log: w.log}
+	w.running.Go(func() { claims.Run(ctx) })
 	return 0, nil
 }
 

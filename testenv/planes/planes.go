@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
@@ -32,6 +33,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -143,18 +145,26 @@ func (s *connection) start(t testing.TB) error {
 	if err != nil {
 		return err
 	}
+	quotaCRDs, err := quotaCRDs(context.Background())
+	if err != nil {
+		return err
+	}
 	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{
-		Paths: crds, CRDs: []*apiextensionsv1.CustomResourceDefinition{clusterCRD()}, ErrorIfPathMissing: true,
+		Paths: append(crds, quotaCRDs...), CRDs: []*apiextensionsv1.CustomResourceDefinition{clusterCRD()}, ErrorIfPathMissing: true,
+		MaxTime: crdPatience,
 	}); err != nil {
 		return fmt.Errorf("install the kinds of Karmada: %w", err)
 	}
-	scheme := testenv.Scheme(t, v1alpha.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
+	scheme := testenv.Scheme(t, v1alpha.AddToScheme, quota.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
 	if s.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
 	s.cluster, err = cluster.New(config, func(o *cluster.Options) { o.Scheme = scheme })
 	return err
 }
+
+// crdPatience is how long an API server may take to serve the kinds, on a busy machine.
+const crdPatience = 2 * time.Minute
 
 // karmadaCRDs are the files of the kinds that Karmada installs on its hub and that the add-on uses.
 func karmadaCRDs(ctx context.Context) ([]string, error) {
@@ -167,6 +177,19 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
 	} {
 		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", filepath.FromSlash(file)))
+	}
+	return files, nil
+}
+
+// quotaCRDs are the files of the kinds of Milo's quota that the add-on uses.
+func quotaCRDs(ctx context.Context) ([]string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the module of the add-on: %w", err)
+	}
+	var files []string
+	for _, kind := range []string{"resourcegrants", "resourceclaims", "allowancebuckets"} {
+		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "federation", "milo", "crds", "quota.miloapis.com_"+kind+".yaml"))
 	}
 	return files, nil
 }

@@ -1,0 +1,52 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// ErrNotRunning says that what should be killed has ended before.
+var ErrNotRunning = errors.New("it is not running")
+
+// StartAgain starts a process that has ended, with the arguments with which this Federation started it before, and waits until
+// it is ready. It is no error if it is running. As a kubelet does, it starts a process again that ends before it is ready, for
+// example because its API server is away, until ctx ends or three minutes have passed.
+func (f *Federation) StartAgain(ctx context.Context, name string) error {
+	f.mu.Lock()
+	p, ok := f.started[name]
+	f.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("process %q was not started by this program", name)
+	}
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, restartInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		if f.isRunning(name) {
+			return true, nil
+		}
+		last = f.StartProcess(ctx, p)
+		return last == nil, nil
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("start %s again: %w", name, err), last)
+	}
+	return nil
+}
+
+// Processes returns the names of the processes that StartAgain can start, in order.
+func (f *Federation) Processes() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var names []string
+	for name := range f.started {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
