@@ -18,7 +18,7 @@ import (
 )
 
 func (f *fixture) deployments() *deployments.Reconciler {
-	return &deployments.Reconciler{Client: f.cached, Recorder: f.recorder}
+	return &deployments.Reconciler{Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder}
 }
 
 func TestDeploymentsReconcile(t *testing.T) {
@@ -108,7 +108,7 @@ func TestDeploymentsReconcile(t *testing.T) {
 
 func TestDeploymentsCreateWholeInstances(t *testing.T) {
 	f := newFixture(t)
-	deployment := f.deployment(1, needing("settings"), granted("web-0"))
+	deployment := f.deployment(1, needing("settings"), granted(0))
 	f.reconcile(f.deployments(), "web")
 	instance := f.storedInstance("web-0")
 	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)

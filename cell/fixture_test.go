@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,6 +50,8 @@ func selected(item runtime.Object, object metav1.Object) bool {
 	switch item.(type) {
 	case *corev1.Pod:
 		return object.GetLabels()[v1alpha.LabelDeploymentName] != ""
+	case *networkingv1.NetworkPolicy:
+		return object.GetLabels()[v1alpha.LabelManagedBy] == v1alpha.ManagedByCell
 	case *metav1.PartialObjectMetadata:
 		return object.GetLabels()[v1alpha.LabelProject] != ""
 	}
@@ -99,10 +102,10 @@ func needing(name string) func(*v1alpha.WorkloadDeployment) {
 	}
 }
 
-// granted lets the quota of the deployment be granted to these Instances alone.
-func granted(instances ...string) func(*v1alpha.WorkloadDeployment) {
+// granted lets the quota of the deployment be granted to the Instances at these indices alone.
+func granted(indices ...int) func(*v1alpha.WorkloadDeployment) {
 	return func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: instances}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges(indices)}
 	}
 }
 

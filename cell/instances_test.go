@@ -54,11 +54,11 @@ func TestInstancesReconcile(t *testing.T) {
 			wantQuota: v1alpha.ReasonQuotaDisabled,
 		},
 		"quota is not granted": {
-			given:     func(f *fixture) { f.instance(f.deployment(1, granted("web-1")), 0, gated("Quota")) },
+			given:     func(f *fixture) { f.instance(f.deployment(1, granted(1)), 0, gated("Quota")) },
 			wantGates: []string{"Quota"}, wantQuota: "-" + v1alpha.ReasonPendingEvaluation,
 		},
 		"quota is granted": {
-			given:     func(f *fixture) { f.instance(f.deployment(1, granted("web-0")), 0, gated("Network", "Quota")) },
+			given:     func(f *fixture) { f.instance(f.deployment(1, granted(0)), 0, gated("Network", "Quota")) },
 			wantGates: []string{"Network"}, wantQuota: v1alpha.ReasonQuotaAvailable,
 		},
 		"a grant that is taken back sets no gate": {
@@ -86,7 +86,7 @@ func TestInstancesReconcile(t *testing.T) {
 		"both gates are lifted": {
 			given: func(f *fixture) {
 				f.sent("settings")
-				f.instance(f.deployment(1, needing("settings"), granted("web-0")), 0, gated("Quota", "ReferencedData"))
+				f.instance(f.deployment(1, needing("settings"), granted(0)), 0, gated("Quota", "ReferencedData"))
 			},
 			wantQuota: v1alpha.ReasonQuotaAvailable, wantData: v1alpha.ReasonReferencedDataPresent,
 		},
@@ -158,7 +158,7 @@ func TestInstancesWriteOnlyWhatDiffers(t *testing.T) {
 	settled := f.gates()
 	settled.Client = f.readOnly()
 	f.reconcile(settled, "web-0")
-	deployment.Spec.Quota.GrantedInstances = []string{"web-0"}
+	deployment.Spec.Quota.Granted = v1alpha.IndexRanges([]int{0})
 	f.update(deployment)
 	f.reconcile(f.gates(), "web-0")
 	later := f.storedInstance("web-0")
@@ -191,7 +191,7 @@ func TestInstancesRaces(t *testing.T) {
 	}{
 		"another gate is lifted meanwhile": {
 			given: func(f *fixture) func() {
-				instance := f.instance(f.deployment(1, granted("web-0")), 0, gated("Network", "Quota"))
+				instance := f.instance(f.deployment(1, granted(0)), 0, gated("Network", "Quota"))
 				return func() {
 					instance.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: "Quota"}}
 					f.update(instance)

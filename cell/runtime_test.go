@@ -4,6 +4,7 @@
 package cell_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -18,15 +19,17 @@ import (
 )
 
 func (f *fixture) runtime() *runtime.Reconciler {
-	return &runtime.Reconciler{Client: f.cached, APIReader: f.direct, Recorder: f.recorder, Clock: f.clock}
+	return &runtime.Reconciler{Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder, Clock: f.clock}
 }
 
 // pod creates the Pod of an Instance by hand.
 func (f *fixture) pod(instance *v1alpha.Instance, changes ...func(*corev1.Pod)) *corev1.Pod {
 	f.t.Helper()
+	labels := maps.Clone(instance.Labels)
+	labels[v1alpha.LabelTemplateHash] = instance.TemplateHash()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: f.namespace, Name: instance.Name, Labels: instance.Labels,
+			Namespace: f.namespace, Name: instance.Name, Labels: labels,
 			OwnerReferences: []metav1.OwnerReference{instance.ControllerReference()},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "example.com/app"}}},
@@ -108,6 +111,12 @@ func TestRuntimeReconcile(t *testing.T) {
 			},
 			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError this cell runs sandboxes only",
 		},
+		"a class that the cell does not serve is said": {
+			given: func(f *fixture) {
+				f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Spec.Runtime.Class = "isolated" })
+			},
+			wantReady: "-" + v1alpha.ReasonRuntimeClassNotServed, wantEvent: "Warning RuntimeClassNotServed this cell does not serve spec.runtime.class",
+		},
 		"an invalid Pod is reported and not tried again": {
 			given: func(f *fixture) {
 				f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Spec.Runtime.Sandbox.Containers[0].Image = " " })
@@ -132,7 +141,7 @@ func TestRuntimeReconcile(t *testing.T) {
 			given:   func(f *fixture) { f.setPod(f.pod(f.instance(f.deployment(1), 0)), readyPod("10.0.0.1")) },
 			wantPod: true, wantReady: v1alpha.ReasonAvailable,
 		},
-		"the Pod of an earlier Instance of the name is waited for": {
+		"the Pod of an earlier Instance of the name, which is gone, is deleted": {
 			given: func(f *fixture) {
 				deployment := f.deployment(1)
 				earlier := f.instance(deployment, 0)
@@ -140,7 +149,28 @@ func TestRuntimeReconcile(t *testing.T) {
 				f.remove(earlier)
 				f.instance(deployment, 0)
 			},
+			wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: time.Second, wantEvent: "Warning ControllerGone deleted: its controller, Instance web-0",
+		},
+		"the Pod of an earlier Instance of the name that is being deleted is waited for": {
+			given: func(f *fixture) {
+				deployment := f.deployment(1)
+				earlier := f.instance(deployment, 0)
+				f.beginDeletion(f.pod(earlier, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/held"} }))
+				f.remove(earlier)
+				f.instance(deployment, 0)
+			},
 			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: 10 * time.Second,
+		},
+		"the Pod of another Instance that has the name stays": {
+			given: func(f *fixture) {
+				deployment := f.deployment(1)
+				other := f.instance(deployment, 1)
+				f.pod(f.instance(deployment, 0), func(p *corev1.Pod) {
+					p.OwnerReferences = []metav1.OwnerReference{other.ControllerReference()}
+				})
+			},
+			wantPod: true, wantReady: "-" + v1alpha.ReasonConfigurationError, wantRequeue: 10 * time.Second,
+			wantEvent: "Warning ConfigurationError a Pod web-0 exists that is not of this Instance",
 		},
 		"a Pod of somebody else that has the name is reported": {
 			given: func(f *fixture) {
@@ -269,5 +299,45 @@ func TestRuntimeRecordsTroubleOnce(t *testing.T) {
 		pod = f.setPod(pod, step.status)
 		f.reconcile(f.runtime(), "web-0")
 		f.wantEvent(step.wantEvent)
+	}
+}
+
+// TestInstancesWithoutASize have that of their deployment: they were created before sizes were recorded in them.
+func TestInstancesWithoutASize(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(2, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.InstanceTypeResources = corev1.ResourceList{corev1.ResourceCPU: quantity("2")}
+	})
+	f.instance(deployment, 0)
+	f.instance(deployment, 1, func(i *v1alpha.Instance) {
+		i.Spec.Controller.InstanceTypeResources = corev1.ResourceList{corev1.ResourceCPU: quantity("1")}
+	})
+	for name, want := range map[string]string{"web-0": "2", "web-1": "1"} {
+		f.reconcile(f.runtime(), name)
+		if got := f.storedPod(name).Spec.Containers[0].Resources.Limits.Cpu().String(); got != want {
+			t.Errorf("Pod %s is limited to %s CPU, want %s", name, got, want)
+		}
+	}
+}
+
+// TestPodsStartBehindAPolicy: the first Pod of a namespace is there after the policy that keeps others away.
+func TestPodsStartBehindAPolicy(t *testing.T) {
+	f := newFixture(t)
+	f.forbid("pods")
+	instance := f.instance(f.deployment(1), 0)
+	f.reconcile(f.runtime(), instance.Name)
+	if f.storedPod(instance.Name) != nil || len(f.policies()) != 1 {
+		t.Errorf("policies %v", f.policies())
+	}
+}
+
+// TestPodsOfAnEarlierVersion get the label by which the rules of their template select them.
+func TestPodsOfAnEarlierVersion(t *testing.T) {
+	g := newFixture(t)
+	earlier := g.instance(g.deployment(1), 0)
+	g.pod(earlier, func(p *corev1.Pod) { delete(p.Labels, v1alpha.LabelTemplateHash) })
+	g.reconcile(g.runtime(), earlier.Name)
+	if got := g.storedPod(earlier.Name).Labels[v1alpha.LabelTemplateHash]; got != earlier.TemplateHash() {
+		t.Errorf("the Pod has the hash %q", got)
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/utils/clock"
@@ -18,26 +21,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/audit"
+	"github.com/karmada-compute/karmada-compute/cell/autoscaler"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
 	"github.com/karmada-compute/karmada-compute/cell/instances"
+	"github.com/karmada-compute/karmada-compute/cell/inventory"
+	"github.com/karmada-compute/karmada-compute/cell/isolation"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
+	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/transforms"
 )
 
 // Options configure the controllers.
 type Options struct {
+	// Runtime is how this cell runs Pods.
+	Runtime runtime.Settings
 	// Concurrency is how many objects each controller reconciles at the same time.
 	Concurrency int
 	// Clock gives conditions their transition times and paces writes.
-	Clock clock.PassiveClock
+	Clock clock.Clock
+	// AuditInterval is the time between two searches for what the garbage collector has missed.
+	AuditInterval time.Duration
+	// Registerer gets the metrics.
+	Registerer prometheus.Registerer
 }
+
+// confirmAfter is how long something must be without its controller before the audit removes it.
+const confirmAfter = 20 * time.Second
 
 // reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is retried.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to what the controllers read: Pods of Instances, and ConfigMaps and Secrets that the hub has
+// CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers of deployments, their own
+// NetworkPolicies, and ConfigMaps and Secrets that the hub has
 // sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
@@ -48,11 +66,14 @@ func CacheOptions() (cache.Options, error) {
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("select what the hub has sent: %w", err)
 	}
+	own := labels.SelectorFromSet(labels.Set{v1alpha.LabelManagedBy: v1alpha.ManagedByCell})
 	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: transforms.StripAnnotations()}
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}: {Label: labels.NewSelector().Add(*ofDeployment)},
+			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment)},
+			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
+			&networkingv1.NetworkPolicy{}:            {Label: own},
 			// Controllers cache only the metadata of these.
 			&corev1.ConfigMap{}: sent,
 			&corev1.Secret{}:    sent,
@@ -67,17 +88,35 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}
 	options := controller.Options{MaxConcurrentReconciles: o.Concurrency, ReconciliationTimeout: reconcileTimeout}
 	recorder := mgr.GetEventRecorder("karmada-compute-cell")
+	keeper, err := strays.New(strays.Options{
+		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: recorder, Registerer: o.Registerer,
+	})
+	if err != nil {
+		return err
+	}
 	for _, controller := range []interface {
 		Register(mgr ctrl.Manager, options controller.Options) error
 	}{
-		&deployments.Reconciler{Client: mgr.GetClient(), Recorder: recorder},
+		&deployments.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder},
+		&autoscaler.Reconciler{Client: mgr.GetClient()},
 		&instances.Reconciler{Client: mgr.GetClient(), Clock: o.Clock},
-		&runtime.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: recorder, Clock: o.Clock},
+		&isolation.Reconciler{Client: mgr.GetClient()},
+		&runtime.Reconciler{
+			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime, Clock: o.Clock,
+		},
 		rollup.New(mgr.GetClient(), o.Clock),
+		inventory.New(mgr.GetClient(), o.Clock),
 	} {
 		if err := controller.Register(mgr, options); err != nil {
 			return fmt.Errorf("register a controller of the cell: %w", err)
 		}
 	}
-	return nil
+	auditor, err := audit.New(audit.Options{
+		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Interval: o.AuditInterval, Confirm: confirmAfter,
+		Clock: o.Clock, Registerer: o.Registerer,
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Add(auditor)
 }

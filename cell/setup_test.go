@@ -7,7 +7,9 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -40,7 +42,9 @@ func (f *fixture) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if err := cell.Setup(mgr, cell.Options{Concurrency: 2, Clock: clock.RealClock{}}); err != nil {
+	if err := cell.Setup(mgr, cell.Options{
+		Concurrency: 2, Clock: clock.RealClock{}, AuditInterval: time.Minute, Registerer: prometheus.NewRegistry(),
+	}); err != nil {
 		f.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(f.t.Context())
@@ -116,7 +120,7 @@ func (f *fixture) reports(replicas int32, ips ...string) {
 func TestSetup(t *testing.T) {
 	f := newFixture(t)
 	f.start()
-	f.deployment(2, needing("settings"), granted("web-0"))
+	f.deployment(2, needing("settings"), granted(0))
 	f.eventually("web-0 waits for its data alone", f.held("web-0", "ReferencedData"))
 
 	f.sent("settings")
@@ -124,12 +128,20 @@ func TestSetup(t *testing.T) {
 	f.eventually("web-1 follows a Ready web-0 and waits for quota alone", f.held("web-1", "Quota"))
 	f.reports(2, "10.0.0.1")
 
-	f.changeDeployment(granted("web-0", "web-1"))
+	f.changeDeployment(granted(0, 1))
 	f.runs("web-1", "10.0.0.2", nil)
 	f.reports(2, "10.0.0.1", "10.0.0.2")
 
 	f.remove(first)
 	f.runs("web-0", "10.0.0.3", first)
+	f.reports(2, "10.0.0.3", "10.0.0.2")
+
+	f.changeDeployment(suspended)
+	f.eventually("the Pods are gone", func(context.Context) bool { return f.storedPod("web-0") == nil && f.storedPod("web-1") == nil })
+	f.reports(2)
+	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Suspended = false })
+	f.runs("web-0", "10.0.0.3", nil)
+	f.runs("web-1", "10.0.0.2", nil)
 	f.reports(2, "10.0.0.3", "10.0.0.2")
 
 	f.changeDeployment(needing("later"))

@@ -12,16 +12,28 @@ package access
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instances,verbs=create;delete;get;list;patch;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instances/status,verbs=get;patch
 
-// Pods are created and deleted, never changed.
-// +kubebuilder:rbac:groups="",resources=pods,verbs=create;delete;get;list;watch
+// Cells are created by Karmada. Their status is the inventory.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=cells,verbs=get;list;watch
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=cells/status,verbs=patch
+
+// Hub namespaces in which nothing is left are reported.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list
+
+// Pods are created and deleted, and patched to label those that an earlier version has created.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=create;delete;get;list;patch;watch
+
+// NetworkPolicies keep the projects apart.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete;get;list;patch;watch
+
+// Autoscalers of WorkloadDeployments that are scaled by metrics.
+// +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=create;delete;get;list;patch;watch
 
 // The controllers watch the metadata of the ConfigMaps and Secrets that the hub has sent. A rule cannot be limited to
 // metadata.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list;watch
 
-// Events that a user must act on. The core group is for those of leader election.
+// Events that a user must act on.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
 // The Lease of leader election.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-compute-system,verbs=create;get;update

@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/cell/strays"
 )
 
 // FieldManager is the field manager of this controller.
@@ -27,6 +28,10 @@ const FieldManager apply.FieldManager = "karmada-compute-cell-deployments"
 type Reconciler struct {
 	// Client reads from the cache and writes to the cell.
 	Client client.Client
+	// APIReader reads Instances that have the name of another one.
+	APIReader client.Reader
+	// Strays adopts or deletes Instances of an earlier WorkloadDeployment of the same name.
+	Strays *strays.Keeper
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder events.EventRecorder
 }

@@ -4,8 +4,6 @@
 package deployments
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -14,13 +12,17 @@ import (
 // newTarget is the target of deployment. hash is the hash of its template, and dataReady says whether the data that the
 // template needs is in the cell.
 func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bool) *target {
+	size := deployment.QuotaSize()
 	return &target{
-		name:     deployment.Name,
-		indices:  deployment.InstanceIndices(),
-		hash:     hash,
-		parallel: deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
+		name:      deployment.Name,
+		indices:   deployment.InstanceIndices(),
+		hash:      hash,
+		workload:  string(deployment.Spec.WorkloadRef.UID),
+		parallel:  deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
+		suspended: deployment.Spec.Suspended,
 		startable: func(name string) bool {
-			return dataReady && (deployment.Spec.Quota == nil || slices.Contains(deployment.Spec.Quota.GrantedInstances, name))
+			index, _ := v1alpha.InstanceIndex(deployment.Name, name)
+			return dataReady && deployment.QuotaGrants(index, size)
 		},
 	}
 }
@@ -39,7 +41,10 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 		Spec: template.Spec,
 	}
 	instance.Spec.Location = &v1alpha.LocationReference{Name: v1alpha.CityLabel(deployment.Spec.CityCode)}
-	instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: hash, SchedulingGates: desiredGates(deployment)}
+	instance.Spec.Controller = &v1alpha.InstanceController{
+		TemplateHash: hash, SchedulingGates: desiredGates(deployment),
+		InstanceTypeResources: deployment.Spec.InstanceTypeResources.DeepCopy(),
+	}
 	return instance
 }
 

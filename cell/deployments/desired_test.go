@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -45,7 +46,7 @@ func TestDesiredInstance(t *testing.T) {
 		"no quota, no gate": {func(*v1alpha.WorkloadDeployment) {}, "project-uid", nil},
 		"a quota puts the gate, even where it is granted already": {
 			func(d *v1alpha.WorkloadDeployment) {
-				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-main-dfw-1"}}
+				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{1})}
 			},
 			"project-uid",
 			[]v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
@@ -69,6 +70,7 @@ func TestDesiredInstance(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := deployment()
+			d.Spec.InstanceTypeResources = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
 			test.change(d)
 			got := desiredInstance(d, 1, "hash")
 			wantLabels := map[string]string{
@@ -84,8 +86,10 @@ func TestDesiredInstance(t *testing.T) {
 			if owner == nil || owner.UID != "cell-uid" || owner.Kind != "WorkloadDeployment" || !*owner.BlockOwnerDeletion {
 				t.Errorf("owner %+v", owner)
 			}
-			if got.Spec.Location.Name != "dfw" || got.Spec.Controller.TemplateHash != "hash" ||
-				!equality.Semantic.DeepEqual(got.Spec.Controller.SchedulingGates, test.wantGates) {
+			wantController := &v1alpha.InstanceController{
+				TemplateHash: "hash", SchedulingGates: test.wantGates, InstanceTypeResources: d.Spec.InstanceTypeResources,
+			}
+			if got.Spec.Location.Name != "dfw" || !equality.Semantic.DeepEqual(got.Spec.Controller, wantController) {
 				t.Errorf("location %+v, controller %+v", got.Spec.Location, got.Spec.Controller)
 			}
 			if d.Spec.Template.Labels[v1alpha.LabelCityCode] != "forged" || d.Spec.Template.Spec.Controller != nil {
@@ -100,7 +104,7 @@ func TestNewTarget(t *testing.T) {
 	if got := newTarget(d, "h", true); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
-	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-main-dfw-1"}}
+	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{1})}
 	if got := newTarget(d, "h", false); got.startable("web-main-dfw-1") {
 		t.Error("an Instance would start without its data")
 	}

@@ -19,8 +19,12 @@ type target struct {
 	indices []int
 	// hash of their template.
 	hash string
+	// workload is the UID of their Workload.
+	workload string
 	// parallel is false when Instances are created and replaced one after the other.
 	parallel bool
+	// suspended says that the project is suspended: nothing is created or replaced.
+	suspended bool
 	// startable says whether a new Instance of a name would start: its quota is granted and its data is in the cell.
 	startable func(name string) bool
 }
@@ -68,6 +72,10 @@ func arrange(t *target, instances []v1alpha.Instance) slots {
 // still right then, or the API server refuses it (a name that is taken, another UID).
 func makePlan(t *target, instances []v1alpha.Instance) plan {
 	s := arrange(t, instances)
+	if t.suspended {
+		// What the cell is to give up goes: other cells may wait for it.
+		return plan{remove: present(slices.Concat(s.foreign, s.surplus))}
+	}
 	if t.parallel {
 		return parallelPlan(t, &s)
 	}
@@ -142,8 +150,10 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	return next
 }
 
+// outdated says whether an Instance has to be replaced: it has another template, or belongs to an earlier Workload of this name.
 func outdated(t *target, instance *v1alpha.Instance) bool {
-	return instance.TemplateHash() != t.hash
+	workload := instance.Labels[v1alpha.LabelWorkloadUID]
+	return instance.TemplateHash() != t.hash || workload != "" && workload != t.workload
 }
 
 func deleting(instance *v1alpha.Instance) bool { return !instance.DeletionTimestamp.IsZero() }

@@ -15,7 +15,7 @@ import (
 )
 
 // parse reads Instances from words like "web-0:A+" (template A, Ready), "web-1:A-" (not Ready), "web-2:A+x" (being
-// deleted).
+// deleted), "web-3:A+e" (of an earlier Workload).
 func parse(t *testing.T, words string) []v1alpha.Instance {
 	t.Helper()
 	var result []v1alpha.Instance
@@ -24,7 +24,10 @@ func parse(t *testing.T, words string) []v1alpha.Instance {
 		if !found || len(state) < 2 {
 			t.Fatalf("%q is no Instance", word)
 		}
-		instance := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		instance := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha.LabelWorkloadUID: "now"}}}
+		if strings.HasSuffix(state, "e") {
+			instance.Labels[v1alpha.LabelWorkloadUID] = "earlier"
+		}
 		instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: state[:1]}
 		status := metav1.ConditionFalse
 		if state[1] == '+' {
@@ -46,7 +49,9 @@ type planCase struct {
 	indices   []int
 	instances string
 	// held are the names that quota does not let start.
-	held       []string
+	held []string
+	// suspended says that the project is.
+	suspended  bool
 	wantCreate []int
 	wantRemove []string
 }
@@ -64,7 +69,7 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := makePlan(&target{
-				name: "web", indices: test.wanted(), hash: "B", parallel: parallel,
+				name: "web", indices: test.wanted(), hash: "B", workload: "now", parallel: parallel, suspended: test.suspended,
 				startable: func(name string) bool { return !slices.Contains(test.held, name) },
 			}, parse(t, test.instances))
 			var removed []string
@@ -93,6 +98,9 @@ func TestOrderedPlan(t *testing.T) {
 		"nothing to do":                             {replicas: 2, instances: "web-0:B+ web-1:B+"},
 		"nothing desired, nothing there":            {},
 
+		"suspended, nothing is made or replaced":           {replicas: 3, suspended: true, instances: "web-0:A- web-1:B-"},
+		"suspended, what other cells may wait for is left": {indices: []int{5}, suspended: true, instances: "web-0:B- web-1:B-x web-5:A-", wantRemove: []string{"web-0"}},
+
 		"scale down from the highest, in numbers": {replicas: 9, instances: "web-0:B+ web-9:B+ web-10:B+", wantCreate: []int{1}, wantRemove: []string{"web-10"}},
 		"scale down one at a time":                {replicas: 1, instances: "web-0:B+ web-1:B+ web-2:B+x"},
 		"scale down when the last is gone":        {replicas: 1, instances: "web-0:B+ web-1:B+", wantRemove: []string{"web-1"}},
@@ -107,6 +115,7 @@ func TestOrderedPlan(t *testing.T) {
 		"the roll waits for Ready":                  {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
 		"the roll goes on downwards":                {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
 		"the roll waits for one below, too":         {replicas: 3, instances: "web-0:B- web-1:A+ web-2:A+"},
+		"one of an earlier Workload is rolled":      {replicas: 2, instances: "web-0:B+ web-1:B+e", wantRemove: []string{"web-1"}},
 		"a template changed back rolls back":        {replicas: 3, instances: "web-0:B+ web-1:B+ web-2:A+", wantRemove: []string{"web-2"}},
 		"a broken roll stops":                       {replicas: 2, instances: "web-0:A+ web-1:B-"},
 		"a fix replaces what is broken":             {replicas: 2, instances: "web-0:B+ web-1:A-", wantRemove: []string{"web-1"}},
@@ -132,10 +141,11 @@ func TestOrderedPlan(t *testing.T) {
 
 func TestParallelPlan(t *testing.T) {
 	checkPlans(t, true, map[string]planCase{
-		"all at once":           {replicas: 3, wantCreate: []int{0, 1, 2}},
-		"all gaps":              {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
-		"all that are too many": {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
-		"all that are outdated": {replicas: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
+		"all at once":                {replicas: 3, wantCreate: []int{0, 1, 2}},
+		"all gaps":                   {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
+		"all that are too many":      {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
+		"all that are outdated":      {replicas: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
+		"all of an earlier Workload": {replicas: 2, instances: "web-0:B+e web-1:B-e", wantRemove: []string{"web-0", "web-1"}},
 		"one that serves is not taken down for one that would be held": {
 			replicas: 2, instances: "web-0:A+ web-1:A-", held: []string{"web-0", "web-1"}, wantRemove: []string{"web-1"},
 		},

@@ -110,6 +110,7 @@ func (s *scope) createInstance(ctx context.Context, instance *v1alpha.Instance) 
 		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", s.hash)
 	case apierrors.IsAlreadyExists(err):
 		s.RequeueAfter.AtMost(takenRequeue)
+		return s.settleHolder(ctx, instance)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The deployment is deleted with its namespace.
 	case apierrors.IsInvalid(err):
@@ -122,6 +123,16 @@ func (s *scope) createInstance(ctx context.Context, instance *v1alpha.Instance) 
 		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
 	}
 	return nil
+}
+
+// settleHolder adopts or deletes the Instance that has the name of a new one, if its WorkloadDeployment is gone.
+func (s *scope) settleHolder(ctx context.Context, wanted *v1alpha.Instance) error {
+	holder := &v1alpha.Instance{}
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(wanted), holder); err != nil {
+		return fmt.Errorf("get the Instance that has the name %s: %w", client.ObjectKeyFromObject(wanted), err)
+	}
+	_, err := s.Strays.Instance(ctx, holder)
+	return err
 }
 
 func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {

@@ -14,9 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
@@ -41,29 +39,11 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Named("instances").
 		For(&v1alpha.Instance{}).
 		// Quota is granted in the spec of the deployment.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf),
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options)
 	// The data that a template names arrives apart from the deployment.
 	return data.Watch(b, r.specs).Complete(r)
-}
-
-func (r *Reconciler) instancesOf(ctx context.Context, obj client.Object) []reconcile.Request {
-	deployment, ok := obj.(*v1alpha.WorkloadDeployment)
-	if !ok {
-		return nil
-	}
-	instances, err := owned.Instances(ctx, r.Client, deployment)
-	if err != nil {
-		// They are listed from the cache; only a missing index makes that fail.
-		log.FromContext(ctx).Error(err, "Cannot find the Instances of a WorkloadDeployment that has changed")
-		return nil
-	}
-	requests := make([]reconcile.Request, 0, len(instances))
-	for i := range instances {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&instances[i])})
-	}
-	return requests
 }
 
 func (r *Reconciler) specs(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {

@@ -16,21 +16,25 @@ import (
 // maxNamed is how many missing objects a message names. The message is part of every report of the deployment.
 const maxNamed = 5
 
-// quotaGranted is the condition QuotaGranted of an Instance. quota is that of its deployment; without one no quota is
-// configured.
-func quotaGranted(quota *v1alpha.WorkloadDeploymentQuota, instance string) metav1.Condition {
+// quotaGranted is the condition QuotaGranted of an Instance of a deployment.
+func quotaGranted(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) metav1.Condition {
+	index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
+	withheld := deployment.QuotaWithheld(index)
 	condition := metav1.Condition{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}
 	switch {
-	case quota == nil:
+	case deployment.Spec.Quota == nil:
 		condition.Reason = v1alpha.ReasonQuotaDisabled
 		condition.Message = "no quota is configured"
-	case slices.Contains(quota.GrantedInstances, instance):
+	case deployment.QuotaGrants(index, instance.QuotaSize()):
 		condition.Reason = v1alpha.ReasonQuotaAvailable
 		condition.Message = "the quota of the project is granted"
+	case withheld != nil:
+		condition.Status = metav1.ConditionFalse
+		condition.Reason, condition.Message = withheld.Reason, withheld.Message
 	default:
 		condition.Status = metav1.ConditionFalse
 		condition.Reason = v1alpha.ReasonPendingEvaluation
-		condition.Message = fmt.Sprintf("waiting for the quota of the project to be granted to Instance %s", instance)
+		condition.Message = fmt.Sprintf("waiting for the quota of the project to be granted to Instance %s", instance.Name)
 	}
 	return condition
 }

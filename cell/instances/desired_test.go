@@ -8,26 +8,39 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 func TestQuotaGranted(t *testing.T) {
+	one := v1alpha.IndexRanges([]int{1})
+	withheld := []v1alpha.QuotaWithheld{{Reason: v1alpha.ReasonQuotaExceeded, Message: "nothing is left", Indices: one}}
 	tests := map[string]struct {
-		quota      *v1alpha.WorkloadDeploymentQuota
-		wantStatus metav1.ConditionStatus
-		wantReason string
+		quota       *v1alpha.WorkloadDeploymentQuota
+		wantStatus  metav1.ConditionStatus
+		wantReason  string
+		wantMessage string
 	}{
-		"no quota":                {nil, metav1.ConditionTrue, v1alpha.ReasonQuotaDisabled},
-		"a quota without grants":  {&v1alpha.WorkloadDeploymentQuota{}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation},
-		"a grant to another":      {&v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-10"}}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation},
-		"a grant to the Instance": {&v1alpha.WorkloadDeploymentQuota{GrantedInstances: []string{"web-0", "web-1"}}, metav1.ConditionTrue, v1alpha.ReasonQuotaAvailable},
+		"no quota":                {nil, metav1.ConditionTrue, v1alpha.ReasonQuotaDisabled, "no quota is configured"},
+		"a quota without grants":  {&v1alpha.WorkloadDeploymentQuota{}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
+		"a grant to another":      {&v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{10})}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
+		"a grant to the Instance": {&v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{0, 1})}, metav1.ConditionTrue, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted"},
+		"a grant for a smaller one": {
+			&v1alpha.WorkloadDeploymentQuota{Granted: one, InstanceSize: &v1alpha.QuotaSize{}}, metav1.ConditionFalse,
+			v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1",
+		},
+		"it is withheld": {&v1alpha.WorkloadDeploymentQuota{Withheld: withheld}, metav1.ConditionFalse, v1alpha.ReasonQuotaExceeded, "nothing is left"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := quotaGranted(test.quota, "web-1")
-			if got.Type != v1alpha.ConditionQuotaGranted || got.Status != test.wantStatus || got.Reason != test.wantReason || got.Message == "" {
+			deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha.WorkloadDeploymentSpec{Quota: test.quota}}
+			instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: "web-1"}}
+			instance.Spec.Runtime.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+			got := quotaGranted(deployment, instance)
+			if got.Type != v1alpha.ConditionQuotaGranted || got.Status != test.wantStatus || got.Reason != test.wantReason || got.Message != test.wantMessage {
 				t.Errorf("got %+v", got)
 			}
 		})

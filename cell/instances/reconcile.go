@@ -47,7 +47,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 func (s *scope) findQuota(context.Context) error {
-	s.found = append(s.found, quotaGranted(s.deployment.Spec.Quota, s.instance.Name))
+	s.found = append(s.found, quotaGranted(s.deployment, s.instance))
 	return nil
 }
 

@@ -12,6 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -41,6 +44,27 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 		return nil, fmt.Errorf("list the Instances of WorkloadDeployment %s: %w", client.ObjectKeyFromObject(deployment), err)
 	}
 	return list.Items, nil
+}
+
+// Requests maps a WorkloadDeployment to the Instances that it controls.
+func Requests(reader client.Reader) handler.MapFunc {
+	return func(ctx context.Context, obj client.Object) []reconcile.Request {
+		deployment, ok := obj.(*v1alpha.WorkloadDeployment)
+		if !ok {
+			return nil
+		}
+		instances, err := Instances(ctx, reader, deployment)
+		if err != nil {
+			// They are listed from the cache; only a missing index makes that fail.
+			log.FromContext(ctx).Error(err, "Cannot find the Instances of a WorkloadDeployment that has changed")
+			return nil
+		}
+		requests := make([]reconcile.Request, 0, len(instances))
+		for i := range instances {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&instances[i])})
+		}
+		return requests
+	}
 }
 
 // Deployment is the WorkloadDeployment that controls instance, or nil when there is none or it is gone.

@@ -4,6 +4,7 @@
 package rollup
 
 import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +36,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Named("rollup").
 		For(&v1alpha.WorkloadDeployment{}).
 		Owns(&v1alpha.Instance{}).
+		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		WithOptions(options).
 		Complete(r)
 }

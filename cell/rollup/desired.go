@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -55,10 +56,9 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 	s.unlisted = len(s.ordered) - len(reported)
 	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,
-		Conditions: conditions.Stamped(deployment.Status.Conditions, stamp,
-			s.available(), s.progressing(), s.replicasReady()),
-		ReplicaCounts: s.counts,
-		Instances:     reported,
+		Conditions:         conditions.Stamped(deployment.Status.Conditions, stamp, s.conditions()...),
+		ReplicaCounts:      s.counts,
+		Instances:          reported,
 	}
 }
 
@@ -77,7 +77,7 @@ func fitting(reported []v1alpha.ReportedInstance, bytes int) []v1alpha.ReportedI
 // sameStatus says whether a deployment already has the wanted status. The order of the Instances does not count: the API
 // server decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
-	if existing.ObservedGeneration != wanted.ObservedGeneration || existing.ReplicaCounts != wanted.ReplicaCounts ||
+	if existing.ObservedGeneration != wanted.ObservedGeneration || existing.Selector != wanted.Selector || existing.ReplicaCounts != wanted.ReplicaCounts ||
 		len(existing.Instances) != len(wanted.Instances) || !conditions.Include(existing.Conditions, wanted.Conditions) {
 		return false
 	}
@@ -143,6 +143,21 @@ func (s *summary) replicasReady() metav1.Condition {
 		condition.Message = s.describe()
 	}
 	return condition
+}
+
+// scalingActive says whether the autoscaler gets the metrics that it scales by.
+func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Condition {
+	for _, condition := range autoscaler.Status.Conditions {
+		if condition.Type == autoscalingv2.ScalingActive && condition.Reason != "" {
+			return metav1.Condition{
+				Type: v1alpha.ConditionScalingActive, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason, Message: condition.Message,
+			}
+		}
+	}
+	return metav1.Condition{
+		Type: v1alpha.ConditionScalingActive, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonAutoscalerStarting,
+		Message: "the autoscaler of the cell has not looked at the metrics yet",
+	}
 }
 
 // describe says how many Instances are Ready, and why the one that needs a user most is not.

@@ -5,9 +5,12 @@ package rollup
 
 import (
 	"context"
+	"fmt"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -16,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -36,7 +40,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return s.Run(ctx, s.listInstances, s.makeStatus, s.writeStatus)
+	return s.Run(ctx, s.listInstances, s.makeStatus, s.addScaling, s.writeStatus)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
@@ -47,6 +51,22 @@ func (s *scope) listInstances(ctx context.Context) (err error) {
 func (s *scope) makeStatus(context.Context) (err error) {
 	s.status, err = Report(s.deployment, s.instances, s.clock.Now())
 	return err
+}
+
+// addScaling says for a deployment that is scaled by metrics which Pods are measured and whether that succeeds.
+func (s *scope) addScaling(ctx context.Context) error {
+	s.status.Selector = labels.SelectorFromSet(labels.Set{v1alpha.LabelDeploymentName: s.deployment.Name}).String()
+	if !s.deployment.Spec.Autoscaled() {
+		return nil
+	}
+	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
+	key := client.ObjectKeyFromObject(s.deployment)
+	if err := s.client.Get(ctx, key, autoscaler); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get HorizontalPodAutoscaler %s: %w", key, err)
+	}
+	stamp := conditions.Stamp{Generation: s.deployment.Generation, Now: s.clock.Now()}
+	s.status.Conditions = append(s.status.Conditions, conditions.Stamped(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
+	return nil
 }
 
 // writeStatus writes the status when it differs and the last write is long enough ago.

@@ -18,6 +18,7 @@ import (
 // severity orders the reasons why an Instance is not Ready: a user must act on the highest first.
 var severity = map[string]int{
 	v1alpha.ReasonProvisioning:           1,
+	v1alpha.ReasonProjectSuspended:       1,
 	v1alpha.ReasonSchedulingGatesPresent: 2,
 	v1alpha.ReasonInstanceCrashing:       3,
 	v1alpha.ReasonImageUnavailable:       4,
@@ -33,6 +34,9 @@ type summary struct {
 	readyWanted int32
 	// leaving is how many Instances are being deleted or are not desired.
 	leaving int32
+	// suspended says that the project is suspended, and stopped how many Instances do not run any more because of that.
+	suspended bool
+	stopped   int32
 	// heldByQuota says whether the quota of an Instance is not granted.
 	heldByQuota bool
 	// heldByData says whether data that an Instance needs is not in the cell.
@@ -44,7 +48,7 @@ type summary struct {
 }
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
-	s := &summary{ordered: byIndex(deployment.Name, instances)}
+	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended}
 	indices := deployment.InstanceIndices()
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // there are at most 1000
 	highest := -1
@@ -77,6 +81,9 @@ func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 		if wanted {
 			s.readyWanted++
 		}
+	}
+	if stopped(instance) {
+		s.stopped++
 	}
 	s.heldByQuota = s.heldByQuota || heldBy(instance, v1alpha.GateQuota, v1alpha.ConditionQuotaGranted)
 	s.heldByData = s.heldByData || heldBy(instance, v1alpha.GateReferencedData, v1alpha.ConditionReferencedDataReady)

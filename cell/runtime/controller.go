@@ -8,11 +8,15 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/strays"
 )
 
 // FieldManager is the field manager of this controller.
@@ -24,8 +28,12 @@ type Reconciler struct {
 	Client client.Client
 	// APIReader reads Pods that are not in the cache: it holds those of Instances alone.
 	APIReader client.Reader
+	// Strays deletes Pods of an earlier Instance of the same name.
+	Strays *strays.Keeper
 	// Recorder records Events that a user must act on.
 	Recorder events.EventRecorder
+	// Settings are how this cell runs Pods.
+	Settings Settings
 	// Clock gives conditions their transition times, and Pods their age.
 	Clock clock.PassiveClock
 }
@@ -37,6 +45,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		For(&v1alpha.Instance{}).
 		// The status of an Instance is that of its Pod; a Pod that was deleted is created again.
 		Owns(&corev1.Pod{}).
+		// The hub says in the deployment that the project is suspended.
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(suspensionChanged())).
 		WithOptions(options).
 		Complete(r)
 }

@@ -4,7 +4,6 @@
 package runtime
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 
@@ -16,21 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// unsupported says what in spec this cell cannot run; "" when it can run all of it.
-func unsupported(spec *v1alpha.InstanceSpec) string {
-	if spec.Runtime.Sandbox == nil {
-		return "this cell runs sandboxes only; use spec.runtime.sandbox in the template"
-	}
-	for i := range spec.Volumes {
-		if spec.Volumes[i].Disk != nil {
-			return fmt.Sprintf("volume %s is a disk, and a sandbox of this cell attaches configMap and secret volumes only", spec.Volumes[i].Name)
-		}
-	}
-	return ""
-}
-
-// desiredPod is the Pod of a sandbox Instance. Once created it is never changed.
-func desiredPod(instance *v1alpha.Instance) *corev1.Pod {
+// desiredPod is the Pod of a sandbox Instance. Once created only a label of it is ever changed.
+func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	labels := maps.Clone(instance.Labels)
 	if labels == nil {
 		labels = map[string]string{}
@@ -38,6 +24,9 @@ func desiredPod(instance *v1alpha.Instance) *corev1.Pod {
 	if labels[v1alpha.LabelDeploymentName] == "" {
 		// The cache selects Pods by this label.
 		labels[v1alpha.LabelDeploymentName] = instance.Name
+	}
+	if hash := instance.TemplateHash(); hash != "" {
+		labels[v1alpha.LabelTemplateHash] = hash
 	}
 	sandbox := instance.Spec.Runtime.Sandbox
 	pod := &corev1.Pod{
@@ -58,11 +47,14 @@ func desiredPod(instance *v1alpha.Instance) *corev1.Pod {
 	for _, secret := range sandbox.ImagePullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})
 	}
+	pod.Spec.RuntimeClassName, _ = settings.runtimeClass(&instance.Spec)
+	limitToSize(&pod.Spec, &instance.Spec)
+	settings.secure(&pod.Spec)
 	return pod
 }
 
 func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
-	sizes := v1alpha.ContainerSizes(spec)
+	sizes := v1alpha.ContainerSizes(spec, typeResources(spec))
 	result := make([]corev1.Container, 0, len(sizes))
 	for i, size := range sizes {
 		wanted := spec.Runtime.Sandbox.Containers[i].DeepCopy()
@@ -72,6 +64,7 @@ func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
 			Command:   wanted.Command,
 			Args:      wanted.Args,
 			Env:       wanted.Env,
+			EnvFrom:   wanted.EnvFrom,
 			Resources: desiredResources(wanted.Resources, size),
 		}
 		for _, port := range wanted.Ports {
@@ -85,6 +78,14 @@ func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
 		result = append(result, container)
 	}
 	return result
+}
+
+// typeResources are those of the instance type that were recorded in the Instance.
+func typeResources(spec *v1alpha.InstanceSpec) corev1.ResourceList {
+	if spec.Controller == nil {
+		return nil
+	}
+	return spec.Controller.InstanceTypeResources
 }
 
 func desiredPort(port v1alpha.NamedPort) corev1.ContainerPort {
@@ -112,7 +113,7 @@ func desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Volume {
 func desiredResources(wanted *v1alpha.ContainerResourceRequirements, size corev1.ResourceList) corev1.ResourceRequirements {
 	resources := corev1.ResourceRequirements{Requests: size}
 	if wanted != nil {
-		resources.Limits = wanted.Limits
+		resources.Limits = wanted.Limits.DeepCopy()
 	}
 	for name, quantity := range size {
 		if overcommittable(name) {

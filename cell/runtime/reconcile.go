@@ -18,7 +18,10 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/isolation"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
@@ -48,7 +51,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, s.instance); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return s.Run(ctx, s.findPod, s.deleteFinishedPod, s.createPod, s.writeStatus)
+	return s.Run(ctx, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
 }
 
 // findPod gets the Pod that the Instance controls. A Pod of an earlier Instance of the same name is not its Pod.
@@ -66,7 +69,7 @@ func (s *scope) findPod(ctx context.Context) error {
 // deleteFinishedPod deletes a Pod that has ended. The event of its deletion requeues the Instance, for which a new Pod is
 // created then.
 func (s *scope) deleteFinishedPod(ctx context.Context) error {
-	if s.pod == nil || !finished(s.pod) || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
+	if s.pod == nil || s.suspended || !finished(s.pod) || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	if rest := minimumAge - s.Clock.Since(s.pod.CreationTimestamp.Time); rest > 0 {
@@ -80,17 +83,16 @@ func (s *scope) deleteFinishedPod(ctx context.Context) error {
 	return nil
 }
 
-// createPod creates the Pod of an Instance without one that is not held by a scheduling gate.
+// createPod creates the Pod of an Instance without one that nothing holds: no scheduling gate, and no suspension of the project.
 func (s *scope) createPod(ctx context.Context) error {
-	if s.pod != nil || !s.instance.DeletionTimestamp.IsZero() || len(s.instance.SchedulingGates()) > 0 {
+	if s.pod != nil || s.suspended || s.blocked != nil || !s.instance.DeletionTimestamp.IsZero() || len(s.instance.SchedulingGates()) > 0 {
 		return nil
 	}
-	if message := unsupported(&s.instance.Spec); message != "" {
-		s.blocked = &finding{v1alpha.ReasonConfigurationError, message}
-		return nil
+	pod, err := s.preparePod(ctx)
+	if err != nil || pod == nil {
+		return err
 	}
-	pod := desiredPod(s.instance)
-	err := s.Client.Create(ctx, pod, client.FieldOwner(FieldManager))
+	err = s.Client.Create(ctx, pod, client.FieldOwner(FieldManager))
 	switch {
 	case err == nil:
 		s.pod = pod
@@ -110,6 +112,53 @@ func (s *scope) createPod(ctx context.Context) error {
 	return nil
 }
 
+// preparePod makes the network policy of the namespace, before any Pod is there, and returns the Pod to create; nil when there is
+// none to create.
+func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
+	if s.blocked = s.Settings.unsupported(&s.instance.Spec); s.blocked != nil {
+		return nil, nil
+	}
+	deployment, err := owned.Deployment(ctx, s.Client, s.instance)
+	if err != nil || deployment == nil {
+		// Without its deployment the Instance is about to go.
+		return nil, err
+	}
+	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, deployment); err != nil {
+		return nil, err
+	}
+	return desiredPod(sized(s.instance, deployment), &s.Settings), nil
+}
+
+// sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
+// they have the same template.
+func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *v1alpha.Instance {
+	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	if err != nil || len(typeResources(&instance.Spec)) > 0 || instance.TemplateHash() != hash || instance.Spec.Controller == nil {
+		return instance
+	}
+	instance = instance.DeepCopy()
+	instance.Spec.Controller.InstanceTypeResources = deployment.Spec.InstanceTypeResources
+	return instance
+}
+
+// labelPod labels a Pod that was created before Pods had the hash of their template, so that the rules of its template count for it.
+func (s *scope) labelPod(ctx context.Context) error {
+	hash := s.instance.TemplateHash()
+	if s.pod == nil || hash == "" || s.pod.Labels[v1alpha.LabelTemplateHash] == hash || !s.pod.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	labelled := s.pod.DeepCopy()
+	if labelled.Labels == nil {
+		labelled.Labels = map[string]string{}
+	}
+	labelled.Labels[v1alpha.LabelTemplateHash] = hash
+	if err := s.Client.Patch(ctx, labelled, client.MergeFrom(s.pod), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("label Pod %s with the hash of its template: %w", client.ObjectKeyFromObject(s.pod), err)
+	}
+	s.pod = labelled
+	return nil
+}
+
 // findHolder finds out which Pod has the name of the Instance's Pod.
 func (s *scope) findHolder(ctx context.Context) error {
 	pod := &corev1.Pod{}
@@ -120,19 +169,27 @@ func (s *scope) findHolder(ctx context.Context) error {
 		}
 		return fmt.Errorf("get the Pod that has the name of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
 	}
-	controller := metav1.GetControllerOfNoCopy(pod)
+	controller, ofInstance := strays.ControllerName(pod, v1alpha.KindInstance)
 	switch {
 	case metav1.IsControlledBy(pod, s.instance):
 		// The cache was out of date.
 		s.pod = pod
 		return nil
-	case !pod.DeletionTimestamp.IsZero() || (controller != nil && controller.Kind == v1alpha.KindInstance && controller.Name == s.instance.Name):
+	case !pod.DeletionTimestamp.IsZero() || ofInstance && controller.Name == s.instance.Name:
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the Pod of an earlier Instance to end"}
 	default:
 		s.blocked = &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf("a Pod %s exists that is not of this Instance; delete it", pod.Name)}
 	}
 	s.RequeueAfter.AtMost(takenRequeue)
-	return nil
+	// The garbage collector may have missed that the earlier Instance is gone. A conflict means that the Pod has just changed.
+	deleted, err := s.Strays.Pod(ctx, pod)
+	if deleted || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		s.RequeueAfter.AtMost(goneRequeue)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // writeStatus writes the status when it differs, with an Event when a user must act on it.
@@ -155,7 +212,7 @@ func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
 	if before != nil && before.Reason == now.Reason {
 		return
 	}
-	if now.Reason == v1alpha.ReasonConfigurationError || now.Reason == v1alpha.ReasonImageUnavailable {
+	if now.Reason == v1alpha.ReasonConfigurationError || now.Reason == v1alpha.ReasonRuntimeClassNotServed || now.Reason == v1alpha.ReasonImageUnavailable {
 		s.Recorder.Eventf(s.instance, nil, corev1.EventTypeWarning, now.Reason, "Run", "%s", now.Message)
 	}
 }

@@ -26,43 +26,44 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 		return v1alpha.SandboxContainer{Name: "c", Image: "i", Resources: &v1alpha.ContainerResourceRequirements{Limits: limits, Requests: requests}}
 	}
 	tests := map[string]struct {
-		containers   []v1alpha.SandboxContainer
-		instanceType string
-		requests     corev1.ResourceList
-		want         []corev1.ResourceList
+		containers    []v1alpha.SandboxContainer
+		typeResources corev1.ResourceList
+		requests      corev1.ResourceList
+		want          []corev1.ResourceList
 	}{
-		"the size of the type":         {[]v1alpha.SandboxContainer{{}, {}}, "datumcloud/d1-standard-2", nil, []corev1.ResourceList{list("1", "2Gi"), nil}},
-		"a type that is not known":     {[]v1alpha.SandboxContainer{{}}, "other/type", nil, []corev1.ResourceList{nil}},
-		"the requests before the type": {[]v1alpha.SandboxContainer{{}, {}}, "datumcloud/d1-standard-2", list("3", ""), []corev1.ResourceList{list("3", "2Gi"), nil}},
+		"the size of the type":         {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), nil, []corev1.ResourceList{list("1", "2Gi"), nil}},
+		"nothing of the type":          {[]v1alpha.SandboxContainer{{}}, nil, nil, []corev1.ResourceList{nil}},
+		"the requests before the type": {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), list("3", ""), []corev1.ResourceList{list("3", "2Gi"), nil}},
 		"a container with requests": {
 			[]v1alpha.SandboxContainer{{}, container(nil, list("100m", "1Gi"))},
-			"datumcloud/d1-standard-2", nil,
+			list("1", "2Gi"), nil,
 			[]corev1.ResourceList{list("900m", "1Gi"), list("100m", "1Gi")},
 		},
 		"a container with a limit on one resource": {
 			[]v1alpha.SandboxContainer{container(list("500m", ""), nil)},
-			"datumcloud/d1-standard-2", nil,
+			list("1", "2Gi"), nil,
 			[]corev1.ResourceList{list("500m", "2Gi")},
 		},
 		"a container with a limit above its request": {
 			[]v1alpha.SandboxContainer{container(list("2", ""), list("100m", ""))},
-			"other/type", nil,
+			nil, nil,
 			[]corev1.ResourceList{list("2", "")},
 		},
 		"a container with a limit below its request": {
 			[]v1alpha.SandboxContainer{container(list("1", ""), list("2", ""))},
-			"other/type", nil,
+			nil, nil,
 			[]corev1.ResourceList{list("1", "")},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			instance := sandbox(test.containers...)
-			instance.Spec.Runtime.Resources = v1alpha.InstanceRuntimeResources{InstanceType: test.instanceType, Requests: test.requests}
+			instance.Spec.Runtime.Resources = v1alpha.InstanceRuntimeResources{InstanceType: "any", Requests: test.requests}
+			instance.Spec.Controller.InstanceTypeResources = test.typeResources
 			before := instance.DeepCopy()
-			pod := desiredPod(instance)
+			pod := desiredPod(instance, &Settings{})
 			for i, want := range test.want {
-				if got := pod.Spec.Containers[i].Resources.Requests; !equality.Semantic.DeepEqual(got, want) {
+				if got := withoutZeros(pod.Spec.Containers[i].Resources.Requests); !equality.Semantic.DeepEqual(got, want) {
 					t.Errorf("container %d requests %v, want %v", i, got, want)
 				}
 			}
@@ -73,6 +74,28 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 	}
 }
 
+// withoutZeros are the requests that are for something: where a container has a limit and requests nothing, that is said.
+func withoutZeros(list corev1.ResourceList) corev1.ResourceList {
+	var result corev1.ResourceList
+	for name, quantity := range list {
+		if !quantity.IsZero() {
+			result = orEmpty(result)
+			result[name] = quantity
+		}
+	}
+	return result
+}
+
+// checkRequested: Kubernetes makes the limit of a resource the request where none is said, which would count it twice.
+func checkRequested(t *testing.T, resources *corev1.ResourceRequirements) {
+	t.Helper()
+	for name := range resources.Limits {
+		if _, requested := resources.Requests[name]; !requested {
+			t.Errorf("a container is limited in %s, and says no request", name)
+		}
+	}
+}
+
 // TestPodsRequestWhatKarmadaReserves on random Instances: the requests of the containers add up to the size of the Instance,
 // and Kubernetes takes them.
 func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
@@ -80,9 +103,10 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 	random := rand.New(rand.NewSource(*seed))
 	for range *instances {
 		instance := randomInstance(random)
-		left := v1alpha.InstanceSize(&instance.Spec)
-		for _, container := range desiredPod(instance).Spec.Containers {
+		left := v1alpha.InstanceSize(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
+		for _, container := range desiredPod(instance, &Settings{}).Spec.Containers {
 			checkResources(t, &container.Resources)
+			checkRequested(t, &container.Resources)
 			for name, quantity := range container.Resources.Requests {
 				rest := left[name]
 				rest.Sub(quantity)
@@ -125,7 +149,7 @@ func randomInstance(random *rand.Rand) *v1alpha.Instance {
 		containers = append(containers, container)
 	}
 	instance := sandbox(containers...)
-	instance.Spec.Runtime.Resources.InstanceType = []string{"datumcloud/d1-standard-2", "other/type"}[random.Intn(2)]
+	instance.Spec.Controller.InstanceTypeResources = randomList(random)
 	instance.Spec.Runtime.Resources.Requests = randomList(random)
 	return instance
 }

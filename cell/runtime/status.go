@@ -10,17 +10,23 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
+// suspendedMessage is the message of an Instance that is stopped because its project is suspended.
+const suspendedMessage = "the project is suspended; the Instance starts again when it is resumed"
+
 // observed is the observed state of an Instance.
 type observed struct {
 	instance *v1alpha.Instance
 	// pod of the Instance; nil when there is none.
 	pod *corev1.Pod
+	// suspended says that the project of the Instance is suspended.
+	suspended bool
 	// blocked says why no Pod can be created.
 	blocked *finding
 }
@@ -60,6 +66,10 @@ func (o *observed) ready() metav1.Condition {
 	switch {
 	case !o.instance.DeletionTimestamp.IsZero():
 		condition.Message = "the Instance is being deleted"
+	case o.suspended && o.pod != nil:
+		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, "the project is suspended; the Pod is being stopped"
+	case o.suspended:
+		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case o.pod != nil:
 		trouble := examine(o.pod)
 		if trouble == nil {
@@ -70,7 +80,7 @@ func (o *observed) ready() metav1.Condition {
 		condition.Reason, condition.Message = trouble.reason, trouble.message
 	case len(o.instance.SchedulingGates()) > 0:
 		condition.Reason = v1alpha.ReasonSchedulingGatesPresent
-		condition.Message = "waiting for scheduling gates: " + gateNames(o.instance)
+		condition.Message = waitingForGates(o.instance)
 	case o.blocked != nil:
 		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
 	default:
@@ -83,16 +93,20 @@ func (o *observed) programmed() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress}
 	gates := o.instance.SchedulingGates()
 	switch {
+	case o.pod != nil && o.pod.Spec.NodeName != "" && notHonoured(&o.instance.Spec) != "":
+		condition.Reason, condition.Message = v1alpha.ReasonFieldsNotHonoured, notHonoured(&o.instance.Spec)
 	case o.pod != nil && o.pod.Spec.NodeName != "":
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonProgrammed
 		condition.Message = "the Pod has a node"
 	case o.pod != nil:
 		condition.Message = "the Pod has no node yet"
+	case o.suspended:
+		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case slices.Contains(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota}):
-		condition.Reason, condition.Message = v1alpha.ReasonPendingQuota, "waiting for quota"
+		condition.Reason, condition.Message = v1alpha.ReasonPendingQuota, waitingForGates(o.instance)
 	case len(gates) > 0:
-		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, "waiting for scheduling gates: "+gateNames(o.instance)
-	case o.blocked != nil && o.blocked.reason == v1alpha.ReasonConfigurationError:
+		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, waitingForGates(o.instance)
+	case o.blocked != nil && o.blocked.reason != v1alpha.ReasonProvisioning:
 		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
 	default:
 		condition.Message = "there is no Pod yet"
@@ -105,6 +119,11 @@ func (o *observed) available() metav1.Condition {
 	switch {
 	case !o.instance.DeletionTimestamp.IsZero():
 		condition.Reason = v1alpha.ReasonStopping
+	case o.suspended && o.pod != nil:
+		condition.Reason, condition.Message = v1alpha.ReasonStopping, "the project is suspended"
+	case o.suspended:
+		// It confirms that nothing of the Instance runs any more.
+		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case o.pod != nil && finished(o.pod):
 		condition.Reason, condition.Message = v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)
 	case o.pod != nil && examine(o.pod) == nil:
@@ -113,10 +132,16 @@ func (o *observed) available() metav1.Condition {
 	return condition
 }
 
-func gateNames(instance *v1alpha.Instance) string {
+// waitingForGates names the gates of an Instance, and says why quota is not granted.
+func waitingForGates(instance *v1alpha.Instance) string {
 	var names []string
 	for _, gate := range instance.SchedulingGates() {
 		names = append(names, gate.Name)
 	}
-	return strings.Join(names, ", ")
+	message := "waiting for scheduling gates: " + strings.Join(names, ", ")
+	quota := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionQuotaGranted)
+	if slices.Contains(names, v1alpha.GateQuota) && quota != nil && quota.Status == metav1.ConditionFalse {
+		message += fmt.Sprintf("; %s: %s", quota.Reason, quota.Message)
+	}
+	return message
 }

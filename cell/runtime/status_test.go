@@ -68,6 +68,14 @@ func TestDesiredStatus(t *testing.T) {
 		"the Quota gate": {
 			gated("Network", "Quota"), nil, nil, "SchedulingGatesPresent", "Starting", "PendingQuota", "Network, Quota",
 		},
+		"quota that is withheld": {
+			func(i *v1alpha.Instance) {
+				gated("Quota")(i)
+				i.Status.Conditions = []metav1.Condition{{
+					Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonQuotaExceeded, Message: "0 of 4 are left",
+				}}
+			}, nil, nil, "SchedulingGatesPresent", "Starting", "PendingQuota", "waiting for scheduling gates: Quota; QuotaExceeded: 0 of 4 are left",
+		},
 		"another gate": {gated("Network"), nil, nil, "SchedulingGatesPresent", "Starting", "PendingProgramming", "Network"},
 		"no Pod yet":   {nil, nil, nil, "Provisioning", "Starting", "ProgrammingInProgress", "being created"},
 		"refused": {
@@ -153,6 +161,7 @@ func TestDesiredStatus(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	instance := sandbox(v1alpha.SandboxContainer{})
+	instance.Spec.NetworkInterfaces = append(instance.Spec.NetworkInterfaces, v1alpha.InstanceNetworkInterface{})
 	stamp := conditions.Stamp{Generation: 1, Now: now}
 	if got := desiredStatus(&observed{instance: instance, pod: pod("Pending")}, stamp).NetworkInterfaces; got != nil {
 		t.Errorf("without an address: %+v", got)
@@ -160,6 +169,10 @@ func TestAddresses(t *testing.T) {
 	got := desiredStatus(&observed{instance: instance, pod: pod("Running", onNode)}, stamp).NetworkInterfaces
 	if len(got) != 2 || *got[0].Assignments.NetworkIP != "10.0.0.1" || got[1].Assignments.NetworkIP != nil {
 		t.Errorf("got %+v", got)
+	}
+	all := desiredStatus(&observed{instance: instance, pod: pod("Running", onNode)}, stamp).Conditions
+	if got := meta.FindStatusCondition(all, v1alpha.ConditionProgrammed); got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonFieldsNotHonoured {
+		t.Errorf("with an interface that no Pod has, Programmed is %+v", got)
 	}
 }
 

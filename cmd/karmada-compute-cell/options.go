@@ -6,35 +6,51 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
 
 // options are the flags, in groups.
 type options struct {
 	cell      cellOptions
+	pods      podOptions
 	election  electionOptions
 	endpoints component.Endpoints
 }
 
 type cellOptions struct {
-	kubeconfig  string
-	name        string
-	concurrency int
-	client      component.Client
+	kubeconfig    string
+	name          string
+	concurrency   int
+	auditInterval time.Duration
+	client        component.Client
+}
+
+// podOptions are how the Pods of Instances run.
+type podOptions struct {
+	runtimeClass     string
+	runtimeClasses   map[string]string
+	capabilities     []string
+	ephemeralStorage string
 }
 
 type electionOptions struct {
 	enabled   bool
 	namespace string
+	identity  string
 }
 
 func newOptions() *options {
-	return &options{cell: cellOptions{client: component.Client{QPS: 100, Burst: 200}}}
+	return &options{cell: cellOptions{client: component.Client{QPS: 100, Burst: 200}}, pods: podOptions{ephemeralStorage: "10Gi"}}
 }
 
 // AddFlags adds every flag with its default.
@@ -46,10 +62,18 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 
 	controllers := groups.FlagSet("controllers")
 	controllers.IntVar(&o.cell.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
+	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 3*time.Minute, "Time between two searches for Instances and Pods whose controller is gone and that the cell's garbage collector has missed.")
+
+	pods := groups.FlagSet("pods")
+	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of the Pods of templates that name no class, for example gvisor. Default: that of the cluster.")
+	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil, "Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. Instances of other classes are not started, and say so.")
+	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. The default is what common images need that start as root. Only those of the baseline of Pod security are allowed.")
+	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "What a container may write to its own disk, logs included, unless its template says its own. 0: no limit.")
 
 	election := groups.FlagSet("leader election")
 	election.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that one of several replicas is active.")
 	election.StringVar(&o.election.namespace, "leader-elect-resource-namespace", "karmada-compute-system", "Namespace of the Lease for leader election.")
+	election.StringVar(&o.election.identity, "leader-elect-identity", "", "Holder of the Lease. A process that starts with the identity of one that was killed leads at once, so no two processes that run may have the same: use name and UID of the Pod. Default: the host name and a random suffix.")
 
 	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "a self-signed certificate")
 }
@@ -60,6 +84,9 @@ func (o *options) Validate() error {
 	if o.cell.concurrency < 1 {
 		mistakes = append(mistakes, fmt.Errorf("--concurrency: %d is less than 1", o.cell.concurrency))
 	}
+	if o.cell.auditInterval < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--audit-interval: %s is less than 1s", o.cell.auditInterval))
+	}
 	if o.election.enabled {
 		for _, problem := range validation.IsDNS1123Label(o.election.namespace) {
 			mistakes = append(mistakes, fmt.Errorf("--leader-elect-resource-namespace: %q: %s", o.election.namespace, problem))
@@ -68,5 +95,46 @@ func (o *options) Validate() error {
 	if strings.ContainsAny(o.cell.name, " \t\r\n") {
 		mistakes = append(mistakes, fmt.Errorf("--cell: %q has white space in it", o.cell.name))
 	}
-	return errors.Join(mistakes...)
+	_, err := o.pods.settings()
+	return errors.Join(append(mistakes, err)...)
+}
+
+// baseline are the capabilities that the baseline of Pod security, which the namespaces of projects enforce, allows to add.
+var baseline = []string{
+	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+}
+
+// settings are those of the runtime, or every mistake.
+func (o *podOptions) settings() (runtime.Settings, error) {
+	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses}
+	var mistakes []error
+	for _, capability := range o.capabilities {
+		if !slices.Contains(baseline, capability) {
+			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is none of %s", capability, strings.Join(baseline, ", ")))
+		}
+		settings.Capabilities = append(settings.Capabilities, corev1.Capability(capability))
+	}
+	classes := map[string]string{"--runtime-class": o.runtimeClass}
+	for class, mapped := range o.runtimeClasses {
+		for _, problem := range validation.IsDNS1123Label(class) {
+			mistakes = append(mistakes, fmt.Errorf("--runtime-classes: class %q: %s", class, problem))
+		}
+		if classes["--runtime-classes: "+class] = mapped; mapped == "" {
+			mistakes = append(mistakes, fmt.Errorf("--runtime-classes: class %s has no RuntimeClass", class))
+		}
+	}
+	for flag, name := range classes {
+		if name == "" {
+			continue
+		}
+		for _, problem := range validation.IsDNS1123Subdomain(name) {
+			mistakes = append(mistakes, fmt.Errorf("%s: %q: %s", flag, name, problem))
+		}
+	}
+	limit, err := resource.ParseQuantity(o.ephemeralStorage)
+	if err != nil || limit.Sign() < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--ephemeral-storage-limit: %q is no size such as 10Gi", o.ephemeralStorage))
+	}
+	settings.EphemeralStorage = limit
+	return settings, errors.Join(mistakes...)
 }

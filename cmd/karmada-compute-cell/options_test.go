@@ -22,7 +22,14 @@ func TestValidate(t *testing.T) {
 		"a namespace is needed only to elect": {args: []string{"--leader-elect=false", "--leader-elect-resource-namespace="}},
 		"a rate of nothing":                   {[]string{"--kube-api-qps=0"}, []string{"--kube-api-qps"}},
 		"an election without a namespace":     {[]string{"--leader-elect-resource-namespace="}, []string{"--leader-elect-resource-namespace"}},
+		"an audit without a pause":            {[]string{"--audit-interval=0"}, []string{"--audit-interval"}},
 		"a cell with white space":             {[]string{"--cell=a b"}, []string{"--cell"}},
+		"classes and no capabilities":         {args: []string{"--runtime-class=gvisor", "--runtime-classes=isolated=kata", "--capabilities=", "--ephemeral-storage-limit=0"}},
+		"classes that cannot be": {
+			[]string{"--runtime-class=A_B", "--runtime-classes=X=kata,empty="}, []string{"--runtime-class", "--runtime-classes"},
+		},
+		"more than the baseline":      {[]string{"--capabilities=SYS_ADMIN"}, []string{"--capabilities"}},
+		"a limit that is no quantity": {[]string{"--ephemeral-storage-limit=much"}, []string{"--ephemeral-storage-limit"}},
 		"every mistake is said, not just the first": {
 			[]string{"--concurrency=0", "--kube-api-burst=0", "--metrics-bind-address=8080", "--health-probe-bind-address=:x"},
 			[]string{"--concurrency", "--kube-api-burst", "--metrics-bind-address", "--health-probe-bind-address"},

@@ -22,6 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -42,7 +43,14 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := cell.Setup(mgr, cell.Options{Concurrency: o.cell.concurrency, Clock: clock.RealClock{}}); err != nil {
+	pods, err := o.pods.settings()
+	if err != nil {
+		return err
+	}
+	if err := cell.Setup(mgr, cell.Options{
+		Concurrency: o.cell.concurrency, Clock: clock.RealClock{}, AuditInterval: o.cell.auditInterval, Registerer: metrics.Registry,
+		Runtime: pods,
+	}); err != nil {
 		return fmt.Errorf("set up the controllers: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
@@ -95,6 +103,10 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	lock, err := newLock(config, o.election)
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
 		Cache:  cacheOptions,
@@ -105,14 +117,13 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 			ExtraHandlers:  o.endpoints.Profiles(),
 			TLSOpts:        []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }},
 		},
-		HealthProbeBindAddress:        o.endpoints.Health,
-		LeaderElection:                o.election.enabled,
-		LeaderElectionID:              name,
-		LeaderElectionNamespace:       o.election.namespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 new(15 * time.Second),
-		RenewDeadline:                 new(10 * time.Second),
-		RetryPeriod:                   new(2 * time.Second),
+		HealthProbeBindAddress:              o.endpoints.Health,
+		LeaderElection:                      o.election.enabled,
+		LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel:       true,
+		LeaseDuration:                       new(leaseDuration),
+		RenewDeadline:                       new(renewDeadline),
+		RetryPeriod:                         new(retryPeriod),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)

@@ -1,0 +1,206 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/strays"
+)
+
+// jitter spreads the audits of many cells.
+const jitter = 0.3
+
+// batch is how many strays one pass handles at most.
+const batch = 50
+
+// Options are what an Auditor works with.
+type Options struct {
+	// Client reads from the cache.
+	Client client.Reader
+	// APIReader reads past the cache.
+	APIReader client.Reader
+	// Strays removes what the audit finds.
+	Strays *strays.Keeper
+	// Interval is the time between two audits that find nothing.
+	Interval time.Duration
+	// Confirm is the least time for which something must have been a stray before it is removed.
+	Confirm time.Duration
+	// Clock says how long something has been a stray.
+	Clock clock.Clock
+	// Registerer gets the metric.
+	Registerer prometheus.Registerer
+}
+
+// Auditor looks for strays. Make it with New.
+type Auditor struct {
+	Options
+	empty prometheus.Gauge
+	// suspects are objects that looked like strays in the last pass, by UID, with the time of the first one. Pass alone uses them.
+	suspects map[types.UID]time.Time
+}
+
+// New returns an Auditor and registers its metric.
+func New(o Options) (*Auditor, error) {
+	empty := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "karmada_compute_cell_empty_namespaces",
+		Help: "Namespaces of projects in the cell that have no WorkloadDeployment and no Pod of the add-on.",
+	})
+	if err := o.Registerer.Register(empty); err != nil {
+		return nil, fmt.Errorf("register the metric of empty namespaces: %w", err)
+	}
+	return &Auditor{Options: o, empty: empty, suspects: map[types.UID]time.Time{}}, nil
+}
+
+// Start audits until ctx ends. It makes the Auditor a manager's Runnable, which the leader alone runs.
+func (a *Auditor) Start(ctx context.Context) error {
+	logger := log.FromContext(ctx).WithName("audit")
+	for {
+		next, err := a.Pass(log.IntoContext(ctx, logger))
+		if err != nil && ctx.Err() == nil {
+			logger.Error(err, "The cell could not be audited; trying again", "after", next)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.Clock.After(wait.Jitter(next, jitter)):
+		}
+	}
+}
+
+// Pass audits the cell once and says when to do so again. It is for one goroutine.
+func (a *Auditor) Pass(ctx context.Context) (time.Duration, error) {
+	found, err := a.find(ctx)
+	if err != nil {
+		return a.Interval, err
+	}
+	err = a.handle(ctx, found)
+	if len(a.suspects) > 0 {
+		return min(a.Confirm, a.Interval), err
+	}
+	return a.Interval, err
+}
+
+// find lists what looks like a stray in the cache.
+func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
+	var (
+		deployments v1alpha.WorkloadDeploymentList
+		instances   v1alpha.InstanceList
+		pods        corev1.PodList
+	)
+	for _, list := range []client.ObjectList{&deployments, &instances, &pods} {
+		// Nothing in the lists is changed.
+		if err := a.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list %T of the cell: %w", list, err)
+		}
+	}
+	owners := map[types.UID]bool{}
+	for i := range deployments.Items {
+		owners[deployments.Items[i].UID] = true
+	}
+	for i := range instances.Items {
+		owners[instances.Items[i].UID] = true
+	}
+	var found []client.Object
+	for i := range instances.Items {
+		if suspect(&instances.Items[i], v1alpha.KindWorkloadDeployment, owners) {
+			found = append(found, &instances.Items[i])
+		}
+	}
+	for i := range pods.Items {
+		if suspect(&pods.Items[i], v1alpha.KindInstance, owners) {
+			found = append(found, &pods.Items[i])
+		}
+	}
+	return found, a.countEmpty(ctx, namespacesOf(&deployments, &pods))
+}
+
+// suspect says whether an object that is not being deleted has a controller of a kind that does not exist.
+func suspect(obj client.Object, kind string, owners map[types.UID]bool) bool {
+	controller, ok := strays.ControllerName(obj, kind)
+	return ok && obj.GetDeletionTimestamp().IsZero() && !owners[controller.UID]
+}
+
+// handle removes the suspects that have been ones for long enough. The API server has the last word on each.
+func (a *Auditor) handle(ctx context.Context, found []client.Object) error {
+	now, suspects := a.Clock.Now(), map[types.UID]time.Time{}
+	var failed error
+	for handled, obj := range found {
+		since, known := a.suspects[obj.GetUID()]
+		if !known {
+			since = now
+		}
+		suspects[obj.GetUID()] = since
+		if now.Sub(since) < a.Confirm || handled >= batch {
+			continue
+		}
+		if err := a.settle(ctx, obj); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	a.suspects = suspects
+	return failed
+}
+
+// settle reads a suspect from the API server and removes it if it is a stray there too.
+func (a *Auditor) settle(ctx context.Context, obj client.Object) (err error) {
+	switch obj.(type) {
+	case *corev1.Pod:
+		pod := &corev1.Pod{}
+		if err = a.APIReader.Get(ctx, client.ObjectKeyFromObject(obj), pod); err == nil && pod.UID == obj.GetUID() {
+			_, err = a.Strays.Pod(ctx, pod)
+		}
+	case *v1alpha.Instance:
+		instance := &v1alpha.Instance{}
+		if err = a.APIReader.Get(ctx, client.ObjectKeyFromObject(obj), instance); err == nil && instance.UID == obj.GetUID() {
+			_, err = a.Strays.Instance(ctx, instance)
+		}
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		// Somebody else came first.
+		return nil
+	}
+	return err
+}
+
+// namespacesOf are the namespaces in which something of the add-on is.
+func namespacesOf(deployments *v1alpha.WorkloadDeploymentList, pods *corev1.PodList) map[string]bool {
+	used := map[string]bool{}
+	for i := range deployments.Items {
+		used[deployments.Items[i].Namespace] = true
+	}
+	for i := range pods.Items {
+		used[pods.Items[i].Namespace] = true
+	}
+	return used
+}
+
+// countEmpty counts the namespaces of projects that hold nothing. They are not deleted: only the hub knows who needs them.
+func (a *Auditor) countEmpty(ctx context.Context, used map[string]bool) error {
+	namespaces := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
+	if err := a.APIReader.List(ctx, namespaces, client.HasLabels{v1alpha.LabelProject}); err != nil {
+		return fmt.Errorf("list the namespaces of projects: %w", err)
+	}
+	count := 0
+	for i := range namespaces.Items {
+		if !used[namespaces.Items[i].Name] {
+			count++
+		}
+	}
+	a.empty.Set(float64(count))
+	return nil
+}

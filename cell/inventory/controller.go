@@ -1,0 +1,62 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/predicates"
+)
+
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-cell-inventory"
+
+// Reconciler writes the status of Cells. Make it with New. It is safe for concurrent use.
+type Reconciler struct {
+	client client.Client
+	pace   pace
+}
+
+// New returns a Reconciler. c reads from the cache and writes to the cell; clock paces writes.
+func New(c client.Client, clock clock.PassiveClock) *Reconciler {
+	return &Reconciler{client: c, pace: pace{clock: clock, last: map[types.NamespacedName]time.Time{}}}
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("inventory").
+		For(&v1alpha.Cell{}).
+		// The status of WorkloadDeployments changes often, and is not in the inventory.
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		WithOptions(options).
+		Complete(r)
+}
+
+// allCells are the Cells of every hub: a WorkloadDeployment may have passed from one to another.
+func (r *Reconciler) allCells(ctx context.Context, _ client.Object) []reconcile.Request {
+	var cells v1alpha.CellList
+	if err := r.client.List(ctx, &cells); err != nil {
+		log.FromContext(ctx).Error(err, "The inventory is brought up to date with the next event only")
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(cells.Items))
+	for i := range cells.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&cells.Items[i])})
+	}
+	return requests
+}

@@ -1,0 +1,62 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package isolation
+
+import (
+	"context"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+)
+
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-cell-isolation"
+
+// Reconciler keeps the NetworkPolicies of WorkloadDeployments. It is safe for concurrent use.
+type Reconciler struct {
+	// Client reads from the cache and writes to the cell.
+	Client client.Client
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("isolation").
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		// Templates come and go with Instances; what an Instance is made from never changes.
+		Owns(&v1alpha.Instance{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }})).
+		// A policy that was edited or deleted by hand is restored.
+		Owns(&networkingv1.NetworkPolicy{}).
+		Watches(&networkingv1.NetworkPolicy{}, handler.EnqueueRequestsFromMapFunc(r.anyOfNamespace)).
+		WithOptions(options).
+		Complete(r)
+}
+
+// anyOfNamespace requests one deployment of the namespace of a namespace's policy: each of them restores it.
+func (r *Reconciler) anyOfNamespace(ctx context.Context, policy client.Object) []reconcile.Request {
+	if policy.GetName() != NamespacePolicy {
+		return nil
+	}
+	var deployments v1alpha.WorkloadDeploymentList
+	if err := r.Client.List(ctx, &deployments, client.InNamespace(policy.GetNamespace()), client.Limit(1)); err != nil {
+		log.FromContext(ctx).Error(err, "The policy of a namespace is looked at with the next event only", "namespace", policy.GetNamespace())
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range deployments.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])})
+	}
+	return requests
+}

@@ -1,0 +1,120 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package isolation
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// NamespacePolicy is the name of the policy of a namespace.
+const NamespacePolicy = "karmada-compute-isolation"
+
+// labels are on every policy of this package. The cache selects by them.
+func labels() map[string]string {
+	return map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell}
+}
+
+// namespacePolicy denies every connection to the Pods of a namespace, but those from the same project. What a template lets in is
+// added by templatePolicy: policies add up.
+func namespacePolicy(namespace, projectUID string) *networkingv1.NetworkPolicy {
+	// A namespace of no project is alone.
+	from := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}
+	if projectUID != "" {
+		from = networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{
+			MatchLabels: map[string]string{v1alpha.LabelProjectUID: projectUID},
+		}}
+	}
+	return &networkingv1.NetworkPolicy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: NamespacePolicy, Labels: labels()},
+		Spec: networkingv1.NetworkPolicySpec{
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+			Ingress:     []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{from}}},
+		},
+	}
+}
+
+// templatePolicy lets in what a template names, to the Pods of this template alone: during a rollout each Pod has the rules of its
+// own. It is nil for a template that lets nothing in.
+func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v1alpha.InstanceSpec) *networkingv1.NetworkPolicy {
+	rules := ingress(spec)
+	if len(rules) == 0 {
+		return nil
+	}
+	return &networkingv1.NetworkPolicy{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: deployment.Namespace, Name: deployment.Name + "-" + hash, Labels: labels(),
+			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
+		},
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{
+				v1alpha.LabelDeploymentName: deployment.Name, v1alpha.LabelTemplateHash: hash,
+			}},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+			Ingress:     rules,
+		},
+	}
+}
+
+// ingress are the rules of the first interface: a Pod has one.
+func ingress(spec *v1alpha.InstanceSpec) []networkingv1.NetworkPolicyIngressRule {
+	if len(spec.NetworkInterfaces) == 0 || spec.NetworkInterfaces[0].NetworkPolicy == nil {
+		return nil
+	}
+	var rules []networkingv1.NetworkPolicyIngressRule
+	for i := range spec.NetworkInterfaces[0].NetworkPolicy.Ingress {
+		wanted := spec.NetworkInterfaces[0].NetworkPolicy.Ingress[i].DeepCopy()
+		rule := networkingv1.NetworkPolicyIngressRule{From: blocks(wanted.From)}
+		for j := range wanted.Ports {
+			if port, ok := numbered(&wanted.Ports[j], spec); ok {
+				rule.Ports = append(rule.Ports, port)
+			}
+		}
+		// Without what no Pod can match the rule would let in everything.
+		if len(rule.Ports) == 0 && len(wanted.Ports) > 0 || len(rule.From) == 0 && len(wanted.From) > 0 {
+			continue
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// blocks are the peers that are blocks of addresses. Selectors would select Pods and namespaces of the cell, which are not the
+// consumer's; admission refuses them.
+func blocks(peers []networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
+	var result []networkingv1.NetworkPolicyPeer
+	for _, peer := range peers {
+		if peer.IPBlock != nil && peer.PodSelector == nil && peer.NamespaceSelector == nil {
+			result = append(result, peer)
+		}
+	}
+	return result
+}
+
+// numbered is a port by its number and protocol: a Pod leaves out names that are too long for it. ok is false for a name that no
+// container has.
+func numbered(port *networkingv1.NetworkPolicyPort, spec *v1alpha.InstanceSpec) (result networkingv1.NetworkPolicyPort, ok bool) {
+	protocol := ptr.Deref(port.Protocol, corev1.ProtocolTCP)
+	result = networkingv1.NetworkPolicyPort{Protocol: &protocol, Port: port.Port, EndPort: port.EndPort}
+	if port.Port == nil || port.Port.Type == intstr.Int {
+		return result, true
+	}
+	if spec.Runtime.Sandbox == nil {
+		return result, false
+	}
+	for i := range spec.Runtime.Sandbox.Containers {
+		for _, named := range spec.Runtime.Sandbox.Containers[i].Ports {
+			if named.Name == port.Port.StrVal && ptr.Deref(named.Protocol, corev1.ProtocolTCP) == protocol {
+				result.Port = new(intstr.FromInt32(named.Port))
+				return result, true
+			}
+		}
+	}
+	return result, false
+}

@@ -1,0 +1,115 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package isolation
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/steps"
+)
+
+// scope is the state of one reconcile of a WorkloadDeployment.
+type scope struct {
+	*Reconciler
+	steps.Runner
+	deployment *v1alpha.WorkloadDeployment
+	// wanted are the policies of its templates, by name.
+	wanted map[string]*networkingv1.NetworkPolicy
+}
+
+// Reconcile keeps the policies of one deployment and that of its namespace. Those of a deployment that is gone go with it.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}, wanted: map[string]*networkingv1.NetworkPolicy{}}
+	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !s.deployment.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	return s.Run(ctx, s.ensureNamespacePolicy, s.findTemplates, s.ensureTemplatePolicies, s.deleteSurplus)
+}
+
+func (s *scope) ensureNamespacePolicy(ctx context.Context) error {
+	return EnsureNamespacePolicy(ctx, s.Client, s.deployment)
+}
+
+// EnsureNamespacePolicy makes the policy of the namespace of a deployment, or puts it right. No Pod may start before it is there.
+func EnsureNamespacePolicy(ctx context.Context, c client.Client, deployment *v1alpha.WorkloadDeployment) error {
+	return ensure(ctx, c, namespacePolicy(deployment.Namespace, deployment.Labels[v1alpha.LabelProjectUID]))
+}
+
+// findTemplates finds the policies of the templates that Instances have, and of that which they will have.
+func (s *scope) findTemplates(ctx context.Context) error {
+	instances, err := owned.Instances(ctx, s.Client, s.deployment)
+	if err != nil {
+		return err
+	}
+	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
+	if err != nil {
+		return err
+	}
+	s.want(hash, &s.deployment.Spec.Template.Spec)
+	for i := range instances {
+		s.want(instances[i].TemplateHash(), &instances[i].Spec)
+	}
+	return nil
+}
+
+func (s *scope) want(hash string, spec *v1alpha.InstanceSpec) {
+	if policy := templatePolicy(s.deployment, hash, spec); policy != nil && hash != "" {
+		s.wanted[policy.Name] = policy
+	}
+}
+
+func (s *scope) ensureTemplatePolicies(ctx context.Context) error {
+	for _, policy := range s.wanted {
+		if err := ensure(ctx, s.Client, policy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteSurplus deletes the policies of templates that no Instance has any more.
+func (s *scope) deleteSurplus(ctx context.Context) error {
+	var policies networkingv1.NetworkPolicyList
+	if err := s.Client.List(ctx, &policies, client.InNamespace(s.deployment.Namespace), client.MatchingLabels(labels())); err != nil {
+		return fmt.Errorf("list the network policies of the namespace: %w", err)
+	}
+	for i := range policies.Items {
+		policy := &policies.Items[i]
+		if s.wanted[policy.Name] != nil || !metav1.IsControlledBy(policy, s.deployment) {
+			continue
+		}
+		if err := s.Client.Delete(ctx, policy, client.Preconditions{UID: &policy.UID}); err != nil {
+			return fmt.Errorf("delete network policy %s: %w", client.ObjectKeyFromObject(policy), err)
+		}
+	}
+	return nil
+}
+
+// ensure writes a policy unless it is there as it should be.
+func ensure(ctx context.Context, c client.Client, desired *networkingv1.NetworkPolicy) error {
+	existing := &networkingv1.NetworkPolicy{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(desired), existing); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get network policy %s: %w", client.ObjectKeyFromObject(desired), err)
+	}
+	_, err := apply.Exact(ctx, c, FieldManager, existing, desired)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		// Everything is deleted with the namespace.
+		return nil
+	}
+	return err
+}

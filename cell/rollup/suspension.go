@@ -1,0 +1,44 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// conditions are those of the deployment.
+func (s *summary) conditions() []metav1.Condition {
+	if s.suspended {
+		return s.suspendedConditions()
+	}
+	return []metav1.Condition{s.available(), s.progressing(), s.replicasReady()}
+}
+
+// suspendedConditions say that the project is suspended, and whether anything still runs.
+func (s *summary) suspendedConditions() []metav1.Condition {
+	left := s.counts.Replicas - s.stopped
+	message := "the project is suspended; its Instances are stopped"
+	progressing, reason, stopped := metav1.ConditionFalse, v1alpha.ReasonProjectSuspended, metav1.ConditionTrue
+	if left > 0 {
+		message = fmt.Sprintf("the project is suspended; %d of %d Instances are still to be stopped", left, s.counts.Replicas)
+		progressing, reason, stopped = metav1.ConditionTrue, v1alpha.ReasonSuspending, metav1.ConditionFalse
+	}
+	return []metav1.Condition{
+		{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProjectSuspended, Message: message},
+		{Type: v1alpha.ConditionProgressing, Status: progressing, Reason: reason, Message: message},
+		{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProjectSuspended, Message: message},
+		{Type: v1alpha.ConditionSuspended, Status: stopped, Reason: reason, Message: message},
+	}
+}
+
+// stopped says whether an Instance has no Pod any more because its project is suspended.
+func stopped(instance *v1alpha.Instance) bool {
+	available := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionAvailable)
+	return instance.DeletionTimestamp.IsZero() && available != nil && available.Reason == v1alpha.ReasonProjectSuspended
+}

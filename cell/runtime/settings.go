@@ -1,0 +1,125 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Settings are how this cell runs Pods. They count for Pods that are created after a change.
+type Settings struct {
+	// RuntimeClass is the RuntimeClass of Pods whose template names no class; "": that of the cluster.
+	RuntimeClass string
+	// RuntimeClasses are the RuntimeClasses of the classes that templates may name. Others are not served here.
+	RuntimeClasses map[string]string
+	// Capabilities are those that containers keep; all others are dropped.
+	Capabilities []corev1.Capability
+	// EphemeralStorage is what a container may write to its own disk, logs included, where it does not say its own; zero: no limit.
+	// Without one a container could fill the disk of its node.
+	EphemeralStorage resource.Quantity
+}
+
+// runtimeClass is the RuntimeClass for a template; ok is false when this cell does not serve the class.
+func (s *Settings) runtimeClass(spec *v1alpha.InstanceSpec) (name *string, ok bool) {
+	mapped, served := s.RuntimeClass, true
+	if class := spec.Runtime.Class; class != "" {
+		mapped, served = s.RuntimeClasses[class]
+	}
+	if mapped == "" {
+		return nil, served
+	}
+	return &mapped, served
+}
+
+// unsupported says what in spec this cell cannot run; nil when it can run all of it.
+func (s *Settings) unsupported(spec *v1alpha.InstanceSpec) *finding {
+	if spec.Runtime.Sandbox == nil {
+		return &finding{v1alpha.ReasonConfigurationError, "this cell runs sandboxes only; use spec.runtime.sandbox in the template"}
+	}
+	for i := range spec.Volumes {
+		if spec.Volumes[i].Disk != nil {
+			return &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf(
+				"volume %s is a disk, and a sandbox of this cell attaches configMap and secret volumes only", spec.Volumes[i].Name)}
+		}
+	}
+	for i := range spec.NetworkInterfaces {
+		if message := unsupportedInterface(&spec.NetworkInterfaces[i]); message != "" {
+			return &finding{v1alpha.ReasonConfigurationError, message}
+		}
+	}
+	if _, served := s.runtimeClass(spec); !served {
+		have := "none but the default, for templates that name no class"
+		if classes := slices.Sorted(maps.Keys(s.RuntimeClasses)); len(classes) > 0 {
+			have = strings.Join(classes, ", ")
+		}
+		return &finding{v1alpha.ReasonRuntimeClassNotServed, fmt.Sprintf("this cell does not serve spec.runtime.class %q; it serves %s", spec.Runtime.Class, have)}
+	}
+	return nil
+}
+
+// unsupportedInterface is for what admission refuses, where it did not see the template.
+func unsupportedInterface(face *v1alpha.InstanceNetworkInterface) string {
+	switch {
+	case face.Name != "" && face.Name != v1alpha.InterfaceName:
+		return fmt.Sprintf("network interface %s: the interface of a sandbox is %s", face.Name, v1alpha.InterfaceName)
+	case len(face.IPFamilies) > 0:
+		return "networkInterfaces[].ipFamilies is not supported: a sandbox has the addresses that the cell gives it"
+	case len(face.Addresses) > 0:
+		return "networkInterfaces[].addresses is not supported: a sandbox has the addresses that the cell gives it"
+	case face.ReclaimPolicy != "":
+		return "networkInterfaces[].reclaimPolicy is not supported: the address of a sandbox goes with it"
+	}
+	return ""
+}
+
+// notHonoured says what in spec has no effect on the Pod that runs; "" when all of it has.
+func notHonoured(spec *v1alpha.InstanceSpec) string {
+	if more := len(spec.NetworkInterfaces) - 1; more > 0 {
+		return fmt.Sprintf("a Pod has one network: networkInterfaces[1] and what follows it, %d in all, and their policies have no effect", more)
+	}
+	return ""
+}
+
+// secure gives a Pod what keeps it apart from its node and from other Pods there.
+func (s *Settings) secure(spec *corev1.PodSpec) {
+	spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	for i := range spec.Containers {
+		spec.Containers[i].SecurityContext = &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: slices.Clone(s.Capabilities)},
+		}
+		s.boundDisk(&spec.Containers[i].Resources)
+	}
+}
+
+// boundDisk limits what a container may write to its own disk. It requests nothing of it: Kubernetes would make the limit the
+// request, and no node could run many Pods.
+func (s *Settings) boundDisk(resources *corev1.ResourceRequirements) {
+	if s.EphemeralStorage.IsZero() {
+		return
+	}
+	_, requested := resources.Requests[corev1.ResourceEphemeralStorage]
+	_, limited := resources.Limits[corev1.ResourceEphemeralStorage]
+	if requested || limited {
+		return
+	}
+	resources.Requests, resources.Limits = orEmpty(resources.Requests), orEmpty(resources.Limits)
+	resources.Requests[corev1.ResourceEphemeralStorage] = resource.Quantity{}
+	resources.Limits[corev1.ResourceEphemeralStorage] = s.EphemeralStorage.DeepCopy()
+}
+
+func orEmpty(list corev1.ResourceList) corev1.ResourceList {
+	if list == nil {
+		return corev1.ResourceList{}
+	}
+	return list
+}

@@ -1,0 +1,166 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package strays removes what a cell's garbage collector has missed: objects whose controller is gone, although an object of its
+// name may exist. The garbage collector knows owners by their UID; it forgets those that were deleted, and created again under
+// their name, while its watch was interrupted.
+package strays
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Kinds of objects, as the metrics name them.
+const (
+	kindPod      = "Pod"
+	kindInstance = v1alpha.KindInstance
+)
+
+// What was done, as the metric names it.
+const (
+	deleted = "deleted"
+	adopted = "adopted"
+)
+
+// fieldOwner is the field manager of adoptions.
+const fieldOwner client.FieldOwner = "karmada-compute-cell-strays"
+
+// Keeper deletes and adopts strays, counts it and says so. Make it with New. It is safe for concurrent use.
+type Keeper struct {
+	client   client.Client
+	live     client.Reader
+	recorder events.EventRecorder
+	count    *prometheus.CounterVec
+}
+
+// Options are what a Keeper works with.
+type Options struct {
+	// Client writes to the cell.
+	Client client.Client
+	// APIReader reads past the cache.
+	APIReader client.Reader
+	// Recorder records an Event about each stray.
+	Recorder events.EventRecorder
+	// Registerer gets the metric.
+	Registerer prometheus.Registerer
+}
+
+// New returns a Keeper and registers its metric.
+func New(o Options) (*Keeper, error) {
+	count := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "karmada_compute_cell_strays_total",
+		Help: "Objects whose controller was gone and that the cell's garbage collector had missed, by kind and by what was done: deleted or adopted.",
+	}, []string{"kind", "action"})
+	if err := o.Registerer.Register(count); err != nil {
+		return nil, fmt.Errorf("register the metric of strays: %w", err)
+	}
+	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}, nil
+}
+
+// ControllerName is the name of the object of a kind of ours that controls obj, and its UID; ok is false when there is none.
+func ControllerName(obj client.Object, kind string) (controller metav1.OwnerReference, ok bool) {
+	found := metav1.GetControllerOfNoCopy(obj)
+	if found == nil || found.Kind != kind || found.APIVersion != v1alpha.GroupVersion.String() {
+		return metav1.OwnerReference{}, false
+	}
+	return *found, true
+}
+
+// Pod deletes a Pod, as read from the API server, if the Instance that controls it does not exist any more, and says whether it
+// did. An Instance that has its name now is another one.
+func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	controller, ok := ControllerName(pod, v1alpha.KindInstance)
+	if !ok || !pod.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	instance := &v1alpha.Instance{}
+	if gone, err := k.gone(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: controller.Name}, instance, controller); err != nil || !gone {
+		return false, err
+	}
+	return true, k.remove(ctx, pod, kindPod, controller)
+}
+
+// Instance deletes an Instance, as read from the API server, if the WorkloadDeployment that controls it does not exist any more,
+// and says whether it did anything. A WorkloadDeployment of the same name and the same Workload adopts the Instance instead: what
+// runs goes on.
+func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool, error) {
+	controller, ok := ControllerName(instance, v1alpha.KindWorkloadDeployment)
+	if !ok || !instance.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	deployment := &v1alpha.WorkloadDeployment{}
+	if gone, err := k.gone(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: controller.Name}, deployment, controller); err != nil || !gone {
+		return false, err
+	}
+	if deployment.UID != "" && deployment.DeletionTimestamp.IsZero() &&
+		instance.Labels[v1alpha.LabelWorkloadUID] == string(deployment.Spec.WorkloadRef.UID) {
+		return true, k.adopt(ctx, instance, deployment)
+	}
+	return true, k.remove(ctx, instance, kindInstance, controller)
+}
+
+// gone says whether the object that controller names is gone, and reads into found what has its name now.
+func (k *Keeper) gone(ctx context.Context, key client.ObjectKey, found client.Object, controller metav1.OwnerReference) (bool, error) {
+	if err := k.live.Get(ctx, key, found); err != nil {
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		return false, fmt.Errorf("get %s %s: %w", controller.Kind, key, err)
+	}
+	return found.GetUID() != controller.UID, nil
+}
+
+func (k *Keeper) remove(ctx context.Context, obj client.Object, kind string, controller metav1.OwnerReference) error {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	options := []client.DeleteOption{client.Preconditions{UID: &uid, ResourceVersion: &version}}
+	if kind == kindInstance {
+		// In foreground its Pod goes first, so that the name is free only when nothing of it runs any more.
+		options = append(options, client.PropagationPolicy(metav1.DeletePropagationForeground))
+	}
+	if err := k.client.Delete(ctx, obj, options...); err != nil {
+		return fmt.Errorf("delete %s %s, whose controller is gone: %w", kind, client.ObjectKeyFromObject(obj), err)
+	}
+	k.count.WithLabelValues(kind, deleted).Inc()
+	log.FromContext(ctx).Info("Deleted an object whose controller is gone", "kind", kind, "namespace", obj.GetNamespace(),
+		"name", obj.GetName(), "uid", uid, "controller", controller.Name, "controllerUID", controller.UID)
+	k.recorder.Eventf(obj, nil, corev1.EventTypeWarning, "ControllerGone", "Delete",
+		"deleted: its controller, %s %s with UID %s, does not exist any more", controller.Kind, controller.Name, controller.UID)
+	return nil
+}
+
+// adopt makes deployment the controller of instance. It is refused when the instance has changed since it was read: the garbage
+// collector may have come first.
+func (k *Keeper) adopt(ctx context.Context, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) error {
+	before, reference := instance.DeepCopy(), deployment.ControllerReference()
+	owners := []metav1.OwnerReference{reference}
+	for _, owner := range instance.OwnerReferences {
+		if owner.Controller == nil || !*owner.Controller {
+			owners = append(owners, owner)
+		}
+	}
+	instance.OwnerReferences = owners
+	if uid := deployment.Labels[v1alpha.LabelDeploymentUID]; uid != "" && instance.Labels != nil {
+		instance.Labels[v1alpha.LabelDeploymentUID] = uid
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := k.client.Patch(ctx, instance, patch, fieldOwner); err != nil {
+		return fmt.Errorf("adopt Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+	k.count.WithLabelValues(kindInstance, adopted).Inc()
+	log.FromContext(ctx).Info("Adopted an Instance of an earlier WorkloadDeployment of this name", "namespace", instance.Namespace,
+		"name", instance.Name, "uid", instance.UID, "deploymentUID", deployment.UID)
+	k.recorder.Eventf(instance, deployment, corev1.EventTypeNormal, "Adopted", "Adopt",
+		"adopted from an earlier WorkloadDeployment %s of the same Workload", deployment.Name)
+	return nil
+}

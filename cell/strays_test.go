@@ -1,0 +1,225 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/audit"
+	"github.com/karmada-compute/karmada-compute/cell/strays"
+)
+
+func (f *fixture) strays() *strays.Keeper {
+	f.t.Helper()
+	keeper, err := strays.New(strays.Options{
+		Client: f.direct, APIReader: f.direct, Recorder: f.recorder, Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return keeper
+}
+
+// ofWorkload lets a deployment be of another Workload of the same name.
+func ofWorkload(uid types.UID) func(*v1alpha.WorkloadDeployment) {
+	return func(d *v1alpha.WorkloadDeployment) { d.Spec.WorkloadRef.UID = uid }
+}
+
+func TestDeploymentsFindTheNameTaken(t *testing.T) {
+	tests := map[string]struct {
+		// given prepares Instance web-0, whose name the new deployment needs.
+		given                    func(*fixture) *v1alpha.Instance
+		wantAdopted              bool
+		wantPresent, wantLeaving []string
+		wantEvent                string
+	}{
+		"by an Instance of an earlier deployment of the Workload, which is adopted": {
+			given: func(f *fixture) *v1alpha.Instance {
+				earlier := f.deployment(1)
+				instance := f.instance(earlier, 0)
+				f.remove(earlier)
+				f.deployment(1)
+				return instance
+			},
+			wantAdopted: true, wantPresent: []string{"web-0"}, wantEvent: "Normal Adopted adopted from an earlier WorkloadDeployment web",
+		},
+		"by an Instance of an earlier Workload, which is deleted": {
+			given: func(f *fixture) *v1alpha.Instance {
+				earlier := f.deployment(1, ofWorkload("earlier"))
+				instance := f.instance(earlier, 0)
+				f.remove(earlier)
+				f.deployment(1)
+				return instance
+			},
+			wantLeaving: []string{"web-0"}, wantEvent: "Warning ControllerGone deleted: its controller, WorkloadDeployment web",
+		},
+		"by an Instance of another deployment, which stays": {
+			given: func(f *fixture) *v1alpha.Instance {
+				other := f.deployment(1, func(d *v1alpha.WorkloadDeployment) { d.Name = "other" })
+				deployment := f.deployment(1)
+				return f.instance(deployment, 0, func(i *v1alpha.Instance) {
+					i.OwnerReferences = []metav1.OwnerReference{other.ControllerReference()}
+				})
+			},
+			wantPresent: []string{"web-0"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			before := test.given(f)
+			if result := f.reconcile(f.deployments(), "web"); result.RequeueAfter != 5*time.Second {
+				t.Errorf("requeued after %s", result.RequeueAfter)
+			}
+			f.wantInstances(test.wantPresent, test.wantLeaving)
+			f.wantEvent(test.wantEvent)
+			after := f.storedInstance("web-0")
+			if adopted := metav1.IsControlledBy(after, f.storedDeployment()); after.UID != before.UID || adopted != test.wantAdopted {
+				t.Errorf("UID %s, before %s; owners %+v", after.UID, before.UID, after.OwnerReferences)
+			}
+		})
+	}
+}
+
+// confirm is how long something must be a stray in tests.
+const confirm = 20 * time.Second
+
+// auditor audits the namespace of the test alone.
+func (f *fixture) auditor(clock *clocktesting.FakeClock) *audit.Auditor {
+	f.t.Helper()
+	auditor, err := audit.New(audit.Options{
+		Client: client.NewNamespacedClient(f.cached, f.namespace), APIReader: client.NewNamespacedClient(f.direct, f.namespace),
+		Strays: f.strays(), Interval: 3 * time.Minute, Confirm: confirm, Clock: clock, Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return auditor
+}
+
+func TestAudit(t *testing.T) {
+	tests := map[string]struct {
+		given func(*fixture)
+		// wantSoon says that something is suspected.
+		wantSoon                 bool
+		wantPod                  bool
+		wantPresent, wantLeaving []string
+		wantEvent                string
+	}{
+		"all is well": {
+			given:   func(f *fixture) { f.pod(f.instance(f.deployment(1), 0)) },
+			wantPod: true, wantPresent: []string{"web-0"},
+		},
+		"a Pod without its Instance is deleted": {
+			given: func(f *fixture) {
+				instance := f.instance(f.deployment(1), 0)
+				f.pod(instance)
+				f.remove(instance)
+			},
+			wantSoon: true, wantEvent: "Warning ControllerGone",
+		},
+		"a Pod whose Instance was made again under its name is deleted": {
+			given: func(f *fixture) {
+				deployment := f.deployment(1)
+				instance := f.instance(deployment, 0)
+				f.pod(instance)
+				f.remove(instance)
+				f.instance(deployment, 0)
+			},
+			wantSoon: true, wantPresent: []string{"web-0"}, wantEvent: "Warning ControllerGone",
+		},
+		"an Instance without its deployment is deleted": {
+			given: func(f *fixture) {
+				deployment := f.deployment(1)
+				f.pod(f.instance(deployment, 0))
+				f.remove(deployment)
+			},
+			// Its Pod follows it.
+			wantSoon: true, wantPod: true, wantLeaving: []string{"web-0"}, wantEvent: "Warning ControllerGone",
+		},
+		"an Instance whose deployment was made again is adopted": {
+			given: func(f *fixture) {
+				deployment := f.deployment(1)
+				f.pod(f.instance(deployment, 3))
+				f.remove(deployment)
+				f.deployment(1)
+			},
+			wantSoon: true, wantPresent: []string{"web-3"}, wantEvent: "Normal Adopted",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			test.given(f)
+			f.sync()
+			clock := clocktesting.NewFakeClock(now)
+			auditor := f.auditor(clock)
+			f.pass(auditor, map[bool]time.Duration{true: confirm, false: 3 * time.Minute}[test.wantSoon])
+			f.wantEvent("")
+			clock.Step(confirm)
+			f.pass(auditor, map[bool]time.Duration{true: confirm, false: 3 * time.Minute}[test.wantSoon])
+			f.wantInstances(test.wantPresent, test.wantLeaving)
+			if pod := f.storedPod("web-0"); (pod != nil) != test.wantPod {
+				t.Errorf("Pod %+v", pod)
+			}
+			f.wantEvent(test.wantEvent)
+			f.sync()
+			f.pass(auditor, 3*time.Minute)
+		})
+	}
+}
+
+// without is a cached client that lists no Instance with a UID.
+func (f *fixture) without(uid types.UID) client.Client {
+	return interceptor.NewClient(f.cached, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			err := c.List(ctx, list, opts...)
+			if instances, ok := list.(*v1alpha.InstanceList); ok {
+				instances.Items = slices.DeleteFunc(slices.Clone(instances.Items), func(i v1alpha.Instance) bool { return i.UID == uid })
+			}
+			return err
+		},
+	})
+}
+
+func (f *fixture) pass(auditor *audit.Auditor, wantNext time.Duration) {
+	f.t.Helper()
+	next, err := auditor.Pass(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if next != wantNext {
+		f.t.Errorf("the next pass follows after %s, want %s", next, wantNext)
+	}
+}
+
+// What looks like a stray in a cache that is out of date is none.
+func TestAuditAsksTheAPIServer(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(1)
+	instance := f.instance(deployment, 0)
+	f.pod(instance)
+	f.sync()
+	clock := clocktesting.NewFakeClock(now)
+	auditor := f.auditor(clock)
+	auditor.Client = client.NewNamespacedClient(f.without(instance.UID), f.namespace)
+	f.pass(auditor, confirm)
+	clock.Step(time.Hour)
+	f.pass(auditor, confirm)
+	if f.storedPod("web-0") == nil {
+		t.Error("the Pod of an Instance that exists was deleted")
+	}
+	f.wantEvent("")
+}
