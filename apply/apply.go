@@ -46,16 +46,33 @@ func Object[T client.Object](ctx context.Context, c client.Client, manager Field
 // Exact gives existing the metadata and the spec of desired and returns it as stored. Unlike Object it also removes fields
 // of the spec that other field managers set, and it writes nothing when nothing differs. existing is an empty object when
 // there is none yet.
-func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T) (T, error) {
-	wanted := specOf(desired)
-	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), wanted) {
+//
+// leave are parts of the spec that belong to other field managers: each copies its part from what is stored to what is wanted.
+func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+	wantedOf := func(stored T) any {
+		wanted := newLike(desired)
+		for _, part := range leave {
+			part(stored, wanted)
+		}
+		return specOf(wanted)
+	}
+	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), wantedOf(existing)) {
 		return existing, nil
 	}
 	stored, err := Object(ctx, c, manager, desired)
-	if err != nil || equality.Semantic.DeepEqual(specOf(stored), wanted) {
+	if err != nil {
 		return stored, err
 	}
-	return stored, Replace(ctx, c, manager, stored, map[string]any{"/spec": wanted})
+	wanted := wantedOf(stored)
+	if equality.Semantic.DeepEqual(specOf(stored), wanted) {
+		return stored, nil
+	}
+	values := map[string]any{"/spec": wanted}
+	if len(leave) > 0 {
+		// What is left as it was stored may have another value by now: then this is a conflict.
+		values["/metadata/resourceVersion"] = stored.GetResourceVersion()
+	}
+	return stored, Replace(ctx, c, manager, stored, values)
 }
 
 // specOf is the spec of a typed object, or nil when its kind has none.

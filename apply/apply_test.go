@@ -200,3 +200,46 @@ func TestAnUnknownKind(t *testing.T) {
 		t.Errorf("requests %v", writes)
 	}
 }
+
+// TestExactLeavesTheRest: a part of the spec that belongs to another field manager stays as it is stored, whatever else is replaced.
+func TestExactLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	leave := func(stored, wanted *v1alpha.WorkloadDeployment) {
+		if wanted.Spec.Quota != nil && stored.Spec.Quota != nil {
+			wanted.Spec.Quota = stored.Spec.Quota
+		}
+	}
+	p := planes.New(t)
+	desired := func() *v1alpha.WorkloadDeployment {
+		d := p.Deployment("web", "DFW")
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
+		return d
+	}
+	existing, err := apply.Exact(t.Context(), p.Project, manager, &v1alpha.WorkloadDeployment{}, desired(), leave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{0, 1})}
+	planes.Change(t, p, existing, func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota = theirs })
+	p.Project.Calls()
+	if _, err := apply.Exact(t.Context(), p.Project, manager, existing, desired(), leave); err != nil || len(p.Project.Writes()) > 0 {
+		t.Errorf("for what is theirs it writes, %v", err)
+	}
+	planes.Change(t, p, existing, func(d *v1alpha.WorkloadDeployment) { d.Spec.Replicas = new(int32(5)) })
+	// Before the field is removed they change their part: that must not be undone.
+	p.Project.Once("patch", "WorkloadDeployment", func() error {
+		planes.Change(t, p, existing.DeepCopy(), func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota.Granted = v1alpha.IndexRanges([]int{3}) })
+		return nil
+	})
+	if _, err := apply.Exact(t.Context(), p.Project, manager, existing, desired(), leave); !apierrors.IsConflict(err) {
+		t.Errorf("with an earlier version of their part: %v", err)
+	}
+	existing = planes.Get(t, p, p.Namespace.Name, "web", &v1alpha.WorkloadDeployment{})
+	if _, err := apply.Exact(t.Context(), p.Project, manager, existing, desired(), leave); err != nil {
+		t.Fatal(err)
+	}
+	got := planes.Get(t, p, p.Namespace.Name, "web", &v1alpha.WorkloadDeployment{})
+	if got.Spec.Replicas != nil || !slices.Equal(v1alpha.Indices(got.Spec.Quota.Granted), []int{3}) {
+		t.Errorf("stored is %+v", got.Spec)
+	}
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/transforms"
 )
@@ -27,10 +28,11 @@ func ProjectKinds(locations projects.Locations) []client.Object {
 	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, locations.Object()}
 }
 
-// CacheOptions limit the cache of the hub to Clusters and ResourceBindings, and to the add-on's own objects.
+// CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. Karmada's
+// Works have no label to select those of WorkloadDeployments by; of others next to nothing is kept.
 func CacheOptions() (cache.Options, error) {
 	selectors := map[string]labels.Selector{}
-	for _, label := range []string{v1alpha.LabelProject, v1alpha.LabelHubNamespace, v1alpha.LabelTopologyCity} {
+	for _, label := range []string{v1alpha.LabelProject, v1alpha.LabelTopologyCity} {
 		exists, err := labels.NewRequirement(label, selection.Exists, nil)
 		if err != nil {
 			return cache.Options{}, fmt.Errorf("select objects with label %s: %w", label, err)
@@ -44,7 +46,7 @@ func CacheOptions() (cache.Options, error) {
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}:       fromProject,
 			&corev1.Namespace{}:                 fromProject,
-			&workv1alpha1.Work{}:                {Label: selectors[v1alpha.LabelHubNamespace]},
+			&workv1alpha1.Work{}:                {Transform: delivery.TrimWork},
 			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},
 			&clusterv1alpha1.Cluster{}:          {},
 			&workv1alpha2.ResourceBinding{}:     {Transform: bindings.Trim},

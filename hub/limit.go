@@ -9,6 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
@@ -19,6 +21,12 @@ const (
 	busyRetry = 200 * time.Millisecond
 	// conflictRetry is how soon an object is requeued that was changed while it was reconciled.
 	conflictRetry = 50 * time.Millisecond
+	// suspendedRetry is how soon an object is requeued whose project refuses writes because it is suspended. When it is resumed, what
+	// the cells report comes earlier.
+	suspendedRetry = time.Minute
+
+	// causeSuspended is the cause that Milo gives when it refuses a write in a suspended project. No retry helps until it is resumed.
+	causeSuspended metav1.CauseType = "ProjectSuspended"
 )
 
 // limitPerProject runs f for at most limit objects of one project at once, and requeues the others. A conflict requeues an
@@ -32,8 +40,12 @@ func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
 		}
 		defer workers.release(request.ClusterName)
 		result, err := f(ctx, request)
-		if apierrors.IsConflict(err) {
+		switch {
+		case apierrors.IsConflict(err):
 			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+		case apierrors.HasStatusCause(err, causeSuspended):
+			log.FromContext(ctx).V(1).Info("The project refuses the write, since it is suspended", "after", suspendedRetry, "refusal", err.Error())
+			return reconcile.Result{RequeueAfter: suspendedRetry}, nil
 		}
 		return result, err
 	}

@@ -6,10 +6,12 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
@@ -77,5 +79,19 @@ func TestErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestASuspendedProjectRefusesWrites: that is no error, and looked at again later.
+func TestASuspendedProjectRefusesWrites(t *testing.T) {
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "instances"}, "web-0", errors.New("the project is suspended"))
+	for cause, want := range map[metav1.CauseType]bool{"ProjectSuspended": true, "Other": false} {
+		refused.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
+		limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
+			return reconcile.Result{}, fmt.Errorf("apply the status: %w", refused)
+		}, 1)
+		if got, err := limited(t.Context(), requestFor("north")); (err == nil) != want || (got.RequeueAfter == suspendedRetry) != want {
+			t.Errorf("after a refusal with cause %s: %+v, %v", cause, got, err)
+		}
 	}
 }

@@ -4,19 +4,34 @@
 package hub
 
 import (
+	"fmt"
+	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/abandoned"
 	"github.com/karmada-compute/karmada-compute/hub/agents"
+	"github.com/karmada-compute/karmada-compute/hub/audit"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/forget"
+	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
+	"github.com/karmada-compute/karmada-compute/hub/inventory"
+	"github.com/karmada-compute/karmada-compute/hub/karmada"
+	"github.com/karmada-compute/karmada-compute/hub/mend"
+	"github.com/karmada-compute/karmada-compute/hub/networks"
 	"github.com/karmada-compute/karmada-compute/hub/projection"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
+	"github.com/karmada-compute/karmada-compute/hub/quota"
 	"github.com/karmada-compute/karmada-compute/hub/references"
 )
 
@@ -24,8 +39,23 @@ import (
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
+	// Existence says which projects exist, and which are in a shard of this replica.
+	Existence projects.Roster
+	// Suspension says which projects are suspended.
+	Suspension projects.Suspension
+	// WithdrawAfter is how long Milo must have said that a project does not exist before what it left on the hub is withdrawn; 0:
+	// it never is.
+	WithdrawAfter time.Duration
 	// Locations says which cities a project may use.
 	Locations projects.Locations
+	// Types says which instance types there are. It is shared with admission, and run by the caller.
+	Types *instancetypes.Catalogue
+	// DefaultType is the instance type of Workloads that name none.
+	DefaultType string
+	// Network is the kind of the networks in a project. It need not be served.
+	Network schema.GroupVersionKind
+	// Metering says which projects' Instances need quota. Nil: no quota is configured.
+	Metering projects.Metering
 	// Concurrency is how many objects each controller reconciles at once.
 	Concurrency int
 	// ProjectConcurrency is how many of these may belong to one project, so that a project whose control plane hangs
@@ -34,8 +64,15 @@ type Options struct {
 	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never
 	// move.
 	FailoverAfter time.Duration
+	// InventoryAfter is how long a cell and the hub must disagree about what runs there before that is looked into.
+	InventoryAfter time.Duration
+	// AuditInterval is how often the way of each deployment to its cells is audited when nothing happens.
+	AuditInterval time.Duration
+	// AuditAfter is how long that way may be interrupted before what the cells reported last counts as unknown, and before
+	// Karmada is made to reconcile it again.
+	AuditAfter time.Duration
 	// Clock gives conditions their transition times and says how long a cell has been lost.
-	Clock clock.PassiveClock
+	Clock clock.Clock
 }
 
 // reconcileTimeout bounds one reconcile: a control plane that does not answer ends it with an error, and the object is
@@ -66,31 +103,127 @@ func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
 	return limitPerProject(f, t.Options.ProjectConcurrency)
 }
 
+// watch is the watch of karmada-controller-manager that the controllers of one process share.
+type watch struct {
+	once    sync.Once
+	karmada *karmada.Watch
+	err     error
+}
+
+// get returns the watch, which the manager runs as soon as a controller needs it.
+func (w *watch) get(t Target) (*karmada.Watch, error) {
+	w.once.Do(func() {
+		local := t.Manager.GetLocalManager()
+		w.karmada = karmada.NewWatch(local.GetAPIReader(), t.Options.Clock)
+		w.err = local.Add(w.karmada)
+	})
+	return w.karmada, w.err
+}
+
+// setUpAudit adds the controller that audits the ways of deployments.
+func setUpAudit(t Target, shared *watch) error {
+	local := t.Manager.GetLocalManager()
+	running, err := shared.get(t)
+	if err != nil {
+		return err
+	}
+	mender, err := mend.New(local.GetClient(), mend.Options{Clock: t.Options.Clock, Registerer: metrics.Registry})
+	if err != nil {
+		return err
+	}
+	faults, err := audit.NewFaults(t.Options.Projects, metrics.Registry)
+	if err != nil {
+		return err
+	}
+	r := audit.New(audit.Options{
+		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Karmada: running, Mender: mender,
+		Faults: faults, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
+	})
+	return r.Register(t.Manager, t.controller(), t.wrap)
+}
+
+// setUpQuota adds the controller that claims quota, and says once whether there is one.
+func setUpQuota(t Target) error {
+	local := t.Manager.GetLocalManager()
+	configured := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "karmada_compute_quota_configured",
+		Help: "1 if Instances need quota of their projects, 0 if every Instance starts without.",
+	})
+	if err := metrics.Registry.Register(configured); err != nil {
+		return fmt.Errorf("register the metric of quota: %w", err)
+	}
+	if t.Options.Metering == nil {
+		local.GetLogger().Info("No quota is configured: every Instance starts without (--quota)", "reason", v1alpha.ReasonQuotaDisabled)
+		return nil
+	}
+	configured.Set(1)
+	r, err := quota.New(quota.Options{
+		Projects: t.Options.Projects, Existence: t.Options.Existence, Hub: local.GetClient(), Clock: t.Options.Clock,
+		Registerer: metrics.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	return r.Register(t.Manager, t.controller(), t.wrap)
+}
+
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
+	shared := &watch{}
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
-			r := &deployments.Reconciler{Projects: t.Options.Projects, Locations: t.Options.Locations, Clock: t.Options.Clock}
+			r := &deployments.Reconciler{
+				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
+				Networks: networks.New(t.Options.Network, t.Options.Clock), Clock: t.Options.Clock,
+			}
+			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
+		{Name: "instancetypes", Setup: func(t Target) error {
+			r := &instancetypes.Reconciler{Projects: t.Options.Projects, Types: t.Options.Types}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "propagation", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := propagation.New(propagation.Options{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+				Metering: t.Options.Metering,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
+		{Name: "quota", Setup: setUpQuota},
 		{Name: "projection", Setup: func(t Target) error {
-			r := &projection.Reconciler{Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Clock: t.Options.Clock}
+			running, err := shared.get(t)
+			if err != nil {
+				return err
+			}
+			r := projection.New(projection.Options{
+				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running,
+				DoubtAfter: t.Options.AuditAfter, Clock: t.Options.Clock,
+			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
+		{Name: "audit", Setup: func(t Target) error { return setUpAudit(t, shared) }},
 		{Name: "references", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
+		}},
+		{Name: "abandoned", Setup: func(t Target) error {
+			if t.Options.WithdrawAfter <= 0 {
+				return nil
+			}
+			local := t.Manager.GetLocalManager()
+			r, err := abandoned.New(abandoned.Options{
+				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+				After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
+			})
+			if err != nil {
+				return err
+			}
+			return r.Register(local, controller.Options{ReconciliationTimeout: reconcileTimeout})
 		}},
 		{Name: "agents", Setup: func(t Target) error {
 			ready, err := agents.NewMetric(metrics.Registry)
@@ -99,6 +232,26 @@ func Controllers() []Controller {
 			}
 			local := t.Manager.GetLocalManager()
 			return (&agents.Reconciler{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
+		}},
+		{Name: "forget", Setup: func(t Target) error {
+			local := t.Manager.GetLocalManager()
+			r := &forget.Reconciler{Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}
+			return r.Register(local)
+		}},
+		{Name: "inventory", Setup: func(t Target) error {
+			local := t.Manager.GetLocalManager()
+			mender, err := mend.New(local.GetClient(), mend.Options{Clock: t.Options.Clock, Registerer: metrics.Registry})
+			if err != nil {
+				return err
+			}
+			runner, err := inventory.New(inventory.Options{
+				Projects: t.Options.Projects, Existence: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+				Mender: mender, After: t.Options.InventoryAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
+			})
+			if err != nil {
+				return err
+			}
+			return local.Add(runner)
 		}},
 	}
 }

@@ -76,7 +76,7 @@ func large(b *testing.B, operation configv1alpha1.InterpreterOperation, instance
 	}
 	object := fmt.Sprintf(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"web","namespace":"ns","generation":4},
 		"spec":{"replicas":%d,"scaleSettings":{"minReplicas":1,"maxReplicas":1000,"metrics":[{"resource":{"name":"cpu","target":{"averageUtilization":80}}}]},
-		"template":{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/d1-standard-2"},"sandbox":{"containers":[{"name":"app","image":"example.com/app",
+		"instanceTypeResources":{"cpu":"1","memory":"2Gi"},"template":{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/d1-standard-2"},"sandbox":{"containers":[{"name":"app","image":"example.com/app",
 		"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"keys","key":"a"}}}],"resources":{"limits":{"cpu":"500m","memory":"1Gi"}}}]}}}}},"status":%s}`,
 		instances, status("", append(append([]string{}, all[0]...), all[1]...)))
 	c := &golden{Object: json.RawMessage(object), Observed: json.RawMessage(object), Replicas: new(int32(3))}

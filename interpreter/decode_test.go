@@ -17,6 +17,7 @@ import (
 var quantityPaths = []string{
 	`{"spec":{"scaleSettings":{"metrics":[{"resource":{"target":{"value":%s}}}]}}}`,
 	`{"spec":{"scaleSettings":{"metrics":[{"resource":{"target":{"averageValue":%s}}}]}}}`,
+	`{"spec":{"instanceTypeResources":{"cpu":%s}}}`,
 	`{"spec":{"template":{"spec":{"runtime":{"resources":{"requests":{"cpu":%s}}}}}}}`,
 	`{"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"resources":{"limits":{"cpu":%s}}}]}}}}}}`,
 	`{"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"resources":{"requests":{"cpu":%s}}}]}}}}}}`,

@@ -64,10 +64,6 @@ func newGenerator(seed int64) *generator {
 		},
 		func(i *int32, _ randfill.Continue) { *i = pick(g, someReplicas) },
 		func(i *int64, _ randfill.Continue) { *i = int64(g.Intn(6)) },
-		func(r *v1alpha.InstanceRuntimeResources, c randfill.Continue) {
-			c.FillNoCustom(r)
-			r.InstanceType = pick(g, []string{"datumcloud/d1-standard-2", "datumcloud/d1-standard-2", "elsewhere/x9-huge", ""})
-		},
 		g.fillMeta, g.fillCondition, g.fillInstance, g.fillAssignment,
 	)
 	return g

@@ -165,7 +165,7 @@ func FuzzHandler(f *testing.F) {
 		`"operation":"AggregateStatus","object":{"metadata":{"name":"web"}},"aggregatedStatus":[{"clusterName":"a","status":{"instances":[{"name":"web-0"}],"conditions":[{"type":"Available","status":"False"}]}},{"clusterName":"b","status":null}]`,
 		`"operation":"InterpretStatus","object":{"metadata":{"annotations":{"resourcetemplate.karmada.io/generation":"1"}},"status":{"instances":[{"conditions":[{"message":"x"}]}]}}`,
 		`"operation":"InterpretHealth","object":{"status":{"desiredReplicas":1,"readyReplicas":1}}`,
-		`"operation":"InterpretReplica","object":{"spec":{"replicas":2,"template":{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/d1-standard-2","requests":{"cpu":"0.5"}},"sandbox":{"containers":[{"resources":{"limits":{"cpu":1},"requests":{"memory":"1e3"}}},{}]}}}}}}`,
+		`"operation":"InterpretReplica","object":{"spec":{"replicas":2,"instanceTypeResources":{"cpu":"2","memory":"1Gi"},"template":{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/d1-standard-2","requests":{"cpu":"0.5"}},"sandbox":{"containers":[{"resources":{"limits":{"cpu":1},"requests":{"memory":"1e3"}}},{}]}}}}}}`,
 		`"operation":"ReviseReplica","replicas":3,"object":{"spec":null}`,
 		`"operation":"ReviseReplica","replicas":-1,"object":{"spec":{"replicas":1}}`,
 		`"operation":"Retain","object":{"spec":{"scaleSettings":{"minReplicas":1,"maxReplicas":3,"metrics":[{"resource":{"name":"cpu"}}]}}},"observedObject":{"spec":{"replicas":9}}`,

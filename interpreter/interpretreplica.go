@@ -17,7 +17,7 @@ func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.
 	if object.Spec.Replicas != nil {
 		replicas = *object.Spec.Replicas
 	}
-	size := v1alpha.InstanceSize(&object.Spec.Template.Spec)
+	size := v1alpha.InstanceSize(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
 	if len(size) == 0 {
 		return replicas, nil
 	}

@@ -31,6 +31,8 @@ const MaxInstances = 1000
 // Karmada's annotation with the generation is invalid.
 func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {
 	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
+	// Only the autoscaler of the cell reads it.
+	reflected.Selector = ""
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
 		generation, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // plainMaps have keys of users. An API server stores no null in them; Go decodes it as an empty value there, Lua as a missing
 // one.
-var plainMaps = []string{"annotations", "labels", "limits", "requests", "matchLabels"}
+var plainMaps = []string{"instanceTypeResources", "annotations", "labels", "limits", "requests", "matchLabels"}
 
 // warp is a value with members that are null, missing, empty, unknown or unusually written. Go can still decode it.
 func (g *generator) warp(value any, name string, inList bool) any {
@@ -32,7 +32,7 @@ func (g *generator) warp(value any, name string, inList bool) any {
 func (g *generator) warpMembers(object map[string]any, name string, inList bool) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		switch {
-		case name == "limits" || name == "requests":
+		case name == "limits" || name == "requests" || name == "instanceTypeResources":
 			object[key] = pick(g, someQuantities)
 		case slices.Contains(plainMaps, name):
 		case key == "lastTransitionTime" && !g.one(10):
@@ -119,7 +119,8 @@ func (g *generator) garbage(object map[string]any, key string) any {
 	}
 }
 
-// unread are members that neither a status nor the sizes of a runtime have.
+// unread are members that neither a report nor the size of a runtime is made from.
 var unread = []string{
-	"unknown", "name", "image", "command", "args", "env", "volumeAttachments", "ports", "imagePullSecrets", "virtualMachine",
+	"unknown", "name", "image", "command", "args", "env", "envFrom", "volumeAttachments", "ports", "imagePullSecrets", "virtualMachine",
+	"instanceType", "class", "selector",
 }

@@ -4,6 +4,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -49,6 +50,7 @@ func (v *Workloads) validateAccess(ctx context.Context, project Project, request
 }
 
 func (v *Workloads) review(ctx context.Context, project Project, user authenticationv1.UserInfo, namespace string, reference validation.Reference) (*field.Error, error) {
+	namespace = cmp.Or(reference.Namespace, namespace)
 	allowed, reason, err := v.Projects.Review(ctx, project, reviewBy(user, authorizationv1.ResourceAttributes{
 		Namespace: namespace, Verb: reference.Verb, Group: reference.Group, Resource: reference.Resource, Name: reference.Name,
 	}))
@@ -92,5 +94,5 @@ func (v *Workloads) toReview(workload, before *v1alpha.Workload) []validation.Re
 }
 
 func keyOf(reference validation.Reference) string {
-	return strings.Join([]string{reference.Group, reference.Resource, reference.Name}, "/")
+	return strings.Join([]string{reference.Group, reference.Resource, reference.Namespace, reference.Name}, "/")
 }

@@ -30,8 +30,12 @@ func onNetworks(names ...string) func(*v1alpha.Workload) {
 	return func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.NetworkInterfaces = nil
 		for _, name := range names {
+			namespace, network, found := strings.Cut(name, "/")
+			if !found {
+				namespace, network = "", name
+			}
 			w.Spec.Template.Spec.NetworkInterfaces = append(w.Spec.Template.Spec.NetworkInterfaces,
-				v1alpha.InstanceNetworkInterface{Network: v1alpha.NetworkReference{Name: name}})
+				v1alpha.InstanceNetworkInterface{Network: v1alpha.NetworkReference{Name: network, Namespace: namespace}})
 		}
 	}
 }
@@ -75,8 +79,21 @@ func TestAccess(t *testing.T) {
 			before: both(withSecret("password")), now: both(withSecret("password"), image), refuse: []string{"default"},
 			wantAsked: []string{"get secrets password"},
 		},
-		"a network that is added": {
-			before: both(onNetworks("a")), now: both(onNetworks("a", "b")), wantAsked: []string{"use networks b"},
+		"another network": {
+			before: both(onNetworks("a")), now: both(onNetworks("b")), wantAsked: []string{"use networks b"},
+		},
+		"a network of another namespace": {
+			now: both(onNetworks("shared/a")), refuse: []string{"a"}, wantAsked: []string{"use networks shared/a"},
+			wantRefused: []string{"networkInterfaces[0].network", `in namespace "shared"`},
+		},
+		"all keys of a ConfigMap": {
+			now: both(func(w *v1alpha.Workload) {
+				w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].EnvFrom = []corev1.EnvFromSource{{
+					ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}},
+				}}
+			}),
+			refuse: []string{"settings"}, wantAsked: []string{"get configmaps settings", "use networks default"},
+			wantRefused: []string{"containers[0].envFrom[0].configMapRef.name"},
 		},
 		"networks turned off": {
 			now: both(withSecret("password")), off: "NetworkAccessReview=false", wantAsked: []string{"get secrets password"},
@@ -108,7 +125,11 @@ func TestAccess(t *testing.T) {
 			for review := range p.asked {
 				checkUser(t, review)
 				attributes := review.ResourceAttributes
-				asked = append(asked, attributes.Verb+" "+attributes.Resource+" "+attributes.Name)
+				name := attributes.Name
+				if attributes.Namespace != "default" {
+					name = attributes.Namespace + "/" + name
+				}
+				asked = append(asked, attributes.Verb+" "+attributes.Resource+" "+name)
 			}
 			slices.Sort(asked)
 			if !slices.Equal(asked, c.wantAsked) {
@@ -134,8 +155,5 @@ func checkUser(t *testing.T, review authorizationv1.SubjectAccessReviewSpec) {
 	}
 	if got := review.Extra["iam.miloapis.com/parent-name"]; !slices.Equal(got, []string{"north"}) || len(review.Extra) != 3 {
 		t.Errorf("extras are %v", review.Extra)
-	}
-	if review.ResourceAttributes.Namespace != "default" {
-		t.Errorf("namespace is %q", review.ResourceAttributes.Namespace)
 	}
 }

@@ -30,7 +30,7 @@ func TestConfiguration(t *testing.T) {
 		resources[*hook.ClientConfig.Service.Path] = checkWebhook(t, hook.Name, hook)
 	}
 	want := map[string][]string{
-		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {"workloaddeployments", "instances"},
+		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {"workloaddeployments", "instances", "instancetypes"},
 	}
 	if !maps.EqualFunc(resources, want, slices.Equal) {
 		t.Errorf("served are %v, want %v", resources, want)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -28,6 +29,10 @@ import (
 // projects implements webhook.Projects for the given projects.
 type projects struct {
 	known map[string]webhook.Project
+	// fresh are those that have changed since they were known.
+	fresh map[string]webhook.Project
+	// age of the cities.
+	age time.Duration
 	// refuse are the names of objects that no user may use.
 	refuse map[string]bool
 	// asked receives every review, unless it is nil.
@@ -39,7 +44,8 @@ type projects struct {
 func newProjects() *projects {
 	p := &projects{refuse: map[string]bool{}, known: map[string]webhook.Project{
 		"north": {Ready: true}, "dark": {Ready: true}, "mute": {Ready: true}, "stale": {Ready: true},
-		"going": {Ready: true, Deleting: true, Suspended: true}, "asleep": {Suspended: true}, "new": {},
+		"going": {Ready: true, Deleting: true, Suspended: true}, "asleep": {Suspended: true}, "new": {}, "away": {Suspended: true},
+		"unlimited": {Ready: true},
 	}}
 	for name, project := range p.known {
 		project.Name, project.UID = name, "uid"
@@ -71,20 +77,39 @@ func (p *projects) Project(ctx context.Context, name string) (webhook.Project, e
 	return project, nil
 }
 
-func (p *projects) CityCodes(_ context.Context, project webhook.Project) ([]string, error) {
-	switch project.Name {
-	case "dark":
-		return nil, errUnreachable
-	case "stale":
-		return nil, errOwnFault
+func (p *projects) FreshProject(ctx context.Context, name string) (webhook.Project, error) {
+	if project, ok := p.fresh[name]; ok {
+		return project, nil
 	}
-	return []string{"DFW", "ORD"}, nil
+	if name == "away" {
+		return webhook.Project{}, errUnreachable
+	}
+	return p.Project(ctx, name)
 }
 
-// FreshCityCodes has one city more than CityCodes.
-func (p *projects) FreshCityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
-	cities, err := p.CityCodes(ctx, project)
-	return append(cities, "NEW"), err
+func (p *projects) Locations(_ context.Context, project webhook.Project) ([]v1alpha.Location, time.Duration, error) {
+	switch project.Name {
+	case "dark":
+		return nil, 0, errUnreachable
+	case "stale":
+		return nil, 0, errOwnFault
+	}
+	return []v1alpha.Location{location("dfw-1", "DFW", "us"), location("ord-1", "ORD", "us")}, p.age, nil
+}
+
+// FreshLocations has more locations than Locations.
+func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) ([]v1alpha.Location, error) {
+	if p.age > 0 {
+		return nil, errUnreachable
+	}
+	locations, _, err := p.Locations(ctx, project)
+	unavailable := location("syd-1", "SYD", "ap")
+	unavailable.Available = false
+	return append(locations, location("new-1", "NEW", "new"), location("two-1", "TWO", "two"), location("two-2", "TWO", "two"), unavailable), err
+}
+
+func location(name, city, region string) v1alpha.Location {
+	return v1alpha.Location{Name: name, City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": region}}
 }
 
 func (p *projects) Review(_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
@@ -100,9 +125,13 @@ func (p *projects) Review(_ context.Context, project webhook.Project, review aut
 	return true, "", nil
 }
 
-func (p *projects) InstanceAllowance(_ context.Context, project webhook.Project) (int64, bool, error) {
-	if project.Name == "dark" {
+func (p *projects) InstanceAllowance(ctx context.Context, project webhook.Project) (int64, bool, error) {
+	switch project.Name {
+	case "dark":
 		return 0, false, errUnreachable
+	case "unlimited":
+		<-ctx.Done()
+		return 0, false, ctx.Err()
 	}
 	return p.allowance, p.allowance > 0, nil
 }

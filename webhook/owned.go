@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Owned denies writes to WorkloadDeployments and Instances in a project to all users but the add-on: these objects mirror
-// what the add-on does, so changing one has no effect. It is safe for concurrent use.
+// Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project to all users but the add-on: these objects
+// mirror what the add-on does or offers, so changing one has no effect. It is safe for concurrent use.
 type Owned struct {
 	// Users returns the users that the add-on's controllers are at Milo. Its errors have the classes of those of Projects.
 	Users func(context.Context) ([]string, error)
@@ -22,7 +22,8 @@ type Owned struct {
 
 // Handle answers one admission request.
 func (o *Owned) Handle(ctx context.Context, request admission.Request) admission.Response {
-	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "WorkloadDeployment" && request.Kind.Kind != "Instance" {
+	advice, owned := advices[request.Kind.Kind]
+	if request.Kind.Group != v1alpha.GroupVersion.Group || !owned {
 		return malformed(fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group))
 	}
@@ -33,5 +34,12 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 	if slices.Contains(users, request.UserInfo.Username) {
 		return admission.Allowed("")
 	}
-	return admission.Denied(fmt.Sprintf("a %s is made and kept by karmada-compute; change the Workload that it comes from", request.Kind.Kind))
+	return admission.Denied(fmt.Sprintf("a %s is made and kept by karmada-compute; %s", request.Kind.Kind, advice))
+}
+
+// advices are what to do instead of a write, by kind.
+var advices = map[string]string{
+	"WorkloadDeployment": "change the Workload that it comes from",
+	"Instance":           "change the Workload that it comes from",
+	"InstanceType":       "it shows what the operator offers, who changes it on the hub",
 }

@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // The user extras in which Milo names the project of a request.
@@ -52,12 +55,15 @@ func (p *Project) refusal() string {
 // Projects reads any project, on every replica. An error says that Milo gave no answer; it is an InternalError
 // (apierrors) when that is a fault of this replica alone.
 type Projects interface {
-	// Project returns a project, or ErrProjectNotFound.
+	// Project returns a project, or ErrProjectNotFound. It may be a little old: before a refusal, ask FreshProject.
 	Project(ctx context.Context, name string) (Project, error)
-	// CityCodes are the cities that the project may use now: upper case, sorted, each once.
-	CityCodes(ctx context.Context, project Project) ([]string, error)
-	// FreshCityCodes are the same, read past every cache.
-	FreshCityCodes(ctx context.Context, project Project) ([]string, error)
+	// FreshProject is the same, read past every cache.
+	FreshProject(ctx context.Context, name string) (Project, error)
+	// Locations are the locations of the project, which callers must not change. age is how old they are while Milo does not say
+	// which they are now; 0: they are current.
+	Locations(ctx context.Context, project Project) (locations []v1alpha.Location, age time.Duration, err error)
+	// FreshLocations are those of now, read past every cache.
+	FreshLocations(ctx context.Context, project Project) ([]v1alpha.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
@@ -65,7 +71,8 @@ type Projects interface {
 }
 
 // projectOf is the project that the extras of a request name. In every project Milo sets the extras and overrides those
-// of the request. At its root they may be forged, which is why the Project is looked up as well.
+// of the request. At its root they may be forged by who may impersonate, and nothing in the request tells: that is why the
+// Project is looked up as well, and why nothing of what is stored at the root is ever read.
 func projectOf(user authenticationv1.UserInfo) (string, error) {
 	values := map[string]string{}
 	for _, key := range []string{extraParentGroup, extraParentType, extraParentName} {

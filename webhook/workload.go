@@ -9,10 +9,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -24,6 +23,8 @@ import (
 type Workloads struct {
 	// Projects reads the project of a request.
 	Projects Projects
+	// Types are the instance types; nil: they are not checked.
+	Types InstanceTypes
 	// Features enable the reviews of access.
 	Features featuregate.FeatureGate
 }
@@ -44,11 +45,13 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 		return *refusal
 	}
 	problems := validation.Workload(workload, before)
-	unknown, err := v.validateLocations(ctx, project, addedCities(workload, before))
+	places, unknown, err := v.validateLocations(ctx, project, workload, before)
 	if err != nil {
 		return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
 	}
 	problems = append(problems, unknown...)
+	mistyped, aboutType := v.validateTypes(ctx, workload, before)
+	problems = append(problems, mistyped...)
 	forbidden, err := v.validateAccess(ctx, project, request, workload, before)
 	if err != nil {
 		return projectUnavailable(fmt.Errorf("permissions in project %q could not be looked up, try again: %w", project.Name, err))
@@ -56,7 +59,12 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	if problems = append(problems, forbidden...); len(problems) > 0 {
 		return refused(workload, problems)
 	}
-	return admission.Allowed("").WithWarnings(v.warnings(ctx, project, workload)...)
+	warnings := slices.Concat(aboutType, validation.Warnings(workload), places.warnings(project, workload, before))
+	if places.age == 0 {
+		// While Milo does not answer there is no use in asking for the quota.
+		warnings = append(warnings, v.quotaWarnings(ctx, project, workload, places)...)
+	}
+	return admission.Allowed("").WithWarnings(warnings...)
 }
 
 // projectOf is the project of a request, or the response when there is none that accepts Workloads.
@@ -66,6 +74,10 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 		return Project{}, new(admission.Denied(err.Error()))
 	}
 	project, err := v.Projects.Project(ctx, name)
+	if errors.Is(err, ErrProjectNotFound) || err == nil && project.refusal() != "" {
+		// It may have been created, resumed or made again a moment ago.
+		project, err = v.Projects.FreshProject(ctx, name)
+	}
 	switch {
 	case errors.Is(err, ErrProjectNotFound):
 		return project, new(admission.Denied(fmt.Sprintf("project %q does not exist", name)))
@@ -78,22 +90,26 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 	return project, nil
 }
 
-// warnings name what is accepted but will not work well. A quota that cannot be read gives no warning.
-func (v *Workloads) warnings(ctx context.Context, project Project, workload *v1alpha.Workload) []string {
-	warnings := validation.Warnings(workload)
+// quotaTimeout bounds how long a request waits for the quota: a warning is not worth more.
+const quotaTimeout = time.Second
+
+// quotaWarnings say what the project's quota does not suffice for. A quota that cannot be read gives no warning.
+func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload *v1alpha.Workload, places places) []string {
+	ctx, cancel := context.WithTimeout(ctx, quotaTimeout)
+	defer cancel()
 	limit, known, err := v.Projects.InstanceAllowance(ctx, project)
 	if err != nil || !known {
-		return warnings
+		return nil
 	}
 	var asked int64
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
-		asked += int64(len(placement.CityCodes)) * int64(placement.ScaleSettings.MinReplicas)
+		asked += int64(places.count(placement)) * int64(placement.ScaleSettings.MinReplicas)
 	}
-	if asked > limit {
-		warnings = append(warnings, fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit))
+	if asked <= limit {
+		return nil
 	}
-	return warnings
+	return []string{fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit)}
 }
 
 // decode reads the Workload of a request and, on an update, the one that it replaces.
@@ -117,68 +133,4 @@ func decode(request admission.Request) (workload, before *v1alpha.Workload, err 
 		return nil, nil, fmt.Errorf("operation %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Operation)
 	}
-}
-
-// addedCity is a city that a placement did not have before.
-type addedCity struct {
-	path *field.Path
-	code string
-}
-
-// addedCities are the cities to validate. Those that were there before are not: a withdrawn location must not block other
-// changes.
-func addedCities(workload, before *v1alpha.Workload) []addedCity {
-	var added []addedCity
-	for i := range workload.Spec.Placements {
-		placement := &workload.Spec.Placements[i]
-		path := field.NewPath("spec", "placements").Index(i).Child("cityCodes")
-		for j, code := range placement.CityCodes {
-			if !had(before, placement.Name, code) {
-				added = append(added, addedCity{path: path.Index(j), code: code})
-			}
-		}
-	}
-	return added
-}
-
-// validateLocations returns a problem for every city that the project may not use. A city is refused only by a fresh
-// answer: the project may have got it a moment ago.
-func (v *Workloads) validateLocations(ctx context.Context, project Project, added []addedCity) (field.ErrorList, error) {
-	if len(added) == 0 {
-		return nil, nil
-	}
-	cities, err := v.Projects.CityCodes(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	if len(validateCities(added, cities)) == 0 {
-		return nil, nil
-	}
-	if cities, err = v.Projects.FreshCityCodes(ctx, project); err != nil {
-		return nil, err
-	}
-	return validateCities(added, cities), nil
-}
-
-// validateCities returns a problem for every added city that is not among cities.
-func validateCities(added []addedCity, cities []string) field.ErrorList {
-	var problems field.ErrorList
-	for _, city := range added {
-		if !slices.Contains(cities, strings.ToUpper(city.code)) {
-			problems = append(problems, field.NotSupported(city.path, city.code, cities))
-		}
-	}
-	return problems
-}
-
-func had(before *v1alpha.Workload, placement, city string) bool {
-	if before == nil {
-		return false
-	}
-	for i := range before.Spec.Placements {
-		if before.Spec.Placements[i].Name == placement {
-			return slices.ContainsFunc(before.Spec.Placements[i].CityCodes, func(c string) bool { return strings.EqualFold(c, city) })
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -31,24 +32,43 @@ func TestWorkloads(t *testing.T) {
 		"a city that was added a moment ago": {extra: inProject("north"), now: workload("DFW", "new"), wantAllowed: true},
 		"every unknown city, with its path": {
 			extra: inProject("north"), now: workload("DFW", "XYZ", "QQQ"), wantCode: 422,
-			wantMessage: []string{"spec.placements[0].cityCodes[1]", "spec.placements[0].cityCodes[2]", "\"DFW\", \"ORD\""},
+			wantMessage: []string{"spec.placements[0].cityCodes[1]", "spec.placements[0].cityCodes[2]", "\"DFW\", \"NEW\", \"ORD\""},
 		},
-		"no extras":                     {now: workload("DFW"), wantCode: 403, wantMessage: []string{"not made in a project"}},
-		"one extra missing":             {extra: with(inProject("north"), "parent-type"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"parent-type"}},
-		"an extra with two values":      {extra: with(inProject("north"), "parent-name", "north", "south"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"2 values"}},
-		"an organization":               {extra: with(inProject("north"), "parent-type", "Organization"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"Organization"}},
-		"another group":                 {extra: with(inProject("north"), "parent-api-group", "example.com"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"example.com"}},
-		"a name that is a path":         {extra: inProject("../north"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"no name of one"}},
-		"a project that does not exist": {extra: inProject("nowhere"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"nowhere", "does not exist"}},
-		"a project that is going":       {extra: inProject("going"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"being deleted"}},
-		"a suspended project":           {extra: inProject("asleep"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"suspended"}},
-		"a project that is not ready":   {extra: inProject("new"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"not ready yet"}},
-		"Milo out of reach is an error": {extra: inProject("unreachable"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
-		"a project out of reach too":    {extra: inProject("dark"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"locations", "cannot be reached"}},
-		"and one that says no rights":   {extra: inProject("mute"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"permissions", "cannot be reached"}},
-		"a replica that Milo refuses":   {extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"}},
-		"and knows the project":         {extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"}},
-		"old cities need no locations":  {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
+		"locations that the project may use": {extra: inProject("north"), now: at(workload(), "dfw-1", "new-1"), wantAllowed: true},
+		"both locations of a city":           {extra: inProject("north"), now: at(workload(), "two-1", "two-2"), wantAllowed: true},
+		"every unknown location, with its path": {
+			extra: inProject("north"), now: at(workload(), "dfw-1", "xyz-1", "syd-1"), wantCode: 422,
+			wantMessage: []string{"spec.placements[0].locations[1].name", "spec.placements[0].locations[2].name", "\"dfw-1\", \"ord-1\", \"new-1\""},
+		},
+		"a part of a city": {
+			extra: inProject("north"), now: at(workload(), "two-1"), wantCode: 422,
+			wantMessage: []string{"spec.placements[0].locations[0].name: Invalid", "city TWO has other locations too"},
+		},
+		"a withdrawn location does not block":       {extra: inProject("north"), before: at(workload(), "xyz-1", "two-1"), now: at(workload(), "xyz-1", "two-1", "dfw-1"), wantAllowed: true},
+		"locations instead of cities, out of reach": {extra: inProject("dark"), before: workload("DFW"), now: at(workload(), "dfw-1"), wantCode: 504, wantMessage: []string{"locations"}},
+		"a selector":                      {extra: inProject("north"), now: selecting(workload(), "us"), wantAllowed: true},
+		"a selector that matches nothing": {extra: inProject("north"), now: selecting(workload(), "nowhere"), wantAllowed: true},
+		"an empty selector": {
+			extra: inProject("north"), now: changed(selecting(workload(), "us"), func(w *v1alpha.Workload) { w.Spec.Placements[0].LocationSelector.MatchLabels = nil }),
+			wantCode: 422, wantMessage: []string{"spec.placements[0].locationSelector", "at least one label"},
+		},
+		"no extras":                                   {now: workload("DFW"), wantCode: 403, wantMessage: []string{"not made in a project"}},
+		"one extra missing":                           {extra: with(inProject("north"), "parent-type"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"parent-type"}},
+		"an extra with two values":                    {extra: with(inProject("north"), "parent-name", "north", "south"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"2 values"}},
+		"an organization":                             {extra: with(inProject("north"), "parent-type", "Organization"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"Organization"}},
+		"another group":                               {extra: with(inProject("north"), "parent-api-group", "example.com"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"example.com"}},
+		"a name that is a path":                       {extra: inProject("../north"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"no name of one"}},
+		"a project that does not exist":               {extra: inProject("nowhere"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"nowhere", "does not exist"}},
+		"a project that is going":                     {extra: inProject("going"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"being deleted"}},
+		"a suspended project":                         {extra: inProject("asleep"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"suspended"}},
+		"a project that is not ready":                 {extra: inProject("new"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"not ready yet"}},
+		"Milo out of reach is an error":               {extra: inProject("unreachable"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
+		"a project out of reach too":                  {extra: inProject("dark"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"locations", "cannot be reached"}},
+		"and one that says no rights":                 {extra: inProject("mute"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"permissions", "cannot be reached"}},
+		"nobody is refused for what may have changed": {extra: inProject("away"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
+		"a replica that Milo refuses":                 {extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"}},
+		"and knows the project":                       {extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"}},
+		"old cities need no locations":                {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
 		"all errors at once": {
 			extra: inProject("north"), now: changed(workload("XYZ"), badName), wantCode: 422,
 			wantMessage: []string{"spec.placements[0].cityCodes[0]", "metadata.name"},
@@ -83,6 +103,76 @@ func TestWorkloads(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// at names locations instead of cities.
+func at(w *v1alpha.Workload, names ...string) *v1alpha.Workload {
+	w.Spec.Placements[0].CityCodes = nil
+	for _, name := range names {
+		w.Spec.Placements[0].Locations = append(w.Spec.Placements[0].Locations, v1alpha.PlacementLocation{Name: name})
+	}
+	return w
+}
+
+// selecting selects a region.
+func selecting(w *v1alpha.Workload, region string) *v1alpha.Workload {
+	w.Spec.Placements[0].CityCodes = nil
+	w.Spec.Placements[0].LocationSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"topology.datum.net/region": region}}
+	return w
+}
+
+// TestSelectorWarnings: a selector that matches nothing yet is taken, and that is said once.
+func TestSelectorWarnings(t *testing.T) {
+	for region, want := range map[string]int{"us": 0, "nowhere": 1} {
+		before := selecting(workload(), region)
+		response := workloads(newProjects()).Handle(t.Context(), creation(t, before))
+		if !response.Allowed || len(response.Warnings) != want || want > 0 && !strings.Contains(response.Warnings[0], "spec.placements[0].locationSelector: no location") {
+			t.Errorf("%s: allowed %t with warnings %q", region, response.Allowed, response.Warnings)
+		}
+		scaled := selecting(workload(), region)
+		scaled.Spec.Placements[0].ScaleSettings.MinReplicas = 2
+		if response := workloads(newProjects()).Handle(t.Context(), update(t, before, scaled)); !response.Allowed || len(response.Warnings) > 0 {
+			t.Errorf("%s, scaled: allowed %t with warnings %q", region, response.Allowed, response.Warnings)
+		}
+	}
+}
+
+// TestRefusalsAreFresh: what is known of a project admits requests, and refuses none without being looked up again.
+func TestRefusalsAreFresh(t *testing.T) {
+	p := newProjects()
+	p.fresh = map[string]webhook.Project{}
+	for _, name := range []string{"going", "asleep", "new", "nowhere"} {
+		p.fresh[name] = webhook.Project{Name: name, UID: "again", Ready: true}
+		request := creation(t, workload("DFW"))
+		request.UserInfo.Extra = inProject(name)
+		if response := workloads(p).Handle(t.Context(), request); !response.Allowed {
+			t.Errorf("%s: %+v", name, response.Result)
+		}
+	}
+}
+
+// TestLocationsWhileMiloIsAway: those that were known are used, and that is said; a city that was not among them is not refused.
+func TestLocationsWhileMiloIsAway(t *testing.T) {
+	p := newProjects()
+	p.age, p.allowance = 90*time.Second, 1
+	response := workloads(p).Handle(t.Context(), creation(t, workload("DFW", "ORD")))
+	if all := strings.Join(response.Warnings, "\n"); !response.Allowed || len(response.Warnings) != 1 || !strings.Contains(all, "1m30s ago") {
+		t.Errorf("allowed %t with warnings %q", response.Allowed, all)
+	}
+	response = workloads(p).Handle(t.Context(), creation(t, workload("DFW", "NEW")))
+	if response.Allowed || response.Result.Code != http.StatusGatewayTimeout {
+		t.Errorf("answer is %t, %+v", response.Allowed, response.Result)
+	}
+}
+
+// TestQuotaIsNotWaitedFor longer than a warning is worth.
+func TestQuotaIsNotWaitedFor(t *testing.T) {
+	request := creation(t, workload("DFW"))
+	request.UserInfo.Extra = inProject("unlimited")
+	// A Milo that hangs answers nothing until the test has ended.
+	if response := workloads(newProjects()).Handle(t.Context(), request); !response.Allowed {
+		t.Errorf("answer is %+v", response.Result)
 	}
 }
 
@@ -144,6 +234,7 @@ func TestOwned(t *testing.T) {
 		"the add-on":              {handler: owned, kind: "Instance", user: "add-on", wantAllowed: true},
 		"a consumer":              {handler: owned, kind: "Instance", user: "consumer", wantCode: 403, wantMessage: "change the Workload"},
 		"a consumer's deployment": {handler: owned, kind: "WorkloadDeployment", user: "consumer", wantCode: 403, wantMessage: "WorkloadDeployment"},
+		"a consumer's type":       {handler: owned, kind: "InstanceType", user: "consumer", wantCode: 403, wantMessage: "on the hub"},
 		"another kind":            {handler: owned, kind: "Pod", user: "add-on", wantCode: 400, wantMessage: "Pod"},
 		"Milo out of reach":       {handler: lost, kind: "Instance", user: "add-on", wantCode: 503, wantMessage: "cannot be reached"},
 		"credentials refused":     {handler: refused, kind: "Instance", user: "add-on", wantCode: 500, wantMessage: "credentials"},

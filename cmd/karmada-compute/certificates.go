@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/certificates"
+	"github.com/karmada-compute/karmada-compute/webhook/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
@@ -37,38 +39,79 @@ const (
 	registrationInterval = 10 * time.Second
 )
 
-// certificates returns the serving certificates of the webhooks, and the function that keeps the webhooks registered, nil
-// with --register-webhooks=false.
-func (a *app) certificates(p *planes) (server.Certificates, func(context.Context) error, error) {
+// access is what callers of the webhooks need, and what keeps them informed.
+type access struct {
+	certificates server.Certificates
+	// paths is nil without webhooks.
+	paths server.Paths
+	// register keeps the webhooks registered. It is nil with --register-webhooks=false.
+	register func(context.Context) error
+}
+
+// access returns how the webhooks are reached.
+func (a *app) access(p *planes) (*access, error) {
 	r := &registration.Registration{
 		URL: a.options.webhook.url, Users: a.users.get, Condition: webhook.ConditionNotAddOn,
 		Interval: registrationInterval, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("registration"),
 	}
 	if err := a.options.webhook.stage(r); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	var err error
 	if a.options.webhook.register {
-		var err error
 		if r.Targets, err = a.targets(p); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	certs, err := a.source(p, r)
-	if err != nil || len(r.Targets) == 0 {
-		return certs, nil, err
+	// Nothing has to be discovered for Secrets.
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
+	secrets, err := client.New(p.hub, client.Options{Scheme: p.scheme, Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the hub: %w", err)
 	}
-	return certs, r.Start, nil
+	result := &access{}
+	if len(a.builder.Webhooks()) > 0 {
+		keeper, err := a.paths(secrets, r)
+		if err != nil {
+			return nil, err
+		}
+		result.paths, r.Paths = keeper, keeper
+	}
+	if result.certificates, err = a.source(secrets, r); err != nil {
+		return nil, err
+	}
+	if len(r.Targets) > 0 {
+		result.register = r.Start
+	}
+	return result, nil
+}
+
+// paths makes the paths of the webhooks unguessable: Milo and Karmada have no credentials to give.
+func (a *app) paths(secrets client.Client, r *registration.Registration) (*paths.Keeper, error) {
+	options := paths.Options{
+		Client:   secrets,
+		Secret:   types.NamespacedName{Namespace: a.options.hub.namespace, Name: a.options.webhook.pathSecret},
+		Plain:    a.builder.Paths(),
+		Lifetime: a.options.webhook.pathLifetime,
+		Delay:    a.options.webhook.trustDelay,
+		Log:      ctrl.Log.WithName("paths"),
+	}
+	if len(r.Targets) > 0 {
+		options.Carried = r.Carries
+	}
+	return paths.New(options)
 }
 
 // source returns the certificates in --webhook-cert-dir or, if it is not set, those of the add-on's own CA.
-func (a *app) source(p *planes, r *registration.Registration) (server.Certificates, error) {
+func (a *app) source(secrets client.Client, r *registration.Registration) (server.Certificates, error) {
 	if dir := a.options.webhook.certDir; dir != "" {
 		r.Bundle = func(context.Context) ([]byte, error) { return fs.ReadFile(os.DirFS(dir), "ca.crt") }
 		return certificates.NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), metrics.Registry)
 	}
-	secrets, err := client.New(p.hub, client.Options{Scheme: p.scheme})
-	if err != nil {
-		return nil, fmt.Errorf("make a client for the hub: %w", err)
+	trusted := r.Trusted
+	if len(r.Targets) == 0 {
+		trusted = func(context.Context, []byte) (bool, error) { return false, certificates.ErrUnknown }
 	}
 	authority, err := certificates.New(certificates.Options{
 		Client:     secrets,
@@ -76,7 +119,7 @@ func (a *app) source(p *planes, r *registration.Registration) (server.Certificat
 		Names:      a.names(),
 		CALifetime: a.options.webhook.caLifetime,
 		TrustDelay: a.options.webhook.trustDelay,
-		Trusted:    r.Trusted,
+		Trusted:    trusted,
 		Registerer: metrics.Registry,
 		Log:        ctrl.Log.WithName("certificates"),
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +16,7 @@ import (
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 
 	"github.com/karmada-compute/karmada-compute/hub"
+	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -23,7 +25,13 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 	locations := milo.Locations{}
 	projects, err := milo.NewProvider(milo.ProviderOptions{
 		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
+		Patience: p.patience,
 	})
+	if err != nil {
+		return nil, err
+	}
+	p.watch.AddHandler(projects)
+	metering, err := a.metering(p)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +40,31 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 		return nil, err
 	}
 	if err := a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: hub.Options{
-		Projects: projects, Locations: locations, Clock: clock.RealClock{},
+		Projects: projects, Locations: locations, Network: milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), Clock: clock.RealClock{},
 		Concurrency: a.options.hub.concurrency, ProjectConcurrency: a.options.milo.projectConcurrency,
-		FailoverAfter: a.options.hub.failoverAfter,
+		Types: p.types, DefaultType: a.options.hub.defaultType,
+		FailoverAfter: a.options.hub.failoverAfter, InventoryAfter: a.options.hub.inventoryAfter,
+		Existence: projects, Suspension: projects, WithdrawAfter: a.options.milo.withdrawAfter,
+		AuditInterval: a.options.hub.auditInterval, AuditAfter: a.options.hub.auditAfter,
+		Metering: metering,
 	}}); err != nil {
 		return nil, err
 	}
 	return mgr.Start, nil
+}
+
+// metering says which projects' Instances need quota; nil: no quota is configured.
+func (a *app) metering(p *planes) (hubprojects.Metering, error) {
+	if !a.options.milo.quota {
+		return nil, nil
+	}
+	selector, err := labels.Parse(a.options.milo.quotaProjects)
+	if err != nil {
+		return nil, fmt.Errorf("--quota-projects: %w", err)
+	}
+	metering := milo.NewMetering(selector)
+	p.watch.AddHandler(metering)
+	return metering, nil
 }
 
 func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager, error) {
@@ -52,7 +78,7 @@ func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager,
 	}
 	coordinator := milo.NewCoordinator(projects, milo.CoordinatorOptions{
 		Client: leases, Namespace: a.options.hub.namespace, Replica: a.options.milo.replicaName,
-		LeaseDuration: a.options.milo.leaseDuration, Log: ctrl.Log.WithName("shards"),
+		LeaseDuration: a.options.milo.leaseDuration, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("shards"),
 	})
 	mgr, err := mcmanager.New(p.hub, projects, ctrl.Options{
 		Scheme: p.scheme,

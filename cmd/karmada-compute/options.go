@@ -14,11 +14,13 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/webhook/certificates"
+	"github.com/karmada-compute/karmada-compute/webhook/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
@@ -34,10 +36,15 @@ type options struct {
 }
 
 type hubOptions struct {
-	kubeconfig    string
-	namespace     string
-	concurrency   int
-	failoverAfter time.Duration
+	kubeconfig     string
+	namespace      string
+	concurrency    int
+	failoverAfter  time.Duration
+	inventoryAfter time.Duration
+	// defaultType is the instance type of Workloads that name none.
+	defaultType string
+	// auditInterval and auditAfter are for the audit of the ways to the cells.
+	auditInterval, auditAfter time.Duration
 }
 
 type miloOptions struct {
@@ -46,20 +53,26 @@ type miloOptions struct {
 	shards             int
 	replicaName        string
 	leaseDuration      time.Duration
+	withdrawAfter      time.Duration
+	// quota says whether Instances need quota, and quotaProjects of which projects.
+	quota         bool
+	quotaProjects string
 }
 
 type webhookOptions struct {
-	certDir     string
-	caSecret    string
-	caLifetime  time.Duration
-	trustDelay  time.Duration
-	register    bool
-	url         string
-	users       []string
-	mode        string
-	interpreter string
-	namespaces  string
-	features    featuregate.MutableVersionedFeatureGate
+	certDir      string
+	caSecret     string
+	caLifetime   time.Duration
+	trustDelay   time.Duration
+	pathSecret   string
+	pathLifetime time.Duration
+	register     bool
+	url          string
+	users        []string
+	mode         string
+	interpreter  string
+	namespaces   string
+	features     featuregate.MutableVersionedFeatureGate
 }
 
 // Values of --admission-mode.
@@ -78,7 +91,9 @@ const (
 func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	hub := groups.FlagSet("hub")
 	hub.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
-	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secret with the webhooks' CA.")
+	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secrets with the webhooks' CA and paths.")
+
+	hub.StringVar(&o.hub.defaultType, "default-instance-type", "datumcloud-d1-standard-2", "Instance type of Workloads that name none. Set to nothing, they must name one. A change counts for Workloads that are created after it. It must be the same on every replica.")
 
 	milo := groups.FlagSet("milo")
 	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
@@ -90,15 +105,23 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	controllers.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many objects of one project each controller reconciles at once.")
 	controllers.IntVar(&o.milo.shards, "shards", 16, "Number of shards into which the projects are divided among the replicas. It must be the same on every replica.")
 	controllers.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
-	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "How long a replica that was killed keeps its shards.")
+	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "The longest time until other replicas take over the shards of a replica that was killed; one that starts again under its name has them back at once. The Leases last less. It must be the same on every replica.")
+	controllers.DurationVar(&o.milo.withdrawAfter, "project-withdrawal-after", 2*time.Minute, "How long Milo must have said, at least three times and without any other answer, that a project does not exist before what it left on the hub is withdrawn. 0: it never is.")
+	controllers.BoolVar(&o.milo.quota, "quota", false, "Claim quota at Milo for every Instance, and start none without. Milo needs ResourceRegistrations for compute.datumapis.com/instances, /vcpus (thousandths of a CPU) and /memory (MiB).")
+	controllers.StringVar(&o.milo.quotaProjects, "quota-projects", "", "With --quota, a label selector of the Projects whose Instances need quota, for introducing it step by step. Use a label that consumers cannot write. Default: all projects.")
 	controllers.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: they never move.")
+	controllers.DurationVar(&o.hub.inventoryAfter, "inventory-after", time.Minute, "How long a cell and the hub must disagree about which WorkloadDeployments the cell has before that is looked into, and the least time between two questions to a project about one of them. Two answers are needed before Karmada is made to remove it from the cell.")
+	controllers.DurationVar(&o.hub.auditInterval, "audit-interval", 5*time.Minute, "How often the way of each deployment through Karmada to its cells and back is audited when nothing happens. At least 10s.")
+	controllers.DurationVar(&o.hub.auditAfter, "audit-after", 20*time.Second, "How long that way may be interrupted before the Instances are shown as unknown, and before Karmada is made to reconcile it again. At least 1s.")
 
 	webhooks := groups.FlagSet("webhooks")
 	webhooks.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
 	webhooks.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
 	webhooks.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
-	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", certificates.DefaultTrustDelay, "How long a new CA waits before it is used, after every webhook configuration contains it, so that API servers have loaded it.")
-	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
+	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", certificates.DefaultTrustDelay, "How long API servers get to load changed webhook configurations: so long a new CA waits before it is used, and a former path before it is refused.")
+	webhooks.StringVar(&o.webhook.pathSecret, "webhook-path-secret", "karmada-compute-webhook-path", "Name of the Secret on the hub with the keys from which the unguessable paths of the webhooks are made. Callers that know such a path need no credentials. It is created when it does not exist.")
+	webhooks.DurationVar(&o.webhook.pathLifetime, "webhook-path-lifetime", paths.DefaultLifetime, "How long an unguessable path is used before another one is registered. With --register-webhooks=false paths change on request only.")
+	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
 	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
 	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. Default: all namespaces.")
@@ -135,12 +158,36 @@ func (o *options) complete() error {
 	if o.milo.leaseDuration < 3*time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.milo.leaseDuration))
 	}
+	if o.milo.withdrawAfter < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.milo.withdrawAfter))
+	}
+	if _, err := labels.Parse(o.milo.quotaProjects); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("--quota-projects: %w", err))
+	}
+	if o.milo.quotaProjects != "" && !o.milo.quota {
+		mistakes = append(mistakes, errors.New("--quota-projects: has no effect without --quota"))
+	}
 	if o.hub.failoverAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
 	}
+	if o.hub.inventoryAfter < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--inventory-after: %s is less than 1s", o.hub.inventoryAfter))
+	}
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
-	return errors.Join(append(mistakes, o.webhook.check()...)...)
+	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.webhook.check())...)
+}
+
+// check returns all mistakes about the audit.
+func (o *hubOptions) check() []error {
+	var mistakes []error
+	if o.auditInterval < 10*time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--audit-interval: %s is less than 10s", o.auditInterval))
+	}
+	if o.auditAfter < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--audit-after: %s is less than 1s", o.auditAfter))
+	}
+	return mistakes
 }
 
 // check returns all mistakes.

@@ -6,7 +6,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,9 +45,19 @@ import (
 )
 
 // root implements the part of Milo's API that admission uses: every project exists, has city DFW and allows everything.
-// Control planes of projects answer also while the root does not.
+// Control planes of projects answer also while the root does not. It is the hub as well, which has the key of the webhooks' paths.
 type root struct {
 	down atomic.Pointer[http.HandlerFunc]
+}
+
+// pathKey is the key of the webhooks' paths.
+var pathKey = bytes.Repeat([]byte{1}, 32)
+
+// secretOf is what follows a path, for callers without credentials.
+func secretOf(path string) string {
+	mac := hmac.New(sha256.New, pathKey)
+	mac.Write([]byte(path))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 func (m *root) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -52,6 +66,9 @@ func (m *root) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, inProject, isInProject := strings.Cut(strings.TrimPrefix(r.URL.Path, projects), "/control-plane")
 	down := m.down.Load()
 	switch {
+	case r.URL.Path == "/api/v1/namespaces/karmada-system/secrets/karmada-compute-webhook-path":
+		fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"karmada-compute-webhook-path","namespace":"karmada-system","resourceVersion":"1"},
+			"data":{"current":%q}}`, base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(pathKey))))
 	case isInProject && strings.HasSuffix(inProject, "/locationbindings"):
 		fmt.Fprint(w, `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"LocationBindingList","items":[{"metadata":{"name":"a"},
 			"spec":{"topology":{"topology.datum.net/city-code":"DFW"}},"status":{"conditions":[{"type":"Available","status":"True"}]}}]}`)
@@ -99,7 +116,7 @@ func startReplica(t *testing.T, milo string) *replica {
 		flags.AddFlagSet(group)
 	}
 	if err := flags.Parse([]string{
-		"--kubeconfig=" + path, "--milo-kubeconfig=" + path, "--controllers=-*", "--webhooks=workloads", "--unauthenticated-webhooks=workloads",
+		"--kubeconfig=" + path, "--milo-kubeconfig=" + path, "--controllers=-*", "--webhooks=workloads",
 		"--register-webhooks=false", "--webhook-cert-dir=" + dir, "--webhook-bind-address=127.0.0.1", "--webhook-port=" + port,
 		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:" + health, "--shutdown-delay-duration=0",
 	}); err != nil {
@@ -120,7 +137,7 @@ func startReplica(t *testing.T, milo string) *replica {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 25}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &replica{
-		webhook: "https://127.0.0.1:" + port + webhook.ValidatePath, health: "http://127.0.0.1:" + health + "/readyz", client: &http.Client{Transport: transport},
+		webhook: "https://127.0.0.1:" + port + webhook.ValidatePath + "/" + secretOf(webhook.ValidatePath), health: "http://127.0.0.1:" + health + "/readyz", client: &http.Client{Transport: transport},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -25,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
+	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
@@ -40,17 +42,18 @@ type app struct {
 	builder  server.Builder[hub.Target]
 	projects *admissionProjects
 	users    *addOnUsers
+	types    *admissionTypes
 }
 
 func newApp() *app {
 	// No limit on the client's side: the API servers' priority and fairness limits requests.
-	a := &app{options: options{client: component.Client{QPS: -1, Burst: 1}}, projects: &admissionProjects{}, users: &addOnUsers{}}
+	a := &app{options: options{client: component.Client{QPS: -1, Burst: 1}}, projects: &admissionProjects{}, users: &addOnUsers{}, types: &admissionTypes{}}
 	a.options.webhook.features = webhook.NewFeatureGate()
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
 	a.builder.
-		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Features: a.options.webhook.features}).
+		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features}).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
 		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
@@ -73,6 +76,11 @@ type planes struct {
 	hub, milo *rest.Config
 	scheme    *runtime.Scheme
 	lookup    *milo.Lookup
+	// patience is that of every informer for Milo, and watch the one watch of the Projects at Milo's root.
+	patience *milo.Patience
+	watch    *milo.Watch
+	// types are the instance types of the hub, for admission and controllers.
+	types *instancetypes.Catalogue
 }
 
 func (a *app) connect() (*planes, error) {
@@ -94,7 +102,19 @@ func (a *app) connect() (*planes, error) {
 	}
 	a.projects.lookup = lookup
 	a.users.set(a.options.webhook.users, lookup)
-	return &planes{hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup}, nil
+	types, err := newCatalogue(hubConfig, scheme)
+	if err != nil {
+		return nil, err
+	}
+	a.types.catalogue, a.types.byDefault = types, a.options.hub.defaultType
+	patience, err := milo.NewPatience(milo.PatienceOptions{Root: miloConfig, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("milo")})
+	if err != nil {
+		return nil, err
+	}
+	return &planes{
+		hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup,
+		patience: patience, watch: milo.NewWatch(miloConfig, patience, lookup), types: types,
+	}, nil
 }
 
 // run runs the selected controllers and webhooks until ctx ends.
@@ -108,16 +128,17 @@ func (a *app) run(ctx context.Context) error {
 	if err := a.options.serve.Complete(); err != nil {
 		return err
 	}
-	certificates, background, err := a.certificates(p)
+	access, err := a.access(p)
 	if err != nil {
 		return err
 	}
 	s := &server.Server{
 		Options:      a.options.serve,
 		Webhooks:     a.builder.Webhooks(),
-		Certificates: certificates,
+		Certificates: access.certificates,
+		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
-		Background:   background,
+		Background:   inBackground(access.register, p.watch.Start, p.types.Start),
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),
@@ -128,6 +149,19 @@ func (a *app) run(ctx context.Context) error {
 		}
 	}
 	return s.Run(ctx)
+}
+
+// inBackground runs several functions until ctx ends, or one of them fails. A nil one is left out.
+func inBackground(functions ...func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		for _, f := range functions {
+			if f != nil {
+				group.Go(func() error { return f(ctx) })
+			}
+		}
+		return group.Wait()
+	}
 }
 
 func (a *app) loadConfig(path string) (*rest.Config, error) {

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
@@ -21,7 +23,16 @@ type admissionProjects struct{ lookup *milo.Lookup }
 
 // Project looks a project up.
 func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.Project, error) {
-	project, err := p.lookup.Project(ctx, name)
+	return admitted(p.lookup.Project(ctx, name))
+}
+
+// FreshProject looks a project up past the cache.
+func (p *admissionProjects) FreshProject(ctx context.Context, name string) (webhook.Project, error) {
+	return admitted(p.lookup.FreshProject(ctx, name))
+}
+
+// admitted is what admission knows of a project that was looked up.
+func admitted(project *milo.Project, err error) (webhook.Project, error) {
 	if errors.Is(err, milo.ErrProjectNotFound) {
 		return webhook.Project{}, webhook.ErrProjectNotFound
 	}
@@ -33,14 +44,14 @@ func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.P
 	}, nil
 }
 
-// CityCodes reads the cities that a project may use.
-func (p *admissionProjects) CityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
-	return p.lookup.CityCodes(ctx, known(project))
+// Locations reads the locations of a project.
+func (p *admissionProjects) Locations(ctx context.Context, project webhook.Project) (locations []v1alpha.Location, age time.Duration, err error) {
+	return p.lookup.Locations(ctx, known(project))
 }
 
-// FreshCityCodes reads the cities past the cache.
-func (p *admissionProjects) FreshCityCodes(ctx context.Context, project webhook.Project) ([]string, error) {
-	return p.lookup.FreshCityCodes(ctx, known(project))
+// FreshLocations reads the locations past the cache.
+func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.Project) ([]v1alpha.Location, error) {
+	return p.lookup.FreshLocations(ctx, known(project))
 }
 
 // Review sends a SubjectAccessReview to the project.

@@ -22,7 +22,7 @@ var ofData = map[string][]string{
 }
 
 // TestRolesAreNarrow: no role of the add-on has a wildcard, has more rights on Secrets than it needs to copy the data of
-// templates and to keep its own CA, may write webhook configurations of others, or can escalate rights.
+// templates and to keep its own CA and paths, may write webhook configurations of others, or can escalate rights.
 func TestRolesAreNarrow(t *testing.T) {
 	for _, file := range []string{"hub/role.yaml", "project/role.yaml", "../../cell/access/role.yaml"} {
 		content, err := os.ReadFile(file)
@@ -61,9 +61,10 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 	if slices.Contains(rule.APIGroups, rbacv1.GroupName) || slices.Contains(rule.Resources, "serviceaccounts/token") {
 		t.Errorf("%s: %+v", file, rule)
 	}
-	own := map[string]string{
-		"secrets": "karmada-compute-webhook-ca", "resourceinterpreterwebhookconfigurations": "karmada-compute",
-		"validatingwebhookconfigurations": "karmada-compute",
+	own := map[string][]string{
+		"secrets": {"karmada-compute-webhook-ca", "karmada-compute-webhook-path"},
+		"resourceinterpreterwebhookconfigurations": {"karmada-compute"},
+		"validatingwebhookconfigurations":          {"karmada-compute"},
 	}
 	for _, resource := range rule.Resources {
 		if namespace == "" && (resource == "secrets" || resource == "configmaps") {
@@ -72,10 +73,10 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 			}
 			continue
 		}
-		name, sensitive := own[resource]
+		names, sensitive := own[resource]
 		// RBAC cannot restrict a creation by name.
-		if sensitive && !slices.Equal(rule.Verbs, []string{"create"}) && !slices.Equal(rule.ResourceNames, []string{name}) {
-			t.Errorf("%s: %s other than %s in %+v", file, resource, name, rule)
+		if sensitive && !slices.Equal(rule.Verbs, []string{"create"}) && !slices.Equal(rule.ResourceNames, names) {
+			t.Errorf("%s: %s other than %s in %+v", file, resource, names, rule)
 		}
 	}
 }

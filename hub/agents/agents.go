@@ -26,17 +26,6 @@ import (
 // Binding is the name and namespace of the ResourceBinding of the agents' Deployment. They are those of the chart.
 var Binding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
 
-// ConditionReady is the type of the condition of a Cluster.
-const ConditionReady = "ComputeAgentReady"
-
-// Reasons of the condition.
-const (
-	ReasonReady    = "AgentReady"
-	ReasonMissing  = "AgentMissing"
-	ReasonNotReady = "AgentNotReady"
-	ReasonOutdated = "AgentOutdated"
-)
-
 // Reconciler keeps the condition of Clusters. Every replica runs it: a condition that is right is not written.
 type Reconciler struct {
 	// Hub reads from the cache and writes.
@@ -108,7 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	if err := r.Hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return reconcile.Result{}, fmt.Errorf("write condition %s of Cluster %s: %w", ConditionReady, cluster.Name, err)
+		return reconcile.Result{}, fmt.Errorf("write condition %s of Cluster %s: %w", v1alpha.ConditionComputeAgentReady, cluster.Name, err)
 	}
 	return reconcile.Result{}, nil
 }
@@ -116,7 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // set sets or removes the condition, and says whether that changes anything.
 func (r *Reconciler) set(cluster *clusterv1alpha1.Cluster, wanted *metav1.Condition) bool {
 	if wanted == nil {
-		return meta.RemoveStatusCondition(&cluster.Status.Conditions, ConditionReady)
+		return meta.RemoveStatusCondition(&cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady)
 	}
 	wanted.LastTransitionTime = metav1.NewTime(r.Clock.Now())
 	return meta.SetStatusCondition(&cluster.Status.Conditions, *wanted)

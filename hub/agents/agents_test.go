@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/agents"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -43,8 +44,8 @@ type fixture struct {
 
 // cells are what the cells report, and the reason that their condition has to have.
 var cells = map[string]struct{ report, reason string }{
-	"current": {current, agents.ReasonReady}, "old": {outdated, agents.ReasonOutdated}, "rolling": {rolling, agents.ReasonOutdated},
-	"dead": {dead, agents.ReasonNotReady}, "missing": {"", agents.ReasonMissing}, "garbled": {`{"availableReplicas":"two"}`, agents.ReasonNotReady},
+	"current": {current, v1alpha.ReasonAgentReady}, "old": {outdated, v1alpha.ReasonAgentOutdated}, "rolling": {rolling, v1alpha.ReasonAgentOutdated},
+	"dead": {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -87,7 +88,7 @@ func (f *fixture) reconcile(name string) *metav1.Condition {
 	if err := f.Client.Get(f.t.Context(), client.ObjectKey{Name: name}, found); client.IgnoreNotFound(err) != nil {
 		f.t.Fatal(err)
 	}
-	return meta.FindStatusCondition(found.Status.Conditions, agents.ConditionReady)
+	return meta.FindStatusCondition(found.Status.Conditions, v1alpha.ConditionComputeAgentReady)
 }
 
 func TestReconcile(t *testing.T) {
@@ -98,11 +99,11 @@ func TestReconcile(t *testing.T) {
 	f.report()
 	for name, cell := range cells {
 		c := f.reconcile(name)
-		if c == nil || c.Reason != cell.reason || (c.Status == metav1.ConditionTrue) != (cell.reason == agents.ReasonReady) || c.Message == "" {
+		if c == nil || c.Reason != cell.reason || (c.Status == metav1.ConditionTrue) != (cell.reason == v1alpha.ReasonAgentReady) || c.Message == "" {
 			t.Errorf("%s: %+v, want %s", name, c, cell.reason)
 		}
 		want := 0.0
-		if cell.reason == agents.ReasonReady {
+		if cell.reason == v1alpha.ReasonAgentReady {
 			want = 1
 		}
 		if got := testutil.ToFloat64(f.r.Ready.WithLabelValues(name, cell.reason)); got != want {

@@ -10,6 +10,8 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // reported is what Karmada reports of a Deployment in a cluster.
@@ -28,7 +30,7 @@ func condition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceB
 	if !isCell(cluster) || binding.Name == "" {
 		return nil
 	}
-	c := &metav1.Condition{Type: ConditionReady, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation}
+	c := &metav1.Condition{Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation}
 	newest := int64(0)
 	var own *reported
 	for _, item := range binding.Status.AggregatedStatus {
@@ -40,19 +42,19 @@ func condition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceB
 	}
 	switch {
 	case own == nil:
-		c.Reason = ReasonMissing
+		c.Reason = v1alpha.ReasonAgentMissing
 		c.Message = "Karmada has not brought the agent of karmada-compute here; see ResourceBinding " + Binding.String()
 	case own.AvailableReplicas == 0:
-		c.Reason = ReasonNotReady
+		c.Reason = v1alpha.ReasonAgentNotReady
 		c.Message = fmt.Sprintf("no replica of the agent is available; see Deployment karmada-compute-cell in namespace %s of the cell", Binding.Namespace)
 	case own.ResourceTemplateGeneration < newest || own.UpdatedReplicas < own.Replicas || own.ObservedGeneration < own.Generation:
-		c.Reason = ReasonOutdated
+		c.Reason = v1alpha.ReasonAgentOutdated
 		c.Message = fmt.Sprintf("the agent runs generation %d of its template; other cells have %d", own.ResourceTemplateGeneration, newest)
 		if own.ResourceTemplateGeneration >= newest {
 			c.Message = fmt.Sprintf("%d of %d replicas of the agent are updated", own.UpdatedReplicas, own.Replicas)
 		}
 	default:
-		c.Status, c.Reason, c.Message = metav1.ConditionTrue, ReasonReady, "the agent of karmada-compute is available and current"
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha.ReasonAgentReady, "the agent of karmada-compute is available and current"
 	}
 	return c
 }

@@ -6,8 +6,10 @@
 package bindings
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
@@ -79,12 +81,27 @@ func RefusalChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool { return Refusal(before) != Refusal(after) })
 }
 
-// DivisionChanged drops deletions, and updates that change neither how many Instances each cell runs nor what the cells
-// report. Bindings must come trimmed out of the cache.
+// DivisionChanged drops deletions, and updates that change neither how many Instances each cell runs nor, where they are
+// divided, what the cells say that they have. Bindings must come trimmed out of the cache.
 func DivisionChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
 		return !equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters) ||
-			!equality.Semantic.DeepEqual(before.Status.AggregatedStatus, after.Status.AggregatedStatus)
+			(namesInstances(before) || namesInstances(after)) && !sameDivision(before.Status.AggregatedStatus, after.Status.AggregatedStatus)
+	})
+}
+
+// sameDivision says whether the cells report the same names and generations. How many of the Instances are Ready does not count.
+func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
+	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
+		if a.ClusterName != b.ClusterName || (a.Status == nil) != (b.Status == nil) {
+			return false
+		}
+		if a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw) {
+			return true
+		}
+		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
+		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
+			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Instances, y.Instances)
 	})
 }
 

@@ -41,8 +41,11 @@ func TestPredicates(t *testing.T) {
 		"that it is scheduled": {func(b *workv1alpha2.ResourceBinding) {
 			b.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: metav1.ConditionTrue, Message: "done"}}
 		}, false, false},
-		"other replicas": {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
-		"a report":       {func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, true},
+		"other replicas":             {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
+		"what the only cell reports": {func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false},
+		"a report where Instances are divided": {func(b *workv1alpha2.ResourceBinding) {
+			b.Spec.Placement, b.Status = divided, reporting(map[string]string{"a": "{}"}).Status
+		}, false, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,6 +60,24 @@ func TestPredicates(t *testing.T) {
 				t.Errorf("DivisionChanged: %t", got)
 			}
 		})
+	}
+	for name, test := range map[string]struct {
+		after string
+		want  bool
+	}{
+		"the same":        {`{"generation":1,"instances":[{"name":"web-1"}]}`, false},
+		"one more ready":  {`{"generation":1,"readyReplicas":1,"instances":[{"name":"web-1"}]}`, false},
+		"an Instance":     {`{"generation":1}`, true},
+		"a generation":    {`{"generation":2,"instances":[{"name":"web-1"}]}`, true},
+		"what is garbled": {`garbled`, true},
+	} {
+		update := event.UpdateEvent{
+			ObjectOld: reporting(map[string]string{"a": `{"generation":1,"instances":[{"name":"web-1"}]}`, "b": "{}"}),
+			ObjectNew: reporting(map[string]string{"a": test.after, "b": "{}"}),
+		}
+		if got := DivisionChanged().Update(update); got != test.want {
+			t.Errorf("where two cells report, %s changed: %t", name, got)
+		}
 	}
 	if DivisionChanged().Delete(event.DeleteEvent{Object: newBinding("a")}) || !DivisionChanged().Create(event.CreateEvent{Object: newBinding("a")}) {
 		t.Error("a binding that is there counts, one that is gone does not")

@@ -5,6 +5,7 @@ package bindings
 
 import (
 	"encoding/json"
+	"slices"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -16,14 +17,53 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/agents"
 )
 
-// report is the part of a cell's report that an assignment depends on. The fields are the interpreter's.
-type report struct {
-	Generation                 int64 `json:"generation,omitempty"`
-	ObservedGeneration         int64 `json:"observedGeneration,omitempty"`
+// Report is the part of a cell's report that the controllers read. The fields are the interpreter's.
+type Report struct {
+	// Generation is that of the deployment in the cell, and ObservedGeneration the one that its agent has acted on.
+	Generation         int64 `json:"generation,omitempty"`
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// ResourceTemplateGeneration is the generation of the copy that the deployment in the cell was written from.
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
-	Instances                  []struct {
-		Name string `json:"name"`
-	} `json:"instances,omitempty"`
+	// Replicas and ReadyReplicas are how many Instances exist, and are Ready.
+	Replicas      int32 `json:"replicas,omitempty"`
+	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	// Conditions hold Suspended alone, while the project is suspended.
+	Conditions []ReportedCondition `json:"conditions,omitempty"`
+	// Instances are the names of the Instances. A trimmed report has them only where the binding divides them among cells.
+	Instances []ReportedName `json:"instances,omitempty"`
+}
+
+// ReportedName is the name of an Instance in a Report.
+type ReportedName struct {
+	// Name of the Instance.
+	Name string `json:"name"`
+}
+
+// ReportedCondition is a condition in a Report.
+type ReportedCondition struct {
+	// Type of the condition.
+	Type string `json:"type"`
+	// Status of the condition.
+	Status metav1.ConditionStatus `json:"status"`
+}
+
+// Suspended says whether the cell confirms that nothing of the deployment runs there, because its project is suspended.
+func (r *Report) Suspended() bool {
+	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSuspended, metav1.ConditionTrue})
+}
+
+// Numbers is the report without the names, which compares with ==. A suspension that is confirmed is 1.
+func (r *Report) Numbers() [6]int64 {
+	var suspended int64
+	if r.Suspended() {
+		suspended = 1
+	}
+	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), suspended}
+}
+
+// divided is the placement of every trimmed binding that divides its replicas. All share it.
+var divided = &policyv1alpha1.Placement{
+	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
 }
 
 // Trim is a cache transform that keeps of a ResourceBinding what the controllers read. Whole ones would hold the status of
@@ -33,31 +73,40 @@ func Trim(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	trimmed := &workv1alpha2.ResourceBinding{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
-		},
-		Spec: workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters},
-	}
-	if client.ObjectKeyFromObject(binding) == agents.Binding {
+	trimmed := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
+	}}
+	switch {
+	case client.ObjectKeyFromObject(binding) == agents.Binding:
+		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
 		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
-		return trimmed, nil
+	case isOfDeployment(binding):
+		trimOurs(binding, trimmed)
 	}
-	if !isOfDeployment(binding) {
-		trimmed.Spec = workv1alpha2.ResourceBindingSpec{}
-		return trimmed, nil
+	return trimmed, nil
+}
+
+// trimOurs keeps of the binding of a WorkloadDeployment what says where it goes, whom it belongs to and what the cells report.
+func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimmed.DeletionTimestamp = binding.DeletionTimestamp
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
 	}
+	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
 	trimmed.Spec.Resource.ResourceVersion = ""
+	for i := range binding.Spec.GracefulEvictionTasks {
+		trimmed.Spec.GracefulEvictionTasks = append(trimmed.Spec.GracefulEvictionTasks,
+			workv1alpha2.GracefulEvictionTask{FromCluster: binding.Spec.GracefulEvictionTasks[i].FromCluster})
+	}
+	if isDivided(binding) {
+		trimmed.Spec.Placement = divided
+	}
 	for _, condition := range binding.Status.Conditions {
 		if condition.Type == workv1alpha2.Scheduled {
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
-	// Where nothing is divided, no cell waits for another to give an index up.
-	if isDivided(binding) || len(binding.Status.AggregatedStatus) > 1 {
-		trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus)
-	}
-	return trimmed, nil
+	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, namesInstances(binding))
 }
 
 func isDivided(binding *workv1alpha2.ResourceBinding) bool {
@@ -65,42 +114,91 @@ func isDivided(binding *workv1alpha2.ResourceBinding) bool {
 	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
 }
 
+// namesInstances says whether the reports of a binding, trimmed or not, have the names of Instances. Where nothing is divided, no
+// cell waits for another to give an index up.
+func namesInstances(binding *workv1alpha2.ResourceBinding) bool {
+	return isDivided(binding) || len(binding.Status.AggregatedStatus) > 1
+}
+
 // trimReports drops a report that cannot be decoded: it confirms nothing.
-func trimReports(items []workv1alpha2.AggregatedStatusItem) []workv1alpha2.AggregatedStatusItem {
+func trimReports(items []workv1alpha2.AggregatedStatusItem, names bool) []workv1alpha2.AggregatedStatusItem {
 	var result []workv1alpha2.AggregatedStatusItem
 	for i := range items {
-		trimmed := workv1alpha2.AggregatedStatusItem{ClusterName: items[i].ClusterName}
-		if decoded := decodeReport(&items[i]); decoded != nil {
-			// Three numbers and names always encode.
-			raw, _ := json.Marshal(decoded)
-			trimmed.Status = &runtime.RawExtension{Raw: raw}
-		}
-		result = append(result, trimmed)
+		result = append(result, workv1alpha2.AggregatedStatusItem{
+			ClusterName: items[i].ClusterName, Applied: items[i].Applied, Status: TrimReport(items[i].Status, names),
+		})
 	}
 	return result
 }
 
-func decodeReport(item *workv1alpha2.AggregatedStatusItem) *report {
-	if item.Status == nil || len(item.Status.Raw) == 0 {
+// TrimReport keeps of what a cell reports a Report, with the names of Instances or without. It is nil for what is no report.
+func TrimReport(status *runtime.RawExtension, names bool) *runtime.RawExtension {
+	read := decodeNumbers
+	if names {
+		read = DecodeReport
+	}
+	decoded := read(status)
+	if decoded == nil {
 		return nil
 	}
-	decoded := &report{}
-	if err := json.Unmarshal(item.Status.Raw, decoded); err != nil {
-		return nil
-	}
-	return decoded
+	// Numbers and names always encode.
+	raw, _ := json.Marshal(decoded)
+	return &runtime.RawExtension{Raw: raw}
 }
 
-// Reports says whether a cell has reported on a deployment. binding may be nil.
+// DecodeReport reads what a cell reports; nil: nothing that can be read.
+func DecodeReport(status *runtime.RawExtension) *Report {
+	decoded := &Report{}
+	if !decode(status, decoded) {
+		return nil
+	}
+	return decoded.trimmed()
+}
+
+// decodeNumbers is DecodeReport without the names, which are most of a report: they are only skipped.
+func decodeNumbers(status *runtime.RawExtension) *Report {
+	decoded := &struct {
+		*Report
+		Instances skipped `json:"instances"`
+	}{Report: &Report{}}
+	if !decode(status, decoded) {
+		return nil
+	}
+	return decoded.trimmed()
+}
+
+// trimmed is the report with the condition Suspended alone.
+func (r *Report) trimmed() *Report {
+	var kept []ReportedCondition
+	for _, condition := range r.Conditions {
+		if condition.Type == v1alpha.ConditionSuspended {
+			kept = append(kept, condition)
+		}
+	}
+	r.Conditions = kept
+	return r
+}
+
+// skipped is JSON that is not read.
+type skipped struct{}
+
+// UnmarshalJSON reads nothing.
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
+
+func decode(status *runtime.RawExtension, into any) bool {
+	return status != nil && len(status.Raw) > 0 && string(status.Raw) != "null" && json.Unmarshal(status.Raw, into) == nil
+}
+
+// Reports says whether a cell has reported which Instances of a deployment it has. binding may be nil.
 func Reports(binding *workv1alpha2.ResourceBinding, cell string) bool {
-	return reportOf(binding, cell) != nil
+	return binding != nil && namesInstances(binding) && ReportOf(binding, cell) != nil
 }
 
 // MayRun says whether a cell may still run the Instance at an index that it has lost. It may until it reports that it has
 // acted on the newest copy and has no such Instance. binding may be nil.
 func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
-	found := reportOf(binding, cell)
-	if found == nil || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
+	found := ReportOf(binding, cell)
+	if found == nil || !namesInstances(binding) || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
 		return true
 	}
 	for i := range found.Instances {
@@ -111,13 +209,14 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 	return false
 }
 
-func reportOf(binding *workv1alpha2.ResourceBinding, cell string) *report {
+// ReportOf is what a cell reports of a deployment, or nil. binding may be nil.
+func ReportOf(binding *workv1alpha2.ResourceBinding, cell string) *Report {
 	if binding == nil {
 		return nil
 	}
 	for i := range binding.Status.AggregatedStatus {
 		if binding.Status.AggregatedStatus[i].ClusterName == cell {
-			return decodeReport(&binding.Status.AggregatedStatus[i])
+			return DecodeReport(binding.Status.AggregatedStatus[i].Status)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ package bindings
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
@@ -96,11 +97,17 @@ func TestReports(t *testing.T) {
 func TestTrim(t *testing.T) {
 	full := reporting(map[string]string{"a": `{"readyReplicas":3,"instances":[{"name":"web-1","templateHash":"x"}]}`, "b": ""})
 	full.Labels = map[string]string{"some": "label"}
+	full.OwnerReferences = []metav1.OwnerReference{{UID: "other"}, {UID: "copy", Name: "web", Controller: new(true)}}
+	full.Spec.GracefulEvictionTasks = []workv1alpha2.GracefulEvictionTask{{FromCluster: "c", Reason: "lost"}}
 	full.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled}, {Type: workv1alpha2.FullyApplied}}
 	got := trim(t, full)
 	if got.Name != full.Name || len(got.Labels) > 0 || len(got.Spec.Clusters) != 2 || len(got.Status.Conditions) != 1 ||
-		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"instances":[{"name":"web-1"}]}` {
+		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"readyReplicas":3,"instances":[{"name":"web-1"}]}` {
 		t.Errorf("got %+v", got)
+	}
+	if owner := metav1.GetControllerOf(got); owner == nil || owner.UID != "copy" || len(got.OwnerReferences) != 1 ||
+		got.Spec.GracefulEvictionTasks[0].FromCluster != "c" || got.Spec.GracefulEvictionTasks[0].Reason != "" {
+		t.Errorf("the owner is %+v, the evictions are %+v", owner, got.Spec.GracefulEvictionTasks)
 	}
 	if len(full.Status.Conditions) != 2 {
 		t.Error("the original was changed")
@@ -120,8 +127,8 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 	}{
 		"of another kind":     {func(b *workv1alpha2.ResourceBinding) { b.Spec.Resource.Kind = "Deployment" }, 0, 0},
 		"of another API":      {func(b *workv1alpha2.ResourceBinding) { b.Spec.Resource.APIVersion = "apps/v1" }, 0, 0},
-		"of the only cell":    {func(b *workv1alpha2.ResourceBinding) { b.Spec.Placement = &policyv1alpha1.Placement{} }, 1, 0},
-		"without a placement": {func(*workv1alpha2.ResourceBinding) {}, 1, 0},
+		"of the only cell":    {func(b *workv1alpha2.ResourceBinding) { b.Spec.Placement = &policyv1alpha1.Placement{} }, 1, 1},
+		"without a placement": {func(*workv1alpha2.ResourceBinding) {}, 1, 1},
 		"of one cell of several": {func(b *workv1alpha2.ResourceBinding) {
 			b.Spec.Placement = &policyv1alpha1.Placement{
 				ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
@@ -133,10 +140,24 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 			binding := one()
 			test.change(binding)
 			got := trim(t, binding)
-			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports || got.Spec.Placement != nil {
+			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports || isDivided(got) != isDivided(binding) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// TestNamesOfTheOnlyCell: without the names nothing says that an Instance is gone.
+func TestNamesOfTheOnlyCell(t *testing.T) {
+	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
+	binding := trim(t, reporting(map[string]string{
+		"a": `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"readyReplicas":1,"instances":[{"name":"web-1"}]}`,
+	}))
+	if got := ReportOf(binding, "a"); got == nil || got.Numbers() != [6]int64{2, 2, 5, 0, 1, 0} || len(got.Instances) > 0 {
+		t.Errorf("the report is %+v", got)
+	}
+	if !MayRun(binding, copied, "a", 1) || Reports(binding, "a") {
+		t.Error("a report without names says which Instances are gone")
 	}
 }
 
@@ -144,5 +165,22 @@ func TestTrimLeavesOtherObjects(t *testing.T) {
 	deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}
 	if got, err := Trim(deployment); err != nil || got != any(deployment) || deployment.Labels["a"] != "b" {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// TestSuspendedReport: of the conditions the trimmed report has Suspended alone.
+func TestSuspendedReport(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`{"generation":1,"conditions":[{"type":"Available","status":"True"},{"type":"Suspended","status":"True"}]}`: true,
+		`{"generation":1,"conditions":[{"type":"Suspended","status":"False"}]}`:                                     false,
+		`{"generation":1,"conditions":[{"type":"Available","status":"True"}]}`:                                      false,
+		`{"generation":1}`: false,
+	} {
+		for _, names := range []bool{true, false} {
+			trimmed := TrimReport(&runtime.RawExtension{Raw: []byte(raw)}, names)
+			if got := DecodeReport(trimmed); got.Suspended() != want || got.Numbers()[5] == 1 != want || strings.Contains(string(trimmed.Raw), "Available") {
+				t.Errorf("of %s is left %s", raw, trimmed.Raw)
+			}
+		}
 	}
 }

@@ -27,6 +27,12 @@ func newCluster(city string, ready metav1.ConditionStatus) *clusterv1alpha1.Clus
 	return cluster
 }
 
+func forgotten(value string) *clusterv1alpha1.Cluster {
+	cluster := newCluster("dfw", metav1.ConditionFalse)
+	cluster.Annotations = map[string]string{v1alpha.AnnotationForget: value}
+	return cluster
+}
+
 func TestNewCell(t *testing.T) {
 	tests := map[string]struct {
 		cluster *clusterv1alpha1.Cluster
@@ -37,6 +43,8 @@ func TestNewCell(t *testing.T) {
 		"silent":            {newCluster("dfw", metav1.ConditionUnknown), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0)}},
 		"before its report": {newCluster("dfw", ""), Cell{Name: "a", City: "dfw", Since: time.Unix(1000, 0)}},
 		"without a city":    {newCluster("", metav1.ConditionTrue), Cell{Name: "a", Ready: true, Since: time.Unix(2000, 0)}},
+		"forgotten":         {forgotten("true"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0), Gone: true}},
+		"not forgotten":     {forgotten("false"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0)}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +61,7 @@ func TestOf(t *testing.T) {
 		{Name: "b", City: "ord"},
 		{Name: "c", City: "dfw"},
 		{Name: "d"},
-		{Name: "e", City: "dfw", Ready: true, deleting: true},
+		{Name: "e", City: "dfw", Ready: true, Gone: true},
 	}
 	for city, want := range map[string][]string{"DFW": {"a", "c"}, "ord": {"b"}, "LHR": nil, "": nil} {
 		var got []string
@@ -64,11 +72,37 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s has %v, want %v", city, got, want)
 		}
 	}
+	if gone := cells.GoneOf("DFW"); len(gone) != 1 || gone[0].Name != "e" || cells.Exists("e") || !cells.Exists("b") || cells.Exists("nobody") {
+		t.Errorf("gone are %v", gone)
+	}
 	if !cells.AnyReady() || cells.Of("ord").AnyReady() {
 		t.Error("a city is ready when one of its cells is")
 	}
 	if !cells.Ready("a") || cells.Ready("c") || cells.Ready("nobody") {
 		t.Error("a cell is ready when Karmada says so of a Cluster of this name")
+	}
+}
+
+func TestAgent(t *testing.T) {
+	for reason, want := range map[string]bool{v1alpha.ReasonAgentReady: false, v1alpha.ReasonAgentOutdated: false, v1alpha.ReasonAgentMissing: true, v1alpha.ReasonAgentNotReady: true} {
+		cluster, other := newCluster("dfw", metav1.ConditionTrue), newCluster("dfw", metav1.ConditionTrue)
+		cluster.Status.Conditions = append(cluster.Status.Conditions, metav1.Condition{
+			Type: v1alpha.ConditionComputeAgentReady, Reason: reason, Message: "why", LastTransitionTime: metav1.Unix(3000, 0),
+		})
+		cell, found := Cells{{Name: "b"}, newCell(cluster)}.Find("a")
+		if agent := cell.Agent; !found || agent.Down != want || want && (agent.Message != "why" || !agent.Since.Equal(time.Unix(3000, 0))) {
+			t.Errorf("%s: %t, %+v", reason, found, cell)
+		}
+		if got := HealthChanged().Update(event.UpdateEvent{ObjectOld: other, ObjectNew: cluster}); got != want {
+			t.Errorf("%s is a change: %t", reason, got)
+		}
+	}
+	if _, found := (Cells{{Name: "b"}}).Find("a"); found {
+		t.Error("a cell that does not exist is found")
+	}
+	lost := newCluster("dfw", metav1.ConditionFalse)
+	if !HealthChanged().Update(event.UpdateEvent{ObjectOld: newCluster("dfw", metav1.ConditionTrue), ObjectNew: lost}) {
+		t.Error("a cell that is lost is no change")
 	}
 }
 
@@ -83,6 +117,7 @@ func TestChanged(t *testing.T) {
 		"what else it reports": {func(c *clusterv1alpha1.Cluster) { c.Status.KubernetesVersion = "v1" }, false},
 		"city":                 {func(c *clusterv1alpha1.Cluster) { c.Labels = nil }, true},
 		"deletion":             {func(c *clusterv1alpha1.Cluster) { c.DeletionTimestamp = &now }, true},
+		"forgotten":            {func(c *clusterv1alpha1.Cluster) { c.Annotations = map[string]string{v1alpha.AnnotationForget: "true"} }, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

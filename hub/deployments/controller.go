@@ -6,6 +6,7 @@ package deployments
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,50 +23,79 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/requeue"
 )
 
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-deployments"
 
+// Networks says which networks a project lacks.
+type Networks interface {
+	// Missing are those of the named networks that do not exist.
+	Missing(ctx context.Context, project projects.Project, named []types.NamespacedName) []types.NamespacedName
+}
+
 // Reconciler keeps the WorkloadDeployments of Workloads. It is safe for concurrent use.
 type Reconciler struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Locations says which cities a project may use.
+	// Locations says which locations a project has.
 	Locations projects.Locations
+	// Types says which instance types there are; nil: no size is recorded.
+	Types Types
+	// DefaultType is the type of Workloads that name none; "": they get no deployment.
+	DefaultType string
+	// Networks says which networks a project lacks. Nil: that is not checked.
+	Networks Networks
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
-	return mcbuilder.ControllerManagedBy(mgr).
+	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("deployments").
 		For(&v1alpha.Workload{}).
 		Owns(&v1alpha.WorkloadDeployment{}).
-		// A city without a location gets its deployment when the location appears.
+		// A city without a location gets its deployment when the location appears, and a selector may select others.
 		Watches(r.Locations.Object(), allWorkloads).
 		WithOptions(options).
-		Complete(wrap(r.Reconcile))
+		Build(wrap(r.Reconcile))
+	if err != nil {
+		return err
+	}
+	types, changing := r.Types.(interface{ OnChange(func()) })
+	if !changing {
+		return nil
+	}
+	// A Workload without a size gets its deployments when its type appears, and its conditions follow the type.
+	return built.MultiClusterWatch(instancetypes.NewChanges(types, workloadsOf))
 }
 
 // allWorkloads requests every Workload of the project in which an event happened.
 func allWorkloads(name multicluster.ClusterName, project cluster.Cluster) mchandler.EventHandler {
-	list := func(ctx context.Context, _ client.Object) []reconcile.Request {
-		var workloads v1alpha.WorkloadList
-		if err := project.GetClient().List(ctx, &workloads); err != nil {
-			// The list comes from a synced cache and fails only when the project is being disengaged.
-			log.FromContext(ctx).Error(err, "Cannot list the Workloads to reconcile", "project", name)
-			return nil
-		}
-		requests := make([]reconcile.Request, 0, len(workloads.Items))
-		for i := range workloads.Items {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&workloads.Items[i])})
-		}
-		return requests
+	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []mcreconcile.Request {
+		return workloadsOf(ctx, name, project)
+	})
+}
+
+// workloadsOf requests every Workload of a project.
+func workloadsOf(ctx context.Context, name multicluster.ClusterName, project cluster.Cluster) []mcreconcile.Request {
+	var workloads v1alpha.WorkloadList
+	if err := project.GetClient().List(ctx, &workloads); err != nil {
+		// The list comes from a synced cache and fails only when the project is being disengaged.
+		log.FromContext(ctx).Error(err, "Cannot list the Workloads to reconcile", "project", name)
+		return nil
 	}
-	return mchandler.ForCluster(handler.EnqueueRequestsFromMapFunc(list), name)
+	requests := make([]mcreconcile.Request, 0, len(workloads.Items))
+	for i := range workloads.Items {
+		requests = append(requests, mcreconcile.Request{
+			ClusterName: name, Request: reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&workloads.Items[i])},
+		})
+	}
+	return requests
 }
 
 // scope is the state of one reconcile of a Workload.
@@ -76,7 +106,11 @@ type scope struct {
 	workload *v1alpha.Workload
 	// existing are the Workload's deployments by name.
 	existing map[string]*v1alpha.WorkloadDeployment
-	// cities are the cities that the project may use.
-	cities []string
-	plan   plan
+	plan     plan
+	// kind is the Workload's instance type.
+	kind instanceType
+	// project has the Workload, and missingNetworks are those that its template names and that do not exist there.
+	project         projects.Project
+	missingNetworks []types.NamespacedName
+	requeueAfter    requeue.After
 }

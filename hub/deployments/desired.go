@@ -4,7 +4,6 @@
 package deployments
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -16,34 +15,58 @@ import (
 // plan is what should exist for a Workload, and what cannot.
 type plan struct {
 	deployments []*v1alpha.WorkloadDeployment
-	// missing are the cities for which the project has no location, by placement.
+	// missing are messages that say what a placement chooses and the project does not have, by placement.
 	missing map[string][]string
 	// blocked are messages that say what else prevents a deployment, by placement.
 	blocked map[string][]string
+	// unsized are the reasons why deployments have no size and are not made, by placement.
+	unsized map[string]string
 	// wanted are the placement and city of every deployment that the Workload asks for, also of those that are prevented.
 	wanted map[[2]string]bool
 }
 
 // makePlan builds one deployment per placement and city. A city that the project may not use gets none, but keeps the one
 // that it has: withdrawing a location must not stop what runs.
-func makePlan(workload *v1alpha.Workload, cities []string, existing map[string]*v1alpha.WorkloadDeployment) plan {
-	result := plan{missing: map[string][]string{}, blocked: map[string][]string{}, wanted: map[[2]string]bool{}}
+func makePlan(workload *v1alpha.Workload, locations []v1alpha.Location, existing map[string]*v1alpha.WorkloadDeployment) plan {
+	result := plan{missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{}}
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
-		for _, city := range placement.CityCodes {
-			result.wanted[[2]string{placement.Name, v1alpha.CityLabel(city)}] = true
-			desired := buildDeployment(workload, placement, city)
-			_, exists := existing[desired.Name]
-			if !slices.Contains(cities, strings.ToUpper(city)) {
-				result.missing[placement.Name] = append(result.missing[placement.Name], strings.ToUpper(city))
-				if !exists {
-					continue
-				}
+		choice := placement.Choose(locations)
+		if len(choice.Problems) > 0 {
+			result.missing[placement.Name] = choice.Problems
+		}
+		for _, city := range choice.Cities {
+			result.want(placement, city)
+			result.deployments = append(result.deployments, buildDeployment(workload, placement, city))
+		}
+		for _, city := range heldCities(placement, &choice, existing) {
+			result.want(placement, city)
+			if desired := buildDeployment(workload, placement, city); existing[desired.Name] != nil {
+				result.deployments = append(result.deployments, desired)
 			}
-			result.deployments = append(result.deployments, desired)
 		}
 	}
 	return result
+}
+
+// heldCities are the cities of a placement that get no deployment and keep the one that they have.
+func heldCities(placement *v1alpha.WorkloadPlacement, choice *v1alpha.Choice, existing map[string]*v1alpha.WorkloadDeployment) []string {
+	held := slices.Clone(choice.Held)
+	if !choice.Unresolved {
+		return held
+	}
+	for _, deployment := range existing {
+		city := strings.ToUpper(deployment.Spec.CityCode)
+		if deployment.Spec.PlacementName == placement.Name && !slices.Contains(choice.Cities, city) && !slices.Contains(held, city) {
+			held = append(held, city)
+		}
+	}
+	slices.Sort(held)
+	return held
+}
+
+func (p *plan) want(placement *v1alpha.WorkloadPlacement, city string) {
+	p.wanted[[2]string{placement.Name, v1alpha.CityLabel(city)}] = true
 }
 
 func (p *plan) block(desired *v1alpha.WorkloadDeployment, message string) {
@@ -86,13 +109,4 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 			ScaleSettings: *placement.ScaleSettings.DeepCopy(),
 		},
 	}
-}
-
-// describeMissing names the cities that a placement cannot use, and those that it could.
-func describeMissing(missing, cities []string) string {
-	have := "no location at all"
-	if len(cities) > 0 {
-		have = "locations for " + strings.Join(cities, ", ")
-	}
-	return fmt.Sprintf("no available LocationBinding for %s; the project has %s", strings.Join(missing, ", "), have)
 }

@@ -26,11 +26,11 @@ func TestMakePlan(t *testing.T) {
 			placements: map[string]string{"a": "DFW ORD", "b": "ORD"}, cities: "DFW ORD", want: "web-a-dfw web-a-ord web-b-ord",
 		},
 		"a city without binding gets none": {
-			placements: map[string]string{"a": "DFW LHR"}, cities: "DFW", want: "web-a-dfw", wantMissing: map[string]string{"a": "LHR"},
+			placements: map[string]string{"a": "DFW LHR"}, cities: "DFW", want: "web-a-dfw", wantMissing: map[string]string{"a": "no available LocationBinding for LHR; the project has locations for DFW"},
 		},
 		"case does not matter": {placements: map[string]string{"a": "dfw"}, cities: "DFW", want: "web-a-dfw"},
 		"what exists stays when its binding is withdrawn": {
-			placements: map[string]string{"a": "DFW"}, existing: "web-a-dfw", want: "web-a-dfw", wantMissing: map[string]string{"a": "DFW"},
+			placements: map[string]string{"a": "DFW"}, existing: "web-a-dfw", want: "web-a-dfw", wantMissing: map[string]string{"a": "no available LocationBinding for DFW; the project has no location at all"},
 		},
 	}
 	for name, c := range cases {
@@ -45,7 +45,7 @@ func TestMakePlan(t *testing.T) {
 			for name := range strings.FieldsSeq(c.existing) {
 				existing[name] = &v1alpha.WorkloadDeployment{}
 			}
-			got := makePlan(workload, strings.Fields(c.cities), existing)
+			got := makePlan(workload, locationsOf(c.cities), existing)
 			var names []string
 			for _, deployment := range got.deployments {
 				names = append(names, deployment.Name)

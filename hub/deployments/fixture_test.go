@@ -6,6 +6,7 @@ package deployments
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,22 +20,42 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// locations are the cities that the project may use.
+// locations are those of the cities that the project may use, and others.
 type locations struct {
 	cities string
+	others []v1alpha.Location
 	err    error
 }
 
 func (*locations) Object() client.Object { return &corev1.ConfigMap{} }
 
-func (l *locations) CityCodes(context.Context, client.Reader) ([]string, error) {
-	return strings.Fields(l.cities), l.err
+func (l *locations) List(context.Context, client.Reader) ([]v1alpha.Location, error) {
+	return append(locationsOf(l.cities), l.others...), l.err
+}
+
+// locationsOf has one location in each city, such as dfw-1, in region us.
+func locationsOf(cities string) []v1alpha.Location {
+	var result []v1alpha.Location
+	for city := range strings.FieldsSeq(cities) {
+		result = append(result, v1alpha.Location{
+			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
+		})
+	}
+	return result
+}
+
+// lacking are the networks that the project lacks.
+type lacking struct{ missing []string }
+
+func (l *lacking) Missing(_ context.Context, _ projects.Project, named []types.NamespacedName) []types.NamespacedName {
+	return slices.DeleteFunc(named, func(n types.NamespacedName) bool { return !slices.Contains(l.missing, n.Name) })
 }
 
 // fixture is a project in which the reconciler keeps the deployments of Workload web.
@@ -42,16 +63,17 @@ type fixture struct {
 	*planes.Planes
 	reconciler *Reconciler
 	locations  *locations
+	networks   *lacking
 	clock      *testingclock.FakePassiveClock
 }
 
 func newFixture(t *testing.T, cities string) *fixture {
 	t.Helper()
 	f := &fixture{
-		Planes: planes.New(t), locations: &locations{cities: cities},
+		Planes: planes.New(t), locations: &locations{cities: cities}, networks: &lacking{},
 		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 	}
-	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Clock: f.clock}
+	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock}
 	return f
 }
 
@@ -82,7 +104,7 @@ func (f *fixture) reconcile(t *testing.T) error {
 		ClusterName: planes.ProjectName,
 		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.Namespace.Name, Name: "web"}},
 	})
-	if result.RequeueAfter != 0 {
+	if result.RequeueAfter != 0 && len(f.networks.missing) == 0 {
 		t.Errorf("it is requeued after %s", result.RequeueAfter)
 	}
 	return err

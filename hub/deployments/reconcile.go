@@ -15,11 +15,12 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // Reconcile makes the deployments of a Workload what the Workload asks for, and sums up its status.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-	project, err := r.Projects.Get(ctx, request.ClusterName)
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -28,6 +29,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		client:     project.GetClient(),
 		events:     project.GetEventRecorder(string(FieldManager)),
 		workload:   &v1alpha.Workload{},
+		project:    project,
 	}
 	if err := s.client.Get(ctx, request.NamespacedName, s.workload); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -35,7 +37,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err := s.loadDeployments(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	steps := []func(context.Context) error{s.ensureFinalizer, s.loadCities, s.applyDeployments, s.deleteSurplus, s.writeStatus}
+	steps := []func(context.Context) error{
+		s.ensureFinalizer, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.applyDeployments, s.deleteSurplus, s.writeStatus,
+	}
 	if !s.workload.DeletionTimestamp.IsZero() {
 		steps = []func(context.Context) error{s.deleteAll, s.removeFinalizer}
 	}
@@ -44,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 			return reconcile.Result{}, err
 		}
 	}
-	return reconcile.Result{}, nil
+	return s.requeueAfter.Result(), nil
 }
 
 func (s *scope) loadDeployments(ctx context.Context) error {
@@ -64,13 +68,12 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 	return apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
 }
 
-func (s *scope) loadCities(ctx context.Context) error {
-	cities, err := s.Locations.CityCodes(ctx, s.client)
+func (s *scope) makePlan(ctx context.Context) error {
+	locations, err := s.Locations.List(ctx, s.client)
 	if err != nil {
 		return err
 	}
-	s.cities = cities
-	s.plan = makePlan(s.workload, cities, s.existing)
+	s.plan = makePlan(s.workload, locations, s.existing)
 	return nil
 }
 
@@ -87,6 +90,9 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	existing := &v1alpha.WorkloadDeployment{}
 	switch err := s.client.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
 	case apierrors.IsNotFound(err):
+		if len(s.missingNetworks) > 0 {
+			return nil
+		}
 	case err != nil:
 		return fmt.Errorf("get deployment %s: %w", desired.Name, err)
 	case !sameDeployment(existing, desired):
@@ -97,6 +103,11 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		// When it is gone, its event requeues the Workload, which then gets a new one.
 		return nil
 	}
+	if len(s.missingNetworks) > 0 {
+		// What runs is not replaced by what names a network that does not exist.
+		desired.Spec.Template = *existing.Spec.Template.DeepCopy()
+		desired.Spec.InstanceTypeResources = existing.Spec.InstanceTypeResources.DeepCopy()
+	}
 	stored, err := apply.Exact(ctx, s.client, FieldManager, existing, desired)
 	if err != nil {
 		return err
@@ -105,7 +116,7 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	return nil
 }
 
-// deleteSurplus removes deployments whose placement or city the Workload no longer names.
+// deleteSurplus removes deployments whose placement or city the Workload no longer names or selects.
 func (s *scope) deleteSurplus(ctx context.Context) error {
 	for _, existing := range s.existing {
 		if s.plan.wants(existing) {

@@ -25,6 +25,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		return nil
 	}
 	s.warnOfMissing(status)
+	s.warnOfType(status)
 	s.workload.Status = status
 	return apply.Status(ctx, s.client, FieldManager, s.workload)
 }
@@ -33,7 +34,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
 	var worst *metav1.Condition
-	anyAvailable, progressing := false, false
+	anyAvailable, progressing := false, len(s.missingNetworks) > 0
 	for i := range s.workload.Spec.Placements {
 		name := s.workload.Spec.Placements[i].Name
 		placement := s.placementStatus(name)
@@ -44,31 +45,53 @@ func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 		available := meta.FindStatusCondition(placement.Conditions, v1alpha.ConditionAvailable)
 		if available.Status == metav1.ConditionTrue {
 			anyAvailable = true
-		} else if worst == nil {
+		} else if worse(available, worst) {
 			worst = available
 		}
 		status.ReplicaCounts = status.Add(placement.ReplicaCounts)
 		status.Placements = append(status.Placements, placement)
 	}
-	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(),
-		workloadAvailable(anyAvailable, worst, status.Placements), workloadProgressing(progressing))
+	wanted := append([]metav1.Condition{workloadAvailable(anyAvailable, worst, status.Placements), workloadProgressing(progressing)}, s.typeConditions()...)
+	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(), wanted...)
 	return status
 }
 
 func workloadAvailable(anyAvailable bool, worst *metav1.Condition, placements []v1alpha.WorkloadPlacementStatus) metav1.Condition {
 	if !anyAvailable {
-		reason := v1alpha.ReasonNoAvailablePlacements
-		if len(placements) == 1 {
-			reason = worst.Reason
+		status, reason := metav1.ConditionFalse, v1alpha.ReasonNoAvailablePlacements
+		if worst != nil {
+			status = worst.Status
+			if len(placements) == 1 || ofAll(worst.Reason) {
+				reason = worst.Reason
+			}
 		}
-		return metav1.Condition{
-			Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: reason, Message: describe(placements),
-		}
+		return metav1.Condition{Type: v1alpha.ConditionAvailable, Status: status, Reason: reason, Message: describe(placements)}
 	}
 	return metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue,
 		Reason: v1alpha.ReasonAvailablePlacementFound, Message: describe(placements),
 	}
+}
+
+// ofAll says whether a reason holds for all placements: what it names is one for the whole Workload.
+func ofAll(reason string) bool {
+	return reason == v1alpha.ReasonProjectSuspended || reason == v1alpha.ReasonNetworkNotFound
+}
+
+// worse says whether a condition that is not True says more than the present worst one: that nothing is available is not known
+// while the state of one part is not. A suspension says most: it is the whole project's, and nobody needs to look further.
+func worse(condition, worst *metav1.Condition) bool {
+	return worst == nil || weight(condition) > weight(worst)
+}
+
+func weight(condition *metav1.Condition) int {
+	switch {
+	case condition.Reason == v1alpha.ReasonProjectSuspended:
+		return 2
+	case condition.Status == metav1.ConditionUnknown:
+		return 1
+	}
+	return 0
 }
 
 // describe joins the messages of the placements.
@@ -103,9 +126,12 @@ func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 		case condition == nil:
 		case condition.Status == metav1.ConditionTrue:
 			available = true
-		case worst == nil:
+		case worse(condition, worst):
 			worst = withData(condition, deployment)
 		}
+	}
+	if worst != nil && worst.Reason == v1alpha.ReasonProjectSuspended {
+		worst = withUnconfirmed(worst, s.deploymentsOf(name))
 	}
 	var existing []metav1.Condition
 	for i := range s.workload.Status.Placements {
@@ -128,22 +154,48 @@ func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeploymen
 	return result
 }
 
+// withUnconfirmed is the condition with the messages of all deployments whose cells have not confirmed that the suspension has stopped
+// them. None of them is passed over.
+func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.WorkloadDeployment) *metav1.Condition {
+	var messages []string
+	for _, deployment := range deployments {
+		if condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionSuspended); condition != nil && condition.Status != metav1.ConditionTrue {
+			messages = append(messages, condition.Message)
+		}
+	}
+	if len(messages) == 0 {
+		return suspended
+	}
+	result := suspended.DeepCopy()
+	result.Message = strings.Join(messages, "; ")
+	return result
+}
+
 func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,
 	}
 	var messages []string
 	if worst != nil {
-		condition.Reason = worst.Reason
+		condition.Status, condition.Reason = worst.Status, worst.Reason
 		messages = append(messages, worst.Message)
 	}
 	if missing := s.plan.missing[name]; len(missing) > 0 {
 		if worst == nil {
 			condition.Reason = v1alpha.ReasonNoMatchingLocation
 		}
-		messages = append(messages, describeMissing(missing, s.cities))
+		messages = append(messages, missing...)
+	}
+	if reason := s.plan.unsized[name]; reason != "" && worst == nil {
+		condition.Reason = reason
 	}
 	messages = append(messages, s.plan.blocked[name]...)
+	if missing := s.describeMissingNetworks(); missing != "" {
+		if condition.Reason != v1alpha.ReasonProjectSuspended {
+			condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonNetworkNotFound
+		}
+		messages = append(messages, missing)
+	}
 	if available {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailableDeploymentFound
 	}
@@ -174,7 +226,7 @@ func (s *scope) stamp() conditions.Stamp {
 	return conditions.Stamp{Generation: s.workload.Generation, Now: s.Clock.Now()}
 }
 
-// warnOfMissing records an event when a city has no location, once per change of the message.
+// warnOfMissing records an event when a city or location is missing, once per change of the message.
 func (s *scope) warnOfMissing(next v1alpha.WorkloadStatus) {
 	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionAvailable)
 	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionAvailable)

@@ -27,6 +27,7 @@ type report struct {
 	ready     int32
 	rolling   bool
 	behind    bool
+	unknown   bool
 	condition *metav1.Condition
 }
 
@@ -48,6 +49,9 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 				condition(v1alpha.ConditionProgressing, r.rolling, v1alpha.ReasonRollingOut, ""),
 			},
 		}
+		if r.unknown {
+			d.Status.Conditions[0].Status = metav1.ConditionUnknown
+		}
 		if r.condition != nil {
 			d.Status.Conditions = append(d.Status.Conditions, *r.condition)
 		}
@@ -67,14 +71,49 @@ func TestStatus(t *testing.T) {
 		wantMessage        string
 		wantProgressing    bool
 		wantReady          int32
+		wantUnknown        bool
 		wantDeployments    int32
 	}{
 		"before any report": {
 			placements: "main DFW ORD", wantReason: v1alpha.ReasonNoAvailableDeployments, wantProgressing: true, wantDeployments: 2,
 		},
+		"a cell that has not confirmed the suspension": {
+			placements: "main DFW ORD", cities: "DFW ORD",
+			reports: map[string]report{
+				"web-main-dfw": {reason: v1alpha.ReasonProjectSuspended, message: "stopped"},
+				"web-main-ord": {reason: v1alpha.ReasonProjectSuspended, message: "not stopped", condition: &metav1.Condition{
+					Type: v1alpha.ConditionSuspended, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNotConfirmed, Message: "not by cell ord",
+					LastTransitionTime: metav1.Unix(1000, 0),
+				}},
+			},
+			wantReason: v1alpha.ReasonProjectSuspended, wantMessage: "placement main: not by cell ord", wantDeployments: 2,
+		},
+		"a suspended project": {
+			placements: "main DFW ORD,second DFW,other XXX", cities: "DFW ORD",
+			reports: map[string]report{
+				"web-main-dfw":   {reason: v1alpha.ReasonProjectSuspended, message: "the project is suspended"},
+				"web-main-ord":   {reason: v1alpha.ReasonReportOutdated, unknown: true},
+				"web-second-dfw": {reason: v1alpha.ReasonProjectSuspended, message: "the project is suspended"},
+			},
+			wantReason: v1alpha.ReasonProjectSuspended, wantMessage: "placement main: the project is suspended", wantDeployments: 3,
+		},
 		"all serve": {
 			placements: "main DFW ORD", reports: map[string]report{"web-main-dfw": serving, "web-main-ord": serving},
 			wantReason: v1alpha.ReasonAvailablePlacementFound, wantReady: 4, wantDeployments: 2,
+		},
+		"nothing is known of one city": {
+			placements: "main DFW ORD", reports: map[string]report{
+				"web-main-dfw": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
+				"web-main-ord": {reason: v1alpha.ReasonCellNotReady, message: "cell ord: lost", unknown: true},
+			},
+			wantReason: v1alpha.ReasonCellNotReady, wantMessage: "cell ord: lost", wantDeployments: 2, wantUnknown: true,
+		},
+		"nothing is known of one of two placements": {
+			placements: "main DFW, spare ORD", reports: map[string]report{
+				"web-main-dfw":  {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
+				"web-spare-ord": {reason: v1alpha.ReasonCellNotReady, message: "cell ord: lost", unknown: true},
+			},
+			wantReason: v1alpha.ReasonNoAvailablePlacements, wantMessage: "cell ord: lost", wantDeployments: 2, wantUnknown: true,
 		},
 		"one of two placements serves": {
 			placements: "main DFW, spare ORD",
@@ -138,7 +177,8 @@ func TestStatus(t *testing.T) {
 			status := workload.Status
 			available := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
 			if available.Reason != test.wantReason || available.ObservedGeneration != workload.Generation ||
-				(available.Status == metav1.ConditionTrue) != (test.wantReason == v1alpha.ReasonAvailablePlacementFound) {
+				(available.Status == metav1.ConditionTrue) != (test.wantReason == v1alpha.ReasonAvailablePlacementFound) ||
+				(available.Status == metav1.ConditionUnknown) != test.wantUnknown {
 				t.Errorf("Available is %+v", available)
 			}
 			if test.wantMessage != "" && !strings.Contains(available.Message, test.wantMessage) {

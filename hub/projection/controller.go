@@ -4,6 +4,8 @@
 package projection
 
 import (
+	"time"
+
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/karmada"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
@@ -22,19 +26,36 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-projection"
 
-// Reconciler shows in a project what its cells report. It is safe for concurrent use.
-type Reconciler struct {
+// Options are what a Reconciler works with.
+type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
 	// Hub reads the hub from a cache.
 	Hub client.Reader
+	// Karmada says whether a karmada-controller-manager is at work.
+	Karmada *karmada.Watch
+	// DoubtAfter is how long the way from a cell may be interrupted before what it reported last counts as unknown. What Karmada
+	// says of a cell counts at once.
+	DoubtAfter time.Duration
 	// Clock gives the conditions that no cell reports their transition times.
 	Clock clock.PassiveClock
 }
 
+// Reconciler shows in a project what its cells report. It is safe for concurrent use.
+type Reconciler struct {
+	Options
+	tracker *delivery.Tracker[mcreconcile.Request]
+}
+
+// New returns a Reconciler.
+func New(o Options) *Reconciler {
+	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock)}
+}
+
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
-	return mcbuilder.ControllerManagedBy(mgr).
+	events := delivery.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.DoubtAfter}
+	return events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("projection").
 		For(&v1alpha.WorkloadDeployment{}).
 		// An Instance that was edited or deleted by hand is restored.
@@ -44,7 +65,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// The status says why Karmada's scheduler finds no room.
 		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.Requests(r.Hub)),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
-			mcbuilder.WithPredicates(bindings.RefusalChanged())).
+			mcbuilder.WithPredicates(bindings.RefusalChanged()))).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }

@@ -104,6 +104,12 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	return status
 }
 
+// reported says whether the copy has a status at all. A copy that was made a moment ago, in the place of another, has none, and
+// says nothing about the Instances of its deployment. One whose Instances are assigned to no cell has a generation alone.
+func (s *scope) reported() bool {
+	return len(s.copied.Status.Conditions) > 0 || s.copied.Status.ObservedGeneration > 0
+}
+
 // observedGeneration is the generation of the original that the cells have acted on. It stays as it is until they have acted
 // on the newest copy.
 func (s *scope) observedGeneration() int64 {

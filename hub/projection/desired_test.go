@@ -23,7 +23,7 @@ func newScope() *scope {
 	copied.Generation = 3
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectGeneration: "9"}
 	return &scope{
-		Reconciler: &Reconciler{Clock: clocktesting.NewFakePassiveClock(time.Unix(1000, 0))},
+		Reconciler: New(Options{Clock: clocktesting.NewFakePassiveClock(time.Unix(1000, 0))}),
 		deployment: original, copied: copied,
 	}
 }

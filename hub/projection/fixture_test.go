@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
@@ -16,6 +17,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/karmada"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -32,7 +34,13 @@ type fixture struct {
 	copied     *v1alpha.WorkloadDeployment
 	// hash is that of the original's template.
 	hash string
+	cell *clusterv1alpha1.Cluster
+	// requeued is after how long the last reconcile is to be repeated.
+	requeued time.Duration
 }
+
+// doubtAfter is how long the way from a cell may be interrupted.
+const doubtAfter = 20 * time.Second
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -40,14 +48,17 @@ func newFixture(t *testing.T) *fixture {
 		Planes: planes.New(t), city: planes.City(),
 		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 	}
-	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, Clock: f.clock}
-	f.Cell(t, f.city)
+	f.reconciler = New(Options{
+		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
+	})
+	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)
 	f.original = f.Deployment("web", f.city)
 	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}
 	f.original.Spec.Template.Labels = map[string]string{"app": "web"}
 	planes.Create(t, f.Planes, f.original)
 	f.copied = planes.Create(t, f.Planes, f.newCopy())
+	f.deliver(t, nil)
 	hash, err := v1alpha.TemplateHash(&f.original.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +78,7 @@ func (f *fixture) newCopy() *v1alpha.WorkloadDeployment {
 		Spec: *f.original.Spec.DeepCopy(),
 	}
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-		Cells: []v1alpha.CellAssignment{{Name: "cell", Indices: v1alpha.IndexRanges([]int{0, 1})}},
+		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0, 1})}},
 	}
 	return copied
 }
@@ -102,6 +113,13 @@ func (f *fixture) report(t *testing.T, instances ...v1alpha.ReportedInstance) {
 			Instances:     instances,
 		}
 	})
+	f.deliver(t, &f.copied.Status)
+}
+
+// deliver has Karmada bring the copy to the cell, which reports this status; nil: nothing.
+func (f *fixture) deliver(t *testing.T, status *v1alpha.WorkloadDeploymentStatus) {
+	t.Helper()
+	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: status})
 }
 
 func (f *fixture) request() mcreconcile.Request {
@@ -114,9 +132,7 @@ func (f *fixture) request() mcreconcile.Request {
 func (f *fixture) reconcile(t *testing.T) error {
 	t.Helper()
 	result, err := f.reconciler.Reconcile(t.Context(), f.request())
-	if result.RequeueAfter != 0 {
-		t.Errorf("it is requeued after %s", result.RequeueAfter)
-	}
+	f.requeued = result.RequeueAfter
 	return err
 }
 

@@ -17,18 +17,26 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/requeue"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
+	request    mcreconcile.Request
 	project    client.Client
 	deployment *v1alpha.WorkloadDeployment
 	// copied is the deployment on the hub.
 	copied *v1alpha.WorkloadDeployment
 	// existing are the projected Instances of the deployment, by name.
 	existing map[string]*v1alpha.Instance
+	// way is that of the copy through Karmada, and findings are what makes untrue what its status says.
+	way      *delivery.Way
+	findings []delivery.Finding
+	// dropped says that the cells which reported are gone for good.
+	dropped      bool
+	requeueAfter requeue.After
 }
 
 // Reconcile writes what the cells report of a WorkloadDeployment into its project.
@@ -37,17 +45,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &scope{Reconciler: r, project: project.GetClient(), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
+	s := &scope{Reconciler: r, request: request, project: project.GetClient(), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
 	found, err := s.load(ctx, request.NamespacedName)
 	if err != nil || !found {
+		r.tracker.Observe(request, nil)
 		return reconcile.Result{}, err
 	}
-	for _, step := range []func(context.Context) error{s.applyInstances, s.deleteSurplus, s.writeStatus} {
+	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.applyInstances, s.deleteSurplus, s.writeStatus} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	return reconcile.Result{}, nil
+	return s.requeueAfter.Result(), nil
 }
 
 // load reads the original, the copy and the projected Instances. It is false when there is nothing to project: the original
@@ -79,6 +88,9 @@ func (s *scope) load(ctx context.Context, name types.NamespacedName) (bool, erro
 }
 
 func (s *scope) applyInstances(ctx context.Context) error {
+	if !s.reported() && !s.dropped {
+		return s.doubtInstances(ctx)
+	}
 	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
@@ -111,6 +123,7 @@ func (s *scope) applyInstance(ctx context.Context, reported *v1alpha.ReportedIns
 		return err
 	}
 	status := desiredInstanceStatus(reported, stored.Generation)
+	status.Conditions = s.doubted(reported.Name, status.Conditions, stored.Generation)
 	if equality.Semantic.DeepEqual(stored.Status, status) {
 		return nil
 	}
@@ -120,6 +133,9 @@ func (s *scope) applyInstance(ctx context.Context, reported *v1alpha.ReportedIns
 
 // deleteSurplus deletes the projections of Instances that no cell reports any more.
 func (s *scope) deleteSurplus(ctx context.Context) error {
+	if !s.reported() && !s.dropped {
+		return nil
+	}
 	reported := make(map[string]bool, len(s.copied.Status.Instances))
 	for i := range s.copied.Status.Instances {
 		reported[s.copied.Status.Instances[i].Name] = true
@@ -136,16 +152,11 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 }
 
 func (s *scope) writeStatus(ctx context.Context) error {
-	cells, err := cities.List(ctx, s.Hub)
-	if err != nil {
-		return err
-	}
-	binding, err := bindings.Get(ctx, s.Hub, client.ObjectKeyFromObject(s.copied))
-	if err != nil {
-		return err
-	}
-	served := len(cells.Of(s.deployment.Spec.CityCode)) > 0
-	status := s.desiredStatus(served, bindings.Refusal(binding))
+	served := len(s.way.Cells.Of(s.deployment.Spec.CityCode)) > 0
+	status := s.desiredStatus(served, bindings.Refusal(s.way.Binding))
+	s.doubt(&status)
+	s.addCurrent(&status)
+	s.addSuspension(&status)
 	written := *s.deployment.Status.DeepCopy()
 	written.Conditions = withoutForeign(written.Conditions)
 	if equality.Semantic.DeepEqual(written, status) {

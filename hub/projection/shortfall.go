@@ -44,7 +44,7 @@ func (s *scope) noRoom(refusal string) string {
 		s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 }
 
-// assigned is how many Instances are assigned to cells.
+// assigned is how many Instances are assigned to cells, without those that only an autoscaler may ask for.
 func (s *scope) assigned() int32 {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
@@ -52,6 +52,10 @@ func (s *scope) assigned() int32 {
 	}
 	var count int32
 	for i := range assignment.Cells {
+		if least := assignment.Cells[i].MinReplicas; least != nil {
+			count += *least
+			continue
+		}
 		for _, r := range assignment.Cells[i].Indices {
 			count += r.Last - r.First + 1
 		}

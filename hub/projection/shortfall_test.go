@@ -25,22 +25,25 @@ func TestShortfall(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		assigned []int
-		refusal  string
-		want     string
+		// least of these always run; nil where nothing scales.
+		least   *int32
+		refusal string
+		want    string
 	}{
-		"all is assigned":           {assigned: []int{0, 1, 3}},
-		"not yet divided":           {assigned: []int{0}, want: "2 Instances are still to be divided"},
-		"no room":                   {assigned: []int{0}, refusal: "0/2 clusters.", want: "no room for all of it: 0/2 clusters; ask"},
-		"a refusal that is no loss": {assigned: []int{0, 1, 2}, refusal: "old"},
+		"all is assigned":             {assigned: []int{0, 1, 3}},
+		"not yet divided":             {assigned: []int{0}, want: "2 Instances are still to be divided"},
+		"only an autoscaler has room": {assigned: []int{0, 1, 2, 3}, least: new(int32(2)), want: "1 Instances are still to be divided"},
+		"no room":                     {assigned: []int{0}, refusal: "0/2 clusters.", want: "no room for all of it: 0/2 clusters; ask"},
+		"a refusal that is no loss":   {assigned: []int{0, 1, 2}, refusal: "old"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := testingclock.NewFakePassiveClock(time.Unix(1000, 0))
 			s := newScope()
-			s.Reconciler = &Reconciler{Clock: clock}
+			s.Reconciler = New(Options{Clock: clock})
 			s.deployment.Spec.ScaleSettings.MinReplicas = 3
 			s.copied.Status.Conditions = reported
 			s.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-				Cells: []v1alpha.CellAssignment{{Name: "a", Indices: v1alpha.IndexRanges(c.assigned)}},
+				Cells: []v1alpha.CellAssignment{{Name: "a", Indices: v1alpha.IndexRanges(c.assigned), MinReplicas: c.least}},
 			}
 			got := s.desiredStatus(true, c.refusal)
 			ready := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReplicasReady)

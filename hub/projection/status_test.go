@@ -9,7 +9,6 @@ import (
 	"time"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,11 +21,7 @@ import (
 // refuse has Karmada's scheduler say that no cell has room.
 func (f *fixture) refuse(t *testing.T, why string) {
 	t.Helper()
-	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
-		Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName("WorkloadDeployment", "web"),
-	}}
-	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Name: "web", Namespace: f.HubNamespace}
-	planes.Create(t, f.Planes, binding)
+	binding := planes.BindingOf(f.copied)
 	planes.ChangeStatus(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
 		b.Status.Conditions = []metav1.Condition{condition(workv1alpha2.Scheduled, metav1.ConditionFalse, "Unschedulable", why)}
 	})
@@ -123,7 +118,7 @@ func TestStatus(t *testing.T) {
 			if (status.ObservedGeneration == original.Generation) != test.wantObserved || status.DesiredReplicas != test.wantDesired || len(status.Instances) > 0 {
 				t.Errorf("the status is %+v", status)
 			}
-			f.clock.SetTime(f.clock.Now().Add(time.Hour))
+			f.clock.SetTime(f.clock.Now().Add(time.Second))
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("when nothing has changed, it writes %v", writes)
 			}

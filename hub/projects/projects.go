@@ -1,18 +1,21 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package projects holds what the hub's controllers need of Milo: the projects that this replica has engaged, and the
-// cities that a project may use.
+// Package projects holds what the hub's controllers need of Milo: the projects that this replica has engaged, which
+// of them are suspended, and the locations that a project has.
 package projects
 
 import (
 	"context"
+	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 )
 
@@ -25,12 +28,40 @@ type Engaged interface {
 	UID(name multicluster.ClusterName) (types.UID, error)
 }
 
-// Locations says which cities a project may use.
+// Existence says which projects exist, for controllers that remove what an earlier project left behind. Both methods are safe
+// for concurrent use.
+type Existence interface {
+	// Owns says whether a project of that name would be in a shard that this replica owns now, whether it exists or not.
+	Owns(name string) bool
+	// Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such project; an
+	// error is no answer.
+	Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error)
+}
+
+// Roster is Existence with what a watch of the Projects says, so that Milo need not be asked about those that exist.
+type Roster interface {
+	Existence
+	// Knows says whether the watch has seen the project of that name and UID, and not its end. If not, that proves nothing.
+	Knows(name string, uid types.UID) bool
+	// OnChange has f called with the name of a project that is gone or was made again, and with "" when this replica has acquired
+	// projects. f must return at once.
+	OnChange(f func(project string))
+}
+
+// Suspension says which projects are suspended. Both methods are safe for concurrent use.
+type Suspension interface {
+	// IsSuspended says whether a project is suspended. It is known of every project that this replica has engaged.
+	IsSuspended(project string) bool
+	// OnSuspension has f called with the name of a project that was suspended or resumed. f must return at once.
+	OnSuspension(f func(project string))
+}
+
+// Locations says which locations a project has.
 type Locations interface {
-	// Object is the kind in the project whose changes change the answer of CityCodes.
+	// Object is the kind in the project whose changes change the answer of List.
 	Object() client.Object
-	// CityCodes are the cities that the project may use now: upper case, sorted, each once.
-	CityCodes(ctx context.Context, project client.Reader) ([]string, error)
+	// List are the locations of the project, available or not.
+	List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error)
 }
 
 // Project is a project that this replica has engaged.
@@ -59,4 +90,15 @@ func Find(ctx context.Context, engaged Engaged, name multicluster.ClusterName) (
 		return Project{}, err
 	}
 	return Project{Cluster: found, Name: name.String(), UID: uid}, nil
+}
+
+// IsMissing says whether an API server has answered that it has no object of this name. One that does not serve the kind yet
+// answers "not found" too, without a name.
+func IsMissing(err error, name string) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details != nil && details.Name == name
 }

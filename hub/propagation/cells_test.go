@@ -186,3 +186,30 @@ func TestACityWithoutACell(t *testing.T) {
 	f.mustReconcile(t, "web")
 	f.wantIndices(t, cell, []int{0, 1}, nil)
 }
+
+// TestACellThatIsGoneForGood: Karmada must not choose it by its label, and nothing stays assigned to it.
+func TestACellThatIsGoneForGood(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mustReconcile(t, "web")
+	f.schedule(t, map[string]int32{f.cell.Name: 2}, nil)
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 1}, nil)
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Annotations = map[string]string{v1alpha.AnnotationForget: "true"} })
+	f.mustReconcile(t, "web")
+	affinity := read(t, f, f.policy()).Spec.Placement.ClusterAffinity
+	if len(affinity.ClusterNames) > 0 || !slices.Equal(affinity.ExcludeClusters, []string{f.cell.Name}) {
+		t.Errorf("the policy selects %v and excludes %v", affinity.ClusterNames, affinity.ExcludeClusters)
+	}
+	f.schedule(t, nil, nil)
+	f.mustReconcile(t, "web")
+	if assignment := read(t, f, f.copied()).Spec.Assignment; assignment == nil || len(assignment.Cells) > 0 {
+		t.Errorf("assigned is %+v", assignment)
+	}
+	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("it does not settle: %v", writes)
+	}
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Annotations = nil })
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 1}, nil)
+}

@@ -28,6 +28,10 @@ func (s *scope) city() policies.City {
 	for _, cell := range s.cells {
 		city.Cells = append(city.Cells, cell.Name)
 	}
+	for _, cell := range s.allCells.GoneOf(s.deployment.Spec.CityCode) {
+		// Karmada would choose it by its label.
+		city.Lost = append(city.Lost, cell.Name)
+	}
 	if s.FailoverAfter <= 0 || !s.cells.AnyReady() {
 		return city
 	}

@@ -67,13 +67,11 @@ func TestShares(t *testing.T) {
 	cases := map[string]struct {
 		cells   cities.Cells
 		binding *workv1alpha2.ResourceBinding
-		most    int32
 		want    map[string]int
 	}{
 		"no cell":                               {},
 		"one cell needs no decision":            {cells: cities.Cells{a}, want: map[string]int{"a": 3}},
 		"one cell has what is asked for now":    {cells: cities.Cells{a}, binding: bindingTo(map[string]int32{"a": 2}), want: map[string]int{"a": 3}},
-		"one cell may scale by itself":          {cells: cities.Cells{a}, most: 7, want: map[string]int{"a": 7}},
 		"one is left, and still not told so":    {cells: cities.Cells{a}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
 		"two cells wait for Karmada":            {cells: cities.Cells{a, b}},
 		"two cells have what Karmada gave them": {cells: cities.Cells{a, b}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
@@ -83,10 +81,34 @@ func TestShares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScope()
 			s.cells = c.cells
-			if c.most > 0 {
-				s.deployment.Spec.ScaleSettings.MaxReplicas, s.deployment.Spec.ScaleSettings.Metrics = &c.most, make([]v1alpha.MetricSpec, 1)
-			}
 			if got := s.shares(c.binding); !maps.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestRoom: autoscalers in several cells together never reach more than maxReplicas.
+func TestRoom(t *testing.T) {
+	perInstance := []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
+	cases := map[string]struct {
+		shares map[string]int
+		most   int32
+		want   map[string]int
+	}{
+		"no autoscaler":            {shares: map[string]int{"a": 3}, want: map[string]int{"a": 3}},
+		"one cell":                 {shares: map[string]int{"a": 3}, most: 7, want: map[string]int{"a": 7}},
+		"two cells":                {shares: map[string]int{"a": 1, "b": 2}, most: 8, want: map[string]int{"a": 3, "b": 5}},
+		"one of them has no share": {shares: map[string]int{"a": 3, "b": 0}, most: 5, want: map[string]int{"a": 5, "b": 0}},
+		"more run than are wanted": {shares: map[string]int{"a": 5, "b": 4}, most: 8, want: map[string]int{"a": 5, "b": 4}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newScope()
+			if c.most > 0 {
+				s.deployment.Spec.ScaleSettings.MaxReplicas, s.deployment.Spec.ScaleSettings.Metrics = &c.most, perInstance
+			}
+			if got := s.withRoom(c.shares); !maps.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})

@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
 	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/identity"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
@@ -43,9 +44,15 @@ type Options struct {
 	Hub client.Client
 	// APIReader reads the hub's API server, to know whether an object was the last of its kind.
 	APIReader client.Reader
+	// Wanted says whether a deployment that is deleted will be made again, by what it reads in project.
+	Wanted func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
+	// Suspension says which projects are suspended.
+	Suspension projects.Suspension
 	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never
 	// move.
 	FailoverAfter time.Duration
+	// Metering says whether the Instances of a project need quota. Nil: those of none do.
+	Metering projects.Metering
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }
@@ -56,11 +63,12 @@ type Reconciler struct {
 	// namespaces are locked while a deployment decides what its hub namespace needs. Otherwise the first deployment of a city
 	// could find the policy that the last one is about to delete.
 	namespaces keymutex.KeyMutex
+	identity   *identity.Hub
 }
 
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, namespaces: keymutex.NewHashed(0)}
+	return &Reconciler{Options: o, namespaces: keymutex.NewHashed(0), identity: identity.New(o.APIReader)}
 }
 
 // Register adds the controller to a manager.
@@ -83,6 +91,12 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(r.originalsOfCity), onHub(cities.Changed())...).
 		// Karmada's scheduler says how many Instances each cell runs, and cells report which they have given up.
 		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.Requests(r.Hub)), onHub(bindings.DivisionChanged())...).
+		// The cells stop what a suspended project runs, and start it again.
+		WatchesRawSource(r.suspensions()).
+		// Copies whose originals went while nobody looked.
+		WatchesRawSource(r.abandoned()).
+		// Projects whose Instances begin, or cease, to need quota.
+		WatchesRawSource(projects.MeteringChanges(r.Projects, r.Metering)).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -28,18 +29,30 @@ const executionFinalizer = "karmada.io/execution-controller"
 // not on those of others.
 const labelManagedByKarmada = "karmada.io/managed"
 
-func (s *scope) desiredCopy() *v1alpha.WorkloadDeployment {
+// Pods of namespaces that projects have in a cell must keep to the baseline of Pod security: whoever may write Pods there cannot
+// reach the node. The restricted level would refuse images that run as root.
+const (
+	labelPodSecurity = "pod-security.kubernetes.io/enforce"
+	podSecurity      = "baseline"
+)
+
+// desiredCopy is the copy on the hub with this UID.
+func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 	labels, annotations := s.origin.Labels(), s.origin.Annotations()
 	for _, key := range []string{v1alpha.LabelWorkloadUID, v1alpha.LabelWorkloadName, v1alpha.LabelPlacementName} {
 		labels[key] = s.deployment.Labels[key]
 	}
 	labels[v1alpha.LabelDeploymentUID] = string(s.deployment.UID)
+	labels[v1alpha.LabelHub] = string(hub)
 	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(s.deployment.Spec.CityCode)
 	annotations[v1alpha.AnnotationProjectGeneration] = strconv.FormatInt(s.deployment.Generation, 10)
-	return &v1alpha.WorkloadDeployment{
+	copied := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: s.deployment.Name, Namespace: s.hubNamespace, Labels: labels, Annotations: annotations},
 		Spec:       *s.deployment.Spec.DeepCopy(),
 	}
+	// What the original in the project says of quota counts for nothing.
+	copied.Spec.Quota = nil
+	return copied
 }
 
 // desiredNamespace is the hub namespace. Karmada copies a hub namespace into every cluster unless it is told not to.
@@ -61,7 +74,9 @@ func (s *scope) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (
 			workv1alpha2.WorkNamespaceAnnotation: space, workv1alpha2.WorkNameAnnotation: name,
 		}},
 	}
-	manifest.Labels[labelManagedByKarmada] = "true"
+	// On the Work as well, where a difference is seen: those that an earlier version made get the label.
+	labels[labelPodSecurity] = podSecurity
+	manifest.Labels[labelManagedByKarmada], manifest.Labels[labelPodSecurity] = "true", podSecurity
 	raw, err := json.Marshal(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("encode the namespace for cell %s: %w", cell, err)

@@ -29,10 +29,11 @@ func newScope() *scope {
 }
 
 func TestDesiredCopy(t *testing.T) {
-	got := newScope().desiredCopy()
+	got := newScope().desiredCopy("hub-uid")
 	wantLabels := map[string]string{
 		v1alpha.LabelProject: "cluster-north", v1alpha.LabelProjectNamespace: "default", v1alpha.LabelProjectUID: "project-uid",
 		v1alpha.LabelDeploymentUID: "deployment-uid", v1alpha.LabelWorkloadUID: "workload-uid", v1alpha.LabelTopologyCity: "dfw",
+		v1alpha.LabelHub: "hub-uid",
 	}
 	for key, want := range wantLabels {
 		if got.Labels[key] != want {
@@ -66,7 +67,8 @@ func TestDesiredNamespaceWork(t *testing.T) {
 	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &namespace); err != nil {
 		t.Fatal(err)
 	}
-	if namespace.Name != "ns-1" || namespace.Labels["karmada.io/managed"] != "true" {
+	if namespace.Name != "ns-1" || namespace.Labels["karmada.io/managed"] != "true" ||
+		namespace.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Labels["pod-security.kubernetes.io/enforce"] != "baseline" {
 		t.Errorf("manifest is %+v", namespace.ObjectMeta)
 	}
 }

@@ -4,6 +4,7 @@
 package propagation
 
 import (
+	"context"
 	"os"
 	"testing"
 	"time"
@@ -39,15 +40,36 @@ type fixture struct {
 	city       string
 	cell       *clusterv1alpha1.Cluster
 	original   *v1alpha.WorkloadDeployment
+	// wanted are the UIDs of the Workloads that make a deployment again that is deleted.
+	wanted map[types.UID]bool
+	// suspended says whether the project is.
+	suspended *suspension
 }
+
+// suspension is what Milo says of a project.
+type suspension struct {
+	suspended bool
+	tell      func(project string)
+}
+
+func (s *suspension) IsSuspended(project string) bool {
+	return s.suspended && project == string(planes.ProjectName)
+}
+func (s *suspension) OnSuspension(f func(project string)) { s.tell = f }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
 		Planes: planes.New(t), city: planes.City(),
-		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+		clock:  testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+		wanted: map[types.UID]bool{}, suspended: &suspension{},
 	}
-	f.reconciler = New(Options{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, FailoverAfter: failoverAfter, Clock: f.clock})
+	f.reconciler = New(Options{
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, FailoverAfter: failoverAfter, Clock: f.clock, Suspension: f.suspended,
+		Wanted: func(_ context.Context, _ client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
+			return f.wanted[d.Spec.WorkloadRef.UID], nil
+		},
+	})
 	f.cell = f.Cell(t, f.city)
 	f.original = planes.Create(t, f.Planes, f.Deployment("web", f.city))
 	return f
@@ -74,6 +96,18 @@ func (f *fixture) mustReconcile(t *testing.T, name string) []planes.Call {
 		t.Fatal(err)
 	}
 	return append(f.Project.Writes(), f.Hub.Writes()...)
+}
+
+// mustLookAgain reconciles a deployment that waits for a deletion, whose event may be lost.
+func (f *fixture) mustLookAgain(t *testing.T, name string) {
+	t.Helper()
+	result, err := f.reconciler.Reconcile(t.Context(), f.request(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.RequeueAfter == 0 || result.RequeueAfter > time.Minute {
+		t.Errorf("it waits for an event alone, and looks again after %s", result.RequeueAfter)
+	}
 }
 
 func (f *fixture) readOriginal(t *testing.T) *v1alpha.WorkloadDeployment {

@@ -6,6 +6,8 @@ package propagation
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +26,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/requeue"
 )
 
+// waitingRequeue is when a deployment that waits for a deletion looks again. Most often the event of the deletion comes first.
+// There is none when the object was created and deleted while the watch was interrupted: the cache has never seen it.
+const waitingRequeue = 15 * time.Second
+
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
@@ -34,7 +40,7 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// hubNamespace is what the deployment's annotation names.
 	hubNamespace string
-	// waiting says that the next step has to wait for the deletion of an object, whose event requeues the deployment.
+	// waiting says that the next step has to wait for the deletion of an object.
 	waiting bool
 	// cells are the cells of the deployment's city, allCells those of every city.
 	cells, allCells cities.Cells
@@ -51,18 +57,37 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Namespace), deployment: &v1alpha.WorkloadDeployment{},
 	}
-	if err := s.project.Get(ctx, request.NamespacedName, s.deployment); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	s.hubNamespace = s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
-	steps := s.propagate
-	if !s.deployment.DeletionTimestamp.IsZero() {
-		steps = s.withdraw
+	steps, err := s.load(ctx, request.NamespacedName)
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 	if err := steps(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
+	if s.waiting && s.deployment.UID != "" {
+		// Nothing waits for the end of a copy without original.
+		s.requeueAfter.AtMost(waitingRequeue)
+	}
 	return s.requeueAfter.Result(), nil
+}
+
+// load reads the deployment and returns what to do with it.
+func (s *scope) load(ctx context.Context, name types.NamespacedName) (steps func(context.Context) error, err error) {
+	if name.Name == "" {
+		// The request is for a hub namespace without copies.
+		return s.withdrawWithoutOriginal(name), nil
+	}
+	switch err := s.project.Get(ctx, name, s.deployment); {
+	case apierrors.IsNotFound(err):
+		return s.withdrawWithoutOriginal(name), nil
+	case err != nil:
+		return nil, fmt.Errorf("get the deployment: %w", err)
+	}
+	s.hubNamespace = s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	if !s.deployment.DeletionTimestamp.IsZero() {
+		return s.withdraw, nil
+	}
+	return s.propagate, nil
 }
 
 // propagate brings the deployment to the hub.
@@ -73,12 +98,17 @@ func (s *scope) propagate(ctx context.Context) error {
 	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.ensurePolicy, s.ensureCopy)
 }
 
-// withdraw removes from the hub what the deployment put there, and then its finalizer.
+// withdraw removes from the hub what the deployment put there, and then its finalizer. A deployment that its Workload still
+// wants was deleted by mistake: it is made again and adopts its copy, so that what runs goes on.
 func (s *scope) withdraw(ctx context.Context) error {
 	if !controllerutil.ContainsFinalizer(s.deployment, v1alpha.FinalizerPropagation) {
 		return nil
 	}
-	if s.hubNamespace != "" {
+	wanted, err := s.Wanted(ctx, s.project, s.deployment)
+	if err != nil {
+		return err
+	}
+	if s.hubNamespace != "" && !wanted {
 		if err := s.locked(ctx, s.deleteCopy, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
 			return err
 		}
@@ -133,9 +163,14 @@ func (s *scope) ensure(ctx context.Context, desired, existing client.Object, upT
 
 // ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.
 func (s *scope) ensureCopy(ctx context.Context) error {
-	desired := s.desiredCopy()
+	hub, err := s.identity.UID(ctx)
+	if err != nil {
+		return err
+	}
+	desired := s.desiredCopy(hub)
+	desired.Spec.Suspended = s.Suspension.IsSuspended(s.origin.Project)
 	existing := &v1alpha.WorkloadDeployment{}
-	err := s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
+	err = s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
 	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
 	case apierrors.IsNotFound(err):
 	case err != nil:
@@ -143,15 +178,38 @@ func (s *scope) ensureCopy(ctx context.Context) error {
 	case !existing.DeletionTimestamp.IsZero():
 		s.waiting = true
 		return nil
-	case owner != "" && owner != string(s.deployment.UID):
+	case owner != "" && owner != string(s.deployment.UID) && !s.adopts(existing):
 		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
 		return s.deleteAndWait(ctx, existing)
 	}
 	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
 		return err
 	}
-	_, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired)
+	metered, err := s.metered()
+	if err != nil {
+		return err
+	}
+	if metered {
+		// From the first moment on, so that no Instance starts before hub/quota has answered.
+		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
+	}
+	_, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired, leaveQuota)
 	return err
+}
+
+// metered says whether Instances of the project need quota.
+func (s *scope) metered() (bool, error) {
+	if s.Metering == nil {
+		return false, nil
+	}
+	return s.Metering.Metered(s.origin.Project)
+}
+
+// leaveQuota leaves to hub/quota what is granted. Whether there is a quota at all is decided here.
+func leaveQuota(stored, wanted *v1alpha.WorkloadDeployment) {
+	if wanted.Spec.Quota != nil && stored.Spec.Quota != nil {
+		wanted.Spec.Quota = stored.Spec.Quota
+	}
 }
 
 // deleteCopy deletes the hub's copy and waits until it is gone. It reads the API server: a cache that has not received the
@@ -182,23 +240,21 @@ func (s *scope) deleteAndWait(ctx context.Context, existing *v1alpha.WorkloadDep
 // othersNeed says whether another deployment, in the project or on the hub, needs the hub namespace; or, when city is not
 // "", whether another one needs that city of it.
 func (s *scope) othersNeed(ctx context.Context, city string) (bool, error) {
+	needs := func(list *v1alpha.WorkloadDeploymentList) bool {
+		return slices.ContainsFunc(list.Items, func(other v1alpha.WorkloadDeployment) bool {
+			return other.Name != s.deployment.Name && other.DeletionTimestamp.IsZero() &&
+				(city == "" || v1alpha.CityLabel(other.Spec.CityCode) == v1alpha.CityLabel(city))
+		})
+	}
 	var originals, copies v1alpha.WorkloadDeploymentList
 	if err := s.project.List(ctx, &originals, client.InNamespace(s.deployment.Namespace)); err != nil {
 		return false, fmt.Errorf("list the project's deployments: %w", err)
 	}
+	if needs(&originals) {
+		return true, nil
+	}
 	if err := s.APIReader.List(ctx, &copies, client.InNamespace(s.hubNamespace)); err != nil {
 		return false, fmt.Errorf("list the hub's deployments: %w", err)
 	}
-	for _, deployments := range [][]v1alpha.WorkloadDeployment{originals.Items, copies.Items} {
-		for i := range deployments {
-			other := &deployments[i]
-			if other.Name == s.deployment.Name || !other.DeletionTimestamp.IsZero() {
-				continue
-			}
-			if city == "" || v1alpha.CityLabel(other.Spec.CityCode) == v1alpha.CityLabel(city) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
+	return needs(&copies), nil
 }

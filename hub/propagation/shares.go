@@ -27,13 +27,49 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 		if existing.Spec.Assignment == nil {
 			return &v1alpha.WorkloadDeploymentAssignment{}, nil
 		}
-		return existing.Spec.Assignment, nil
+		return s.withoutGone(existing.Spec.Assignment), nil
 	}
-	return assign(division{
-		current: existing.Spec.Assignment, shares: shares, alone: s.alone(existing.Spec.Assignment, shares),
+	result := assign(division{
+		current: existing.Spec.Assignment, shares: s.withRoom(shares), alone: s.alone(existing.Spec.Assignment, shares),
 		runs: func(cell string, index int) bool { return bindings.MayRun(binding, existing, cell, index) },
 		gone: func(cell string) bool { return !s.allCells.Ready(cell) || !bindings.Reports(binding, cell) },
-	}), nil
+	})
+	if s.deployment.Spec.Autoscaled() {
+		for i := range result.Cells {
+			result.Cells[i].MinReplicas = new(int32(shares[result.Cells[i].Name])) //nolint:gosec // there are at most 1000
+		}
+	}
+	return result, nil
+}
+
+// withRoom are shares with the Instances that autoscalers in the cells may ask for: each gets an equal part of what is left up
+// to maxReplicas, so that together they never run more.
+func (s *scope) withRoom(shares map[string]int) map[string]int {
+	if !s.deployment.Spec.Autoscaled() {
+		return shares
+	}
+	var cells []string
+	rest := int(*s.deployment.Spec.ScaleSettings.MaxReplicas)
+	for _, cell := range slices.Sorted(maps.Keys(shares)) {
+		rest -= shares[cell]
+		if shares[cell] > 0 {
+			cells = append(cells, cell)
+		}
+	}
+	result := maps.Clone(shares)
+	for i, cell := range cells {
+		part := max(0, rest) / (len(cells) - i)
+		result[cell] += part
+		rest -= part
+	}
+	return result
+}
+
+// withoutGone is an assignment without the cells that are gone: nobody takes over from them, and they run nothing any more.
+func (s *scope) withoutGone(current *v1alpha.WorkloadDeploymentAssignment) *v1alpha.WorkloadDeploymentAssignment {
+	result := current.DeepCopy()
+	result.Cells = slices.DeleteFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return !s.allCells.Exists(c.Name) })
+	return result
 }
 
 // alone says whether the city has one cell, and no other cell may still run Instances of an earlier assignment.
@@ -59,7 +95,7 @@ func (s *scope) shares(binding *workv1alpha2.ResourceBinding) map[string]int {
 	if len(s.cells) == 1 {
 		only := s.cells[0].Name
 		if len(scheduled) == 0 || len(scheduled) == 1 && scheduled[0].Name == only {
-			return map[string]int{only: s.mostReplicas()}
+			return map[string]int{only: int(s.deployment.Spec.DesiredReplicas())}
 		}
 	}
 	if len(scheduled) == 0 {
@@ -70,13 +106,4 @@ func (s *scope) shares(binding *workv1alpha2.ResourceBinding) map[string]int {
 		shares[target.Name] = int(target.Replicas)
 	}
 	return shares
-}
-
-// mostReplicas is how many Instances an autoscaler in the cell may ask for.
-func (s *scope) mostReplicas() int {
-	scale := &s.deployment.Spec.ScaleSettings
-	if scale.MaxReplicas != nil && len(scale.Metrics) > 0 {
-		return int(max(scale.MinReplicas, *scale.MaxReplicas))
-	}
-	return int(s.deployment.Spec.DesiredReplicas())
 }

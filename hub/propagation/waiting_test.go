@@ -49,6 +49,7 @@ func TestWaiting(t *testing.T) {
 			if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
 				t.Errorf("it does not wait and writes %v", writes)
 			}
+			f.mustLookAgain(t, "web")
 			test.end(t, f)
 			if test.deleted(f).GetName() != f.HubNamespace && planes.Exists(t, f.Planes, deleted) {
 				t.Fatal("it is still there")
@@ -63,7 +64,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestTheCopyOfAnEarlierDeployment of the same name, whose finalizer was removed by force, goes before the new one comes.
+// TestTheCopyOfAnEarlierDeployment of the same name and another Workload, whose finalizer was removed by force, goes before the new one comes.
 func TestTheCopyOfAnEarlierDeployment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -71,7 +72,9 @@ func TestTheCopyOfAnEarlierDeployment(t *testing.T) {
 	earlier := read(t, f, f.copied())
 	end(t, f, f.original)
 	planes.Delete(t, f.Planes, f.original)
-	f.original = planes.Create(t, f.Planes, f.Deployment("web", f.city))
+	next := f.Deployment("web", f.city)
+	next.Spec.WorkloadRef.UID = "of-the-next"
+	f.original = planes.Create(t, f.Planes, next)
 	hold(t, f, f.copied())
 
 	f.mustReconcile(t, "web")
@@ -94,7 +97,9 @@ func TestTheCopyOfAnEarlierDeploymentIsReplacedMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.mustReconcile(t, "web")
-	planes.Change(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) { d.Labels[v1alpha.LabelDeploymentUID] = "earlier" })
+	planes.Change(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) {
+		d.Labels[v1alpha.LabelDeploymentUID], d.Spec.WorkloadRef.UID = "earlier", "of-the-earlier"
+	})
 	f.Hub.Once("delete", "WorkloadDeployment", func() error {
 		second := read(t, f, f.copied())
 		planes.Delete(t, f.Planes, second)

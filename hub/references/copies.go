@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -114,6 +116,11 @@ func (s *scope) settle(o *object, source, copied client.Object) {
 func (s *scope) deleteCopies(ctx context.Context) error {
 	var failed failures
 	for hubNamespace := range s.hubNamespaces {
+		awaited, err := s.awaitedOwners(ctx, hubNamespace)
+		if err != nil {
+			failed.add(err)
+			continue
+		}
 		for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
 			var copies metav1.PartialObjectMetadataList
 			copies.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
@@ -124,7 +131,7 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 			for i := range copies.Items {
 				copied := &copies.Items[i]
 				copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
-				if keeps(s.objects[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}]) || !copied.DeletionTimestamp.IsZero() {
+				if keeps(s.objects[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}]) || !copied.DeletionTimestamp.IsZero() || ownedBy(copied, awaited) {
 					continue
 				}
 				failed.add(s.deleteCopy(ctx, copied))
@@ -132,6 +139,31 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 		}
 	}
 	return failed.err()
+}
+
+// awaitedOwners are the UIDs of the hub's deployments without an original in the project. While an original that was deleted by
+// mistake is made again, its Instances go on running and keep their data; otherwise hub/propagation deletes the hub's
+// deployment, and the garbage collector what it owned.
+func (s *scope) awaitedOwners(ctx context.Context, hubNamespace string) (map[types.UID]bool, error) {
+	var list v1alpha.WorkloadDeploymentList
+	if err := s.Hub.List(ctx, &list, client.InNamespace(hubNamespace)); err != nil {
+		return nil, fmt.Errorf("list the hub's deployments: %w", err)
+	}
+	awaited := map[types.UID]bool{}
+	for i := range list.Items {
+		onHub := &list.Items[i]
+		hasOriginal := slices.ContainsFunc(s.deployments, func(d *deployment) bool {
+			return d.original.Name == onHub.Name && d.hubNamespace == hubNamespace
+		})
+		if !hasOriginal && onHub.DeletionTimestamp.IsZero() {
+			awaited[onHub.UID] = true
+		}
+	}
+	return awaited, nil
+}
+
+func ownedBy(copied client.Object, owners map[types.UID]bool) bool {
+	return slices.ContainsFunc(copied.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return owners[o.UID] })
 }
 
 // deleteCopy deletes a copy, and not a later object of the same name.

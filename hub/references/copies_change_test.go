@@ -278,3 +278,23 @@ func TestDataThatIsTooLargeTogether(t *testing.T) {
 	f.wantReason(t, "web", v1alpha.ReasonSourceTooLarge)
 	f.wantReason(t, "api", v1alpha.ReasonAwaitingPropagation)
 }
+
+// TestACopyWaitsForItsDeployment: the deployment that names it was deleted by mistake, is to be made again and still runs.
+func TestACopyWaitsForItsDeployment(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	planes.Create(t, f.Planes, f.app())
+	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "other", naming(nil, nil))
+	f.settled(t)
+	planes.Delete(t, f.Planes, original)
+	f.mustReconcile(t)
+	if !f.isOnHub(t, f.app()) {
+		t.Fatal("it is deleted while its deployment is on the hub")
+	}
+	planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, "web", &v1alpha.WorkloadDeployment{}))
+	f.mustReconcile(t)
+	if f.isOnHub(t, f.app()) {
+		t.Error("it stays without its deployment")
+	}
+}

@@ -203,6 +203,8 @@ func (a *Authority) askTrust(ctx context.Context, s state, now time.Time) (trust
 	}
 	carried, err := a.options.Trusted(ctx, bundle)
 	switch {
+	case errors.Is(err, ErrUnknown):
+		return trustUnknown, nil
 	case err != nil:
 		return trustUnknown, fmt.Errorf("check whether the webhook configurations have the next CA: %w", err)
 	case carried:

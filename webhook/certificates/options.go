@@ -22,6 +22,9 @@ import (
 // DefaultTrustDelay is the default of Options.TrustDelay.
 const DefaultTrustDelay = 5 * time.Minute
 
+// ErrUnknown is returned by Options.Trusted of a replica that does not register webhooks.
+var ErrUnknown = errors.New("this replica does not know what the webhook configurations trust")
+
 // Options configure an Authority.
 type Options struct {
 	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo what another
@@ -41,7 +44,7 @@ type Options struct {
 	// Interval is the time between reads of the Secret, 10 seconds by default.
 	Interval time.Duration
 	// Trusted says whether every webhook configuration has bundle. Ensure calls it while a rotation waits for that, so it
-	// must not call Ensure. Nil means always.
+	// must not call Ensure. ErrUnknown means that this replica cannot know it: the others decide. Nil means always.
 	Trusted func(ctx context.Context, bundle []byte) (bool, error)
 	// Clock is the real clock by default.
 	Clock clock.WithTicker

@@ -6,7 +6,6 @@ package registration
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +41,14 @@ type Target struct {
 	Superseded []*unstructured.Unstructured
 }
 
+// Paths makes the paths of webhooks unguessable.
+type Paths interface {
+	// Ensure makes the paths current: an old one would undo a rotation.
+	Ensure(ctx context.Context) error
+	// Path is where the webhook with a plain path is to be called.
+	Path(plain string) string
+}
+
 // Registration keeps the webhook configurations of its targets up to date. It is safe for concurrent use.
 type Registration struct {
 	// Targets get the configurations.
@@ -51,6 +58,8 @@ type Registration struct {
 	URL string
 	// Bundle returns the CAs that callers must trust, in PEM. It must be current: an old bundle would undo a rotation.
 	Bundle func(context.Context) ([]byte, error)
+	// Paths makes the paths of webhooks unguessable. Nil: they stay as they are.
+	Paths Paths
 	// Changed receives a value when the bundle changed. May be nil.
 	Changed <-chan struct{}
 	// FailurePolicy replaces that of the configurations that have one. Empty: it stays.
@@ -140,6 +149,11 @@ func (r *Registration) Register(ctx context.Context) error {
 	if len(bundle) == 0 {
 		return errors.New("there is no CA for callers to trust; see --webhook-cert-dir")
 	}
+	if r.Paths != nil {
+		if err := r.Paths.Ensure(ctx); err != nil {
+			return fmt.Errorf("read the paths that callers must use: %w", err)
+		}
+	}
 	var failures []error
 	for _, target := range r.Targets {
 		for _, template := range target.Configurations {
@@ -186,41 +200,11 @@ func (r *Registration) register(ctx context.Context, c client.Client, template *
 		return nil
 	}
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), fieldManager, client.ForceOwnership); err != nil {
-		return err
+		return r.redact(err, template)
 	}
 	r.noteWritten(key)
 	r.Log.Info("Webhooks registered", "kind", wanted.GetKind(), "name", wanted.GetName())
 	return nil
-}
-
-// Trusted says whether every configuration has the bundle. Without targets that is not known, and false.
-func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error) {
-	if len(r.Targets) == 0 {
-		return false, nil
-	}
-	encoded := base64.StdEncoding.EncodeToString(bundle)
-	for _, target := range r.Targets {
-		for _, template := range target.Configurations {
-			found, err := get(ctx, target.Client, template)
-			if err != nil {
-				return false, fmt.Errorf("read %s at %s: %w", template.GetName(), target.Name, err)
-			}
-			if found == nil {
-				return false, nil
-			}
-			webhooks, _, err := unstructured.NestedSlice(found.Object, "webhooks")
-			if err != nil {
-				return false, err
-			}
-			for _, item := range webhooks {
-				webhook, _ := item.(map[string]any)
-				if trusts, _, err := unstructured.NestedString(webhook, "clientConfig", "caBundle"); err != nil || trusts != encoded {
-					return false, err
-				}
-			}
-		}
-	}
-	return true, nil
 }
 
 // get reads the object that a template names, nil if there is none.
@@ -232,40 +216,6 @@ func get(ctx context.Context, c client.Client, template *unstructured.Unstructur
 		return nil, nil
 	}
 	return found, err
-}
-
-// complete sets the address, the CAs, the users and the stage of a configuration's webhooks.
-func (r *Registration) complete(ctx context.Context, template *unstructured.Unstructured, bundle []byte) (*unstructured.Unstructured, error) {
-	wanted := template.DeepCopy()
-	webhooks, found, err := unstructured.NestedSlice(wanted.Object, "webhooks")
-	if err != nil || !found {
-		return wanted, err
-	}
-	for _, item := range webhooks {
-		webhook, ok := item.(map[string]any)
-		if !ok {
-			return nil, errors.New("a webhook is not an object")
-		}
-		if err := r.direct(webhook, bundle); err != nil {
-			return nil, err
-		}
-		if err := errors.Join(r.except(ctx, webhook), r.stage(webhook)); err != nil {
-			return nil, err
-		}
-	}
-	return wanted, unstructured.SetNestedSlice(wanted.Object, webhooks, "webhooks")
-}
-
-func (r *Registration) direct(webhook map[string]any, bundle []byte) error {
-	encoded := base64.StdEncoding.EncodeToString(bundle)
-	if r.URL == "" {
-		return unstructured.SetNestedField(webhook, encoded, "clientConfig", "caBundle")
-	}
-	path, _, err := unstructured.NestedString(webhook, "clientConfig", "service", "path")
-	if err != nil {
-		return err
-	}
-	return unstructured.SetNestedMap(webhook, map[string]any{"url": strings.TrimSuffix(r.URL, "/") + path, "caBundle": encoded}, "clientConfig")
 }
 
 // stage sets failure policy and namespace selector of an admission webhook. Other webhooks have no failure policy.

@@ -36,7 +36,7 @@ func retry() *wait.Backoff {
 }
 
 // guard authenticates callers by a client certificate or a token, and authorizes them for the path that they call, by a
-// group or a SubjectAccessReview.
+// group or a SubjectAccessReview. Callers that have neither are those that know a secret path: they may call that webhook.
 type guard struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
@@ -102,14 +102,31 @@ func (g *guard) wrap(name string, next http.Handler) http.Handler {
 	})
 }
 
+// secretSegment is the name of the last segment of a path in which callers without credentials give a secret.
+const secretSegment = "secret"
+
+// wrapSecret puts the comparison of the path's secret in front of a handler. A wrong one is answered as any path that does not
+// exist. The secret is not logged, right or wrong.
+func (g *guard) wrapSecret(webhook Webhook, paths Paths, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if paths.Accepts(webhook.Path, r.PathValue(secretSegment)) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		g.refused(webhook.Name)
+		g.log.Info("Caller refused", "called", webhook.Name, "from", r.RemoteAddr, "reason", "the path has another secret than the webhook configurations")
+		http.NotFound(w, r)
+	})
+}
+
 func (g *guard) admit(r *http.Request) (int, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
 	defer cancel()
 	who, ok, err := g.authenticator.AuthenticateRequest(r.WithContext(ctx))
 	if err != nil || !ok {
-		// The details are logged and not sent: they could help an attacker.
+		// The details are logged and not sent, nor how one could authenticate: that could help an attacker.
 		g.log.V(1).Info("Caller is not authenticated", "error", err)
-		return http.StatusUnauthorized, errors.New("not authenticated: use a client certificate of a CA in --client-ca-file, or a token")
+		return http.StatusUnauthorized, errors.New("not authenticated")
 	}
 	decision, reason, err := g.authorizer.Authorize(ctx, authorizer.AttributesRecord{
 		User: who.User, Verb: strings.ToLower(r.Method), Path: r.URL.Path,

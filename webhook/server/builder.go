@@ -118,6 +118,15 @@ func (b *Builder[T]) Webhooks() []Webhook {
 	return slices.DeleteFunc(slices.Clone(b.webhooks), func(w Webhook) bool { return !selects(b.selectedWebhooks, w.Name) })
 }
 
+// Paths are those of all registered webhooks, selected or not.
+func (b *Builder[T]) Paths() []string {
+	paths := make([]string, 0, len(b.webhooks))
+	for _, w := range b.webhooks {
+		paths = append(paths, w.Path)
+	}
+	return paths
+}
+
 func (b *Builder[T]) controllerNames() []string {
 	names := make([]string, 0, len(b.controllers))
 	for _, c := range b.controllers {

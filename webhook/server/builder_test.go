@@ -63,6 +63,9 @@ func TestSelection(t *testing.T) {
 			if err := b.SetUpControllers(&controllers); err != nil {
 				t.Fatal(err)
 			}
+			if got := b.Paths(); !slices.Equal(got, []string{"/one", "/two"}) {
+				t.Errorf("the paths of all webhooks are %v", got)
+			}
 			for _, webhook := range b.Webhooks() {
 				webhooks = append(webhooks, webhook.Name)
 			}

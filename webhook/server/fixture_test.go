@@ -139,7 +139,19 @@ type running struct {
 	ended  chan error
 }
 
-// start runs a server with webhooks at /open, /closed and /anybody.
+// secrets implements Paths with a secret for each path.
+type secrets map[string]string
+
+func (s secrets) Accepts(path, secret string) bool { return s[path] == secret }
+
+func (secrets) Ready() error { return nil }
+
+func (secrets) Start(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// start runs a server with webhooks at /open and /closed.
 func start(t *testing.T, change func(*Server)) *running {
 	t.Helper()
 	r := &running{pki: newPKI(t), ended: make(chan error, 1)}
@@ -159,12 +171,13 @@ func start(t *testing.T, change func(*Server)) *running {
 	})
 	r.server = &Server{
 		Options: Options{
-			BindAddress: "127.0.0.1", Port: port, ClientCAFile: ca, AllowedGroups: []string{"callers"}, Unauthenticated: []string{"anybody"},
+			BindAddress: "127.0.0.1", Port: port, ClientCAFile: ca, AllowedGroups: []string{"callers"},
 			Delegate: newDelegate(t), Metrics: "0", Health: health,
 		},
 		Webhooks: []Webhook{
-			{Name: "open", Path: "/open", Handler: echo}, {Name: "closed", Path: "/closed", Handler: echo}, {Name: "anybody", Path: "/anybody", Handler: echo},
+			{Name: "open", Path: "/open", Handler: echo}, {Name: "closed", Path: "/closed", Handler: echo},
 		},
+		Paths:        secrets{"/open": "first-secret", "/closed": "second-secret"},
 		Certificates: certificate{r.pki.issue(t, "server")},
 		Probe:        func(context.Context) error { return nil },
 		Registerer:   prometheus.NewRegistry(),

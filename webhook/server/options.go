@@ -20,12 +20,10 @@ type Options struct {
 	// BindAddress and Port are where webhooks are served.
 	BindAddress string
 	Port        int
-	// ClientCAFile is the bundle that callers' certificates are verified against. Empty: callers need tokens.
+	// ClientCAFile is the bundle that callers' certificates are verified against. Empty: callers of plain paths need tokens.
 	ClientCAFile string
 	// AllowedGroups may call every webhook; other callers are authorized by the delegate.
 	AllowedGroups []string
-	// Unauthenticated are the names of webhooks that are served without authentication.
-	Unauthenticated []string
 	// Delegate is the API server that gets TokenReviews and SubjectAccessReviews about callers.
 	Delegate *rest.Config
 	// ShutdownDelay is how long requests are served after the shutdown began.
@@ -43,9 +41,8 @@ type Options struct {
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.BindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all.")
 	flags.IntVar(&o.Port, "webhook-port", 9443, "Port that webhooks are served on.")
-	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "Bundle of CAs whose client certificates authenticate callers of webhooks and metrics. It is reloaded when it changes. Without it callers need a token.")
-	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of callers that are authorized without a SubjectAccessReview. Others need a role on the hub for the path.")
-	flags.StringSliceVar(&o.Unauthenticated, "unauthenticated-webhooks", []string{"interpreter"}, "Names of webhooks that are served without authentication. Karmada cannot authenticate to interpreter webhooks.")
+	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "Bundle of CAs whose client certificates authenticate callers of metrics, and of webhooks at paths without a secret. It is reloaded when it changes. Without it these callers need a token.")
+	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of authenticated callers that are authorized without a SubjectAccessReview. Others need a role on the hub for the path.")
 	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second, "How long requests are served after SIGTERM, while endpoints are updated and callers move to other replicas. It must be longer than that takes.")
 }
 

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -40,6 +39,16 @@ type Certificates interface {
 	Start(ctx context.Context) error
 }
 
+// Paths knows the secrets at the ends of webhooks' paths, which callers that have no credentials give instead.
+type Paths interface {
+	// Accepts says whether a secret may follow the path of a webhook. The time that it takes says nothing about the secret.
+	Accepts(path, secret string) bool
+	// Ready returns an error while it knows no secret.
+	Ready() error
+	// Start keeps the secrets current until ctx ends.
+	Start(ctx context.Context) error
+}
+
 // Server serves webhooks and runs controllers. Run may be called once.
 type Server struct {
 	// Options say how to serve.
@@ -48,6 +57,8 @@ type Server struct {
 	Webhooks []Webhook
 	// Certificates provides the serving certificate.
 	Certificates Certificates
+	// Paths knows who may call without credentials. Nil: nobody.
+	Paths Paths
 	// Probe tries, past every cache, what webhooks need. Its first success makes the server ready. Its error is an
 	// InternalError (apierrors) for a fault of this replica; any other error is taken for one that all replicas share.
 	Probe func(context.Context) error
@@ -131,13 +142,15 @@ func (s *Server) prepare() error {
 	return nil
 }
 
-// certified returns an error while there is no serving certificate for webhooks.
+// certified returns an error while there is no serving certificate for webhooks, or callers without credentials are not known.
 func (s *Server) certified() error {
 	if len(s.Webhooks) == 0 {
 		return nil
 	}
-	_, err := s.Certificates.GetCertificate(&tls.ClientHelloInfo{})
-	return err
+	if _, err := s.Certificates.GetCertificate(&tls.ClientHelloInfo{}); err != nil || s.Paths == nil {
+		return err
+	}
+	return s.Paths.Ready()
 }
 
 func (s *Server) listen(ctx context.Context) (net.Listener, error) {
@@ -159,10 +172,10 @@ func (s *Server) httpServer() *http.Server {
 		var handler http.Handler = &chain{
 			name: webhook.Name, next: webhook.Handler, metrics: s.metrics, record: s.readiness.recorder(webhook.Name), log: s.Log.WithName("webhooks"),
 		}
-		if !slices.Contains(s.Options.Unauthenticated, webhook.Name) {
-			handler = s.guard.wrap(webhook.Name, handler)
+		mux.Handle("POST "+webhook.Path, s.closing(s.guard.wrap(webhook.Name, handler)))
+		if s.Paths != nil {
+			mux.Handle("POST "+webhook.Path+"/{"+secretSegment+"}", s.closing(s.guard.wrapSecret(webhook, s.Paths, handler)))
 		}
-		mux.Handle("POST "+webhook.Path, s.closing(handler))
 	}
 	return &http.Server{
 		Handler:           mux,
@@ -203,6 +216,9 @@ func (s *Server) serve(ctx context.Context, group *errgroup.Group, server *http.
 			return nil
 		})
 		group.Go(func() error { s.readiness.run(ctx); return nil })
+	}
+	if listener != nil && s.Paths != nil {
+		group.Go(func() error { return s.Paths.Start(ctx) })
 	}
 	if listener != nil || s.Options.Metrics != "0" {
 		group.Go(func() error { return s.Certificates.Start(ctx) })

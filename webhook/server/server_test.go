@@ -32,16 +32,20 @@ func TestCallers(t *testing.T) {
 		path  string
 		want  int
 	}{
-		"a certificate in the group":  {cert: r.pki.issue(t, "apiserver", "callers"), path: "/closed", want: 200},
-		"a certificate with a role":   {cert: r.pki.issue(t, "ann"), path: "/open", want: 200},
-		"a certificate without one":   {cert: r.pki.issue(t, "ann"), path: "/closed", want: 403},
-		"a certificate of another CA": {cert: strangers.issue(t, "apiserver", "callers"), path: "/closed", want: 401},
-		"a token with a role":         {token: "good", path: "/open", want: 200},
-		"a token without one":         {token: "good", path: "/closed", want: 403},
-		"an unknown token":            {token: "bad", path: "/open", want: 401},
-		"nobody":                      {path: "/open", want: 401},
-		"nobody, where anybody may":   {path: "/anybody", want: 200},
-		"nothing is served there":     {cert: r.pki.issue(t, "apiserver", "callers"), path: "/other", want: 404},
+		"a certificate in the group":               {cert: r.pki.issue(t, "apiserver", "callers"), path: "/closed", want: 200},
+		"a certificate with a role":                {cert: r.pki.issue(t, "ann"), path: "/open", want: 200},
+		"a certificate without one":                {cert: r.pki.issue(t, "ann"), path: "/closed", want: 403},
+		"a certificate of another CA":              {cert: strangers.issue(t, "apiserver", "callers"), path: "/closed", want: 401},
+		"a token with a role":                      {token: "good", path: "/open", want: 200},
+		"a token without one":                      {token: "good", path: "/closed", want: 403},
+		"an unknown token":                         {token: "bad", path: "/open", want: 401},
+		"nobody":                                   {path: "/open", want: 401},
+		"who knows the path":                       {path: "/closed/second-secret?timeout=5s", want: 200},
+		"a path of another webhook":                {path: "/open/second-secret", want: 404},
+		"no secret":                                {path: "/open/", want: 404},
+		"more than a secret":                       {path: "/open/first-secret/more", want: 404},
+		"a certificate without role, and the path": {cert: r.pki.issue(t, "ann"), path: "/closed/second-secret", want: 200},
+		"nothing is served there":                  {cert: r.pki.issue(t, "apiserver", "callers"), path: "/other", want: 404},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +66,7 @@ func TestCallers(t *testing.T) {
 		})
 	}
 	refused := r.server.metrics.requests.WithLabelValues("open", "unauthorized")
-	if got := testutil.ToFloat64(refused); got != 2 {
+	if got := testutil.ToFloat64(refused); got != 3 {
 		t.Errorf("%v callers of /open were refused", got)
 	}
 }

@@ -28,6 +28,7 @@ func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *v
 		p.unique(item.child("name"), names, container.Name)
 		p.image(item.child("image"), container.Image)
 		p.env(item.child("env"), container.Env)
+		p.envFrom(item.child("envFrom"), container.EnvFrom)
 		p.containerResources(item.child("resources"), container.Resources)
 		p.mounts(item.child("volumeAttachments"), container.VolumeAttachments, volumes)
 		ports.check(p, item.child("ports"), container.Ports)
@@ -68,6 +69,28 @@ func (p *problems) env(at place, env []corev1.EnvVar) {
 			p.forbidden(item.child("valueFrom"), variable.Value, "may not be set together with value")
 		}
 		p.valueFrom(item.child("valueFrom"), variable.ValueFrom)
+	}
+}
+
+func (p *problems) envFrom(at place, sources []corev1.EnvFromSource) {
+	for i := range sources {
+		source := &sources[i]
+		item := at.item(i, "")
+		if source.Prefix != "" {
+			p.messages(item.child("prefix"), source.Prefix, validation.IsRelaxedEnvVarName(source.Prefix))
+		}
+		switch {
+		case source.ConfigMapRef == nil && source.SecretRef == nil:
+			p.required(item, "must have exactly one of configMapRef and secretRef")
+		case source.ConfigMapRef != nil && source.SecretRef != nil:
+			p.forbidden(item.child("secretRef"), source.SecretRef.String(), "must have exactly one of configMapRef and secretRef")
+		}
+		if ref := source.ConfigMapRef; ref != nil {
+			p.subdomain(item.child("configMapRef", "name"), ref.Name)
+		}
+		if ref := source.SecretRef; ref != nil {
+			p.subdomain(item.child("secretRef", "name"), ref.Name)
+		}
 	}
 }
 

@@ -141,10 +141,6 @@ func TestResources(t *testing.T) {
 	}
 	one := []string{"cpu", "1", "memory", "1Gi"}
 	checkRules(t, []rule{
-		{
-			"no instance type", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = "" },
-			[]string{specPath + "runtime.resources.instanceType " + required},
-		},
 		{"size", nil, size(one, nil, nil), nil},
 		{"negative size", nil, size([]string{"cpu", "-1"}, nil, nil), []string{requests + "[cpu] " + invalid}},
 		{"limits are the size", nil, size(one, limited("cpu", "250m", "memory", "512Mi"), limited("cpu", "750m", "memory", "512Mi")), nil},
@@ -231,5 +227,27 @@ func TestMounts(t *testing.T) {
 		{"same path", nil, mount(new("/etc/token/")), []string{attachment + "mountPath " + duplicate}},
 		{"disk from an image", nil, populate(imageDisk("25Gi")), nil},
 		{"disk without a populator", nil, populate(disk("10Gi")), []string{attachment + "name " + invalid}},
+	})
+}
+
+func TestEnvFrom(t *testing.T) {
+	at := containerPath + "envFrom[0]"
+	set := func(source corev1.EnvFromSource) func(w *v1alpha.Workload) {
+		return func(w *v1alpha.Workload) { container(w).EnvFrom = []corev1.EnvFromSource{source} }
+	}
+	configMap := func(name string) *corev1.ConfigMapEnvSource {
+		return &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
+	}
+	secret := func(name string) *corev1.SecretEnvSource {
+		return &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
+	}
+	checkRules(t, []rule{
+		{"a ConfigMap", nil, set(corev1.EnvFromSource{Prefix: "A_", ConfigMapRef: configMap("settings")}), nil},
+		{"a Secret", nil, set(corev1.EnvFromSource{SecretRef: secret("keys")}), nil},
+		{"neither", nil, set(corev1.EnvFromSource{}), []string{at + " " + required}},
+		{"both", nil, set(corev1.EnvFromSource{ConfigMapRef: configMap("settings"), SecretRef: secret("keys")}), []string{at + ".secretRef " + forbidden}},
+		{"a wrong prefix", nil, set(corev1.EnvFromSource{Prefix: "a=", SecretRef: secret("keys")}), []string{at + ".prefix " + invalid}},
+		{"no name", nil, set(corev1.EnvFromSource{SecretRef: secret("")}), []string{at + ".secretRef.name " + required}},
+		{"a wrong name", nil, set(corev1.EnvFromSource{ConfigMapRef: configMap("a/b")}), []string{at + ".configMapRef.name " + invalid}},
 	})
 }

@@ -36,6 +36,7 @@ var (
 	required    = string(field.ErrorTypeRequired)
 	duplicate   = string(field.ErrorTypeDuplicate)
 	forbidden   = string(field.ErrorTypeForbidden)
+	tooMany     = string(field.ErrorTypeTooMany)
 	notFound    = string(field.ErrorTypeNotFound)
 	unsupported = string(field.ErrorTypeNotSupported)
 	tooLong     = string(field.ErrorTypeTooLong)

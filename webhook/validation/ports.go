@@ -12,10 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
+
+// maxInterfaces is how many network interfaces a cell gives an Instance.
+const maxInterfaces = 1
 
 // portRules finds duplicate ports in one network: the containers of a sandbox share theirs.
 type portRules struct {
@@ -50,26 +54,75 @@ func (p *problems) protocol(at place, protocol *corev1.Protocol) {
 	}
 }
 
-func (p *problems) networkInterfaces(at place, interfaces []v1alpha.InstanceNetworkInterface) {
+func (p *problems) networkInterfaces(at place, interfaces []v1alpha.InstanceNetworkInterface, runtime *v1alpha.InstanceRuntimeSpec) {
+	ports := portNames(runtime)
 	if len(interfaces) == 0 {
 		p.required(at, "must have at least one network interface")
+	}
+	if len(interfaces) > maxInterfaces {
+		p.add(at, len(interfaces), field.TooMany(at.path, len(interfaces), maxInterfaces))
 	}
 	for i := range interfaces {
 		name := interfaces[i].Network.Name
 		item := at.item(i, name)
 		p.subdomain(item.child("network", "name"), name)
+		if namespace := interfaces[i].Network.Namespace; namespace != "" {
+			p.label(item.child("network", "namespace"), namespace)
+		}
+		p.unsupportedInterface(item, &interfaces[i])
 		if policy := interfaces[i].NetworkPolicy; policy != nil {
 			ingress := item.child("networkPolicy", "ingress")
 			for j := range policy.Ingress {
-				p.ingress(ingress.item(j, ""), &policy.Ingress[j])
+				p.ingress(ingress.item(j, ""), &policy.Ingress[j], ports)
 			}
 		}
 	}
 }
 
-func (p *problems) ingress(at place, rule *networkingv1.NetworkPolicyIngressRule) {
+// portNames are the names of the ports that an Instance has, each with its protocol.
+func portNames(runtime *v1alpha.InstanceRuntimeSpec) sets.Set[string] {
+	var ports []v1alpha.NamedPort
+	if runtime.VirtualMachine != nil {
+		ports = runtime.VirtualMachine.Ports
+	}
+	if runtime.Sandbox != nil {
+		for i := range runtime.Sandbox.Containers {
+			ports = append(ports, runtime.Sandbox.Containers[i].Ports...)
+		}
+	}
+	names := sets.New[string]()
+	for _, port := range ports {
+		names.Insert(port.Name + "/" + string(ptr.Deref(port.Protocol, corev1.ProtocolTCP)))
+	}
+	return names
+}
+
+// unsupportedInterface refuses by name what no cell honours.
+func (p *problems) unsupportedInterface(at place, face *v1alpha.InstanceNetworkInterface) {
+	if face.Name != "" && face.Name != v1alpha.InterfaceName {
+		p.unsupported(at.child("name"), face.Name, v1alpha.InterfaceName)
+	}
+	const reason = "no cell supports it: an Instance has the addresses that its cell gives it"
+	if len(face.IPFamilies) > 0 {
+		p.forbidden(at.child("ipFamilies"), face.IPFamilies, reason)
+	}
+	if len(face.Addresses) > 0 {
+		p.forbidden(at.child("addresses"), face.Addresses, reason)
+	}
+	if face.ReclaimPolicy != "" {
+		p.forbidden(at.child("reclaimPolicy"), face.ReclaimPolicy, reason)
+	}
+}
+
+// ingress validates a rule for an Instance whose ports have these names.
+func (p *problems) ingress(at place, rule *networkingv1.NetworkPolicyIngressRule, ports sets.Set[string]) {
 	for i := range rule.Ports {
-		p.policyPort(at.child("ports").item(i, ""), &rule.Ports[i])
+		item, port := at.child("ports").item(i, ""), &rule.Ports[i]
+		p.policyPort(item, port)
+		named := port.Port != nil && port.Port.Type == intstr.String
+		if protocol := ptr.Deref(port.Protocol, corev1.ProtocolTCP); named && len(validation.IsDNS1123Label(port.Port.StrVal)) == 0 && !ports.Has(port.Port.StrVal+"/"+string(protocol)) {
+			p.notFound(item.child("port"), port.Port.StrVal)
+		}
 	}
 	for i := range rule.From {
 		p.peer(at.child("from").item(i, ""), &rule.From[i])

@@ -61,6 +61,9 @@ func TestPorts(t *testing.T) {
 
 func TestNetworkInterfaces(t *testing.T) {
 	name := specPath + "networkInterfaces[0].network.name "
+	face := func(change func(*v1alpha.InstanceNetworkInterface)) func(*v1alpha.Workload) {
+		return func(w *v1alpha.Workload) { change(&w.Spec.Template.Spec.NetworkInterfaces[0]) }
+	}
 	checkRules(t, []rule{
 		{
 			"none", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.NetworkInterfaces = nil },
@@ -69,7 +72,23 @@ func TestNetworkInterfaces(t *testing.T) {
 		{"two", nil, func(w *v1alpha.Workload) {
 			w.Spec.Template.Spec.NetworkInterfaces = append(w.Spec.Template.Spec.NetworkInterfaces,
 				v1alpha.InstanceNetworkInterface{Network: v1alpha.NetworkReference{Name: "a.b"}})
-		}, nil},
+		}, []string{specPath + "networkInterfaces " + tooMany}},
+		{"in another namespace", nil, face(func(i *v1alpha.InstanceNetworkInterface) { i.Network.Namespace = "shared" }), nil},
+		{
+			"in no namespace", nil, face(func(i *v1alpha.InstanceNetworkInterface) { i.Network.Namespace = "a.b" }),
+			[]string{specPath + "networkInterfaces[0].network.namespace " + invalid},
+		},
+		{"its name", nil, face(func(i *v1alpha.InstanceNetworkInterface) { i.Name = "eth0" }), nil},
+		{
+			"what no cell honours", nil, face(func(i *v1alpha.InstanceNetworkInterface) {
+				i.Name, i.ReclaimPolicy, i.IPFamilies = "eth1", "Retain", []corev1.IPFamily{"IPv6"}
+				i.Addresses = []v1alpha.InterfaceAddress{{Class: "public"}}
+			}),
+			[]string{
+				specPath + "networkInterfaces[0].name " + unsupported, specPath + "networkInterfaces[0].ipFamilies " + forbidden,
+				specPath + "networkInterfaces[0].addresses " + forbidden, specPath + "networkInterfaces[0].reclaimPolicy " + forbidden,
+			},
+		},
 		{"no name", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "" }, []string{name + required}},
 		{
 			"wrong name", nil, func(w *v1alpha.Workload) { w.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "a/b" },
@@ -86,6 +105,11 @@ func TestIngressPorts(t *testing.T) {
 	checkRules(t, []rule{
 		{"number", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(80))}), nil},
 		{"name", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("http"))}), nil},
+		{"name that no container has", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("gone"))}), []string{at + "port " + notFound}},
+		{
+			"name of another protocol", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("http")), Protocol: new(corev1.ProtocolUDP)}),
+			[]string{at + "port " + notFound},
+		},
 		{"0", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(0))}), []string{at + "port " + invalid}},
 		{"wrong name", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("HTTP"))}), []string{at + "port " + invalid}},
 		{"protocol", nil, set(networkingv1.NetworkPolicyPort{Protocol: new(corev1.Protocol("tcp"))}), []string{at + "protocol " + unsupported}},

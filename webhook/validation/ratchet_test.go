@@ -49,8 +49,6 @@ func TestRatchet(t *testing.T) {
 			added.Name = "new"
 			w.Spec.Template.Spec.Volumes = append([]v1alpha.InstanceVolume{added}, w.Spec.Template.Spec.Volumes...)
 			ingress(w).From = append(sandbox().Spec.Template.Spec.NetworkInterfaces[0].NetworkPolicy.Ingress[0].From, ingress(w).From...)
-			interfaces := w.Spec.Template.Spec.NetworkInterfaces
-			w.Spec.Template.Spec.NetworkInterfaces = append([]v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "new"}}}, interfaces...)
 			runtime := w.Spec.Template.Spec.Runtime.Sandbox
 			runtime.Containers = append([]v1alpha.SandboxContainer{{Name: "new", Image: "docker.io/new:1"}}, runtime.Containers...)
 		}, nil},
@@ -71,11 +69,11 @@ func TestRatchet(t *testing.T) {
 			w.Spec.Placements = append(w.Spec.Placements, added)
 		}, []string{
 			"spec.placements[1].scaleSettings.minReplicas " + invalid,
-			"spec.placements[1].scaleSettings.metrics[0].resource.target.value " + invalid,
+			"spec.placements[1].scaleSettings.metrics[0].resource.target.value " + forbidden,
 		}},
 		"once more in a list without a key": {func(w *v1alpha.Workload) {
 			scale(w).Metrics = append(scale(w).Metrics, scale(w).Metrics[0])
-		}, []string{scalePath + "metrics[1].resource.target.value " + invalid}},
+		}, []string{scalePath + "metrics[1].resource.target.value " + forbidden}},
 		"something new": {func(w *v1alpha.Workload) { container(w).Ports[0].Name = "" }, []string{
 			containerPath + "ports[0].name " + required,
 			// With another name it is another port.

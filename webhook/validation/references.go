@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -15,6 +16,8 @@ type Reference struct {
 	Path *field.Path
 	// Group, Resource and Verb are those of the permission that the user needs.
 	Group, Resource, Verb string
+	// Namespace of the object; "" for that of the Workload.
+	Namespace string
 	// Name of the object.
 	Name string
 }
@@ -25,14 +28,15 @@ func References(workload *v1alpha.Workload) []Reference {
 	spec := &workload.Spec.Template.Spec
 	path := field.NewPath("spec", "template", "spec")
 	for i := range spec.NetworkInterfaces {
-		found.add(path.Child("networkInterfaces").Index(i).Child("network", "name"), networks, spec.NetworkInterfaces[i].Network.Name)
+		network := &spec.NetworkInterfaces[i].Network
+		found.add(path.Child("networkInterfaces").Index(i).Child("network", "name"), networks, types.NamespacedName{Namespace: network.Namespace, Name: network.Name})
 	}
 	for _, data := range v1alpha.DataReferences(spec, path) {
 		of := secrets
 		if data.Kind == v1alpha.KindConfigMap {
 			of = configMaps
 		}
-		found.add(data.Path, of, data.Name)
+		found.add(data.Path, of, types.NamespacedName{Name: data.Name})
 	}
 	return found.list
 }
@@ -50,7 +54,7 @@ var (
 
 type reference struct {
 	kind kind
-	name string
+	name types.NamespacedName
 }
 
 type references struct {
@@ -59,11 +63,11 @@ type references struct {
 }
 
 // add ignores references without a name: validation reports them.
-func (r *references) add(path *field.Path, of kind, name string) {
+func (r *references) add(path *field.Path, of kind, name types.NamespacedName) {
 	key := reference{kind: of, name: name}
-	if name == "" || r.seen[key] {
+	if name.Name == "" || r.seen[key] {
 		return
 	}
 	r.seen[key] = true
-	r.list = append(r.list, Reference{Path: path, Group: of.group, Resource: of.resource, Verb: of.verb, Name: name})
+	r.list = append(r.list, Reference{Path: path, Group: of.group, Resource: of.resource, Verb: of.verb, Namespace: name.Namespace, Name: name.Name})
 }

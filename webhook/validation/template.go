@@ -40,7 +40,7 @@ func (p *problems) template(at place, template *v1alpha.InstanceTemplateSpec) {
 	volumes := p.volumes(at.child("volumes"), spec.Volumes)
 	p.runtime(at.child("runtime"), &spec.Runtime, volumes)
 	p.unattached(at.child("volumes"), spec.Volumes, volumes)
-	p.networkInterfaces(at.child("networkInterfaces"), spec.NetworkInterfaces)
+	p.networkInterfaces(at.child("networkInterfaces"), spec.NetworkInterfaces, &spec.Runtime)
 }
 
 // metadata validates labels and annotations, and reports those that only the add-on may set.
@@ -70,10 +70,10 @@ func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
 
 func (p *problems) runtime(at place, runtime *v1alpha.InstanceRuntimeSpec, volumes *volumes) {
 	resources := at.child("resources")
-	if runtime.Resources.InstanceType == "" {
-		p.required(resources.child("instanceType"), "must name a size")
-	}
 	p.quantities(resources.child("requests"), runtime.Resources.Requests)
+	if runtime.Class != "" {
+		p.label(at.child("class"), runtime.Class)
+	}
 	switch {
 	case runtime.Sandbox == nil && runtime.VirtualMachine == nil:
 		p.required(at, "must have exactly one of sandbox and virtualMachine")

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -75,15 +77,52 @@ func (p *problems) placements(at place, placements []v1alpha.WorkloadPlacement) 
 		item := at.item(i, placement.Name)
 		p.label(item.child("name"), placement.Name)
 		p.unique(item.child("name"), names, placement.Name)
-		p.cityCodes(item.child("cityCodes"), placement.CityCodes)
+		p.where(item, placement)
 		p.scale(item.child("scaleSettings"), &placement.ScaleSettings)
 	}
 }
 
-func (p *problems) cityCodes(at place, codes []string) {
-	if len(codes) == 0 {
-		p.required(at, "must have at least one city code")
+// where validates that a placement has exactly one of the fields that say where its Instances run.
+func (p *problems) where(at place, placement *v1alpha.WorkloadPlacement) {
+	const one = "must have exactly one of cityCodes, locations and locationSelector"
+	if len(placement.CityCodes) > 0 {
+		p.cityCodes(at.child("cityCodes"), placement.CityCodes)
+		if len(placement.Locations) > 0 {
+			p.forbidden(at.child("locations"), len(placement.Locations), one)
+		}
 	}
+	p.locations(at.child("locations"), placement.Locations)
+	selector := placement.LocationSelector
+	switch {
+	case selector == nil && len(placement.CityCodes)+len(placement.Locations) == 0:
+		p.required(at.child("cityCodes"), "name at least one city; "+one)
+	case selector != nil && len(placement.CityCodes)+len(placement.Locations) > 0:
+		p.forbidden(at.child("locationSelector"), metav1.FormatLabelSelector(selector), one)
+	case selector != nil:
+		p.locationSelector(at.child("locationSelector"), selector)
+	}
+}
+
+func (p *problems) locations(at place, locations []v1alpha.PlacementLocation) {
+	seen := sets.New[string]()
+	for i := range locations {
+		item := at.item(i, locations[i].Name).child("name")
+		p.subdomain(item, locations[i].Name)
+		p.unique(item, seen, locations[i].Name)
+	}
+}
+
+func (p *problems) locationSelector(at place, selector *metav1.LabelSelector) {
+	text := metav1.FormatLabelSelector(selector)
+	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
+		p.required(at, "must select by at least one label; an empty selector would select every location")
+	}
+	for _, problem := range metavalidation.ValidateLabelSelector(selector, metavalidation.LabelSelectorValidationOptions{}, at.path) {
+		p.add(at, text, problem)
+	}
+}
+
+func (p *problems) cityCodes(at place, codes []string) {
 	seen := sets.New[string]()
 	for i, code := range codes {
 		upper := strings.ToUpper(code)
@@ -139,7 +178,9 @@ func (p *problems) metric(at place, metric *v1alpha.ResourceMetricSource) {
 	set := 0
 	if value := metric.Target.Value; value != nil {
 		set++
-		p.positive(at.child("value"), *value)
+		if item := at.child("value"); p.counted(item, *value) {
+			p.forbidden(item, value.String(), "nothing scales by the use of all Instances together; use averageValue or averageUtilization")
+		}
 	}
 	if value := metric.Target.AverageValue; value != nil {
 		set++
@@ -153,8 +194,8 @@ func (p *problems) metric(at place, metric *v1alpha.ResourceMetricSource) {
 	}
 	switch {
 	case set == 0:
-		p.required(at, "must have exactly one of value, averageValue and averageUtilization")
+		p.required(at, "must have exactly one of averageValue and averageUtilization")
 	case set > 1:
-		p.forbidden(at, set, "must have exactly one of value, averageValue and averageUtilization")
+		p.forbidden(at, set, "must have exactly one of averageValue and averageUtilization")
 	}
 }

@@ -99,9 +99,8 @@ func TestScale(t *testing.T) {
 			[]string{scalePath + "metrics[0].resource.name " + unsupported},
 		},
 		{"no target", nil, with(v1alpha.MetricTarget{}), []string{target + " " + required}},
-		{"two targets", nil, with(v1alpha.MetricTarget{Value: quantity("1"), AverageValue: quantity("1")}), []string{target + " " + forbidden}},
-		{"value", nil, with(v1alpha.MetricTarget{Value: quantity("100m")}), nil},
-		{"value 0", nil, with(v1alpha.MetricTarget{Value: quantity("0")}), []string{target + ".value " + invalid}},
+		{"two targets", nil, with(v1alpha.MetricTarget{Value: quantity("1"), AverageValue: quantity("1")}), []string{target + ".value " + forbidden, target + " " + forbidden}},
+		{"value", nil, with(v1alpha.MetricTarget{Value: quantity("100m")}), []string{target + ".value " + forbidden}},
 		{"averageValue", nil, with(v1alpha.MetricTarget{AverageValue: quantity("1")}), nil},
 		{"averageValue -1", nil, with(v1alpha.MetricTarget{AverageValue: quantity("-1")}), []string{target + ".averageValue " + invalid}},
 		{
@@ -142,7 +141,6 @@ func TestNothing(t *testing.T) {
 		"spec.placements "+required,
 		specPath+"networkInterfaces "+required,
 		specPath+"runtime "+required,
-		specPath+"runtime.resources.instanceType "+required,
 	)
 	if got := Warnings(w); len(got) > 0 {
 		t.Errorf("warnings: %v", got)

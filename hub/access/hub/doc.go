@@ -7,17 +7,22 @@ package hub
 // The copies of WorkloadDeployments. Karmada writes their status.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get;list;watch;create;patch;delete
 
+// The instance types, which operators write. The one that every installation begins with is made when there is none.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
+
 // The per-city policies.
 // +kubebuilder:rbac:groups=policy.karmada.io,resources=propagationpolicies,verbs=get;list;watch;create;patch;delete
 
-// How many Instances each cell is to run, as Karmada's scheduler decided, and what the cells report.
-// +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch
+// How many Instances each cell is to run, as Karmada's scheduler decided, and what the cells report. The audit makes Karmada
+// reconcile a binding again, or deletes one that is left over.
+// +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch;patch;delete
 
 // The cells of a city, and the condition that says how their agents are.
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/status,verbs=update
 
-// Hub namespaces, and the Works that carry them into the cells of their cities.
+// Hub namespaces, and the Works that carry them into the cells of their cities. The audit reads Karmada's Works, and changes those
+// that Karmada has forgotten.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=work.karmada.io,resources=works,verbs=get;list;watch;create;patch;delete
 
@@ -26,8 +31,8 @@ package hub
 // namespaces. It has no update and no deletecollection, and the cache holds no contents.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch;create;patch;delete
 
-// The webhooks' own CA: one Secret, which is created when it does not exist.
-// +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-webhook-ca,verbs=get;update
+// The webhooks' own CA and their paths: two Secrets, which are created when they do not exist.
+// +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-webhook-ca;karmada-compute-webhook-path,verbs=get;update
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,verbs=create
 
 // Authentication and authorization of the callers of the webhooks.
@@ -37,6 +42,9 @@ package hub
 // The registration of the interpreter, in either mode.
 // +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations;resourceinterpretercustomizations,verbs=create
 // +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations;resourceinterpretercustomizations,resourceNames=karmada-compute,verbs=get;patch;delete
+
+// Whether a karmada-controller-manager is at work.
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,resourceNames=karmada-controller-manager,verbs=get
 
 // The Leases of the shards of projects.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,verbs=get;list;watch;create;update;delete

@@ -11,9 +11,16 @@ package project
 // The cities that a project may use.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=locationbindings,verbs=get;list;watch
 
+// The networks that templates name.
+// +kubebuilder:rbac:groups=networking.datumapis.com,resources=networks,verbs=get
+
 // What users are allowed to reference, and their quota.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourcegrants,verbs=list
+
+// The quota of Instances: a claim for each, and what is left. Without --quota none of these is used.
+// +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourceclaims,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=quota.miloapis.com,resources=allowancebuckets,verbs=list
 
 // The registration of admission, at the root.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=create
@@ -26,6 +33,9 @@ package project
 // WorkloadDeployments and Instances: the add-on writes them.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments;instances,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status;instances/status,verbs=patch
+
+// InstanceTypes: copies of those of the hub, for consumers to read.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create;patch;delete
 
 // The ConfigMaps and Secrets that templates name: read to be copied to the hub, watched without contents, never written. Any
 // namespace of any project may have a Workload, so this right covers all namespaces.

@@ -19,6 +19,12 @@ local function data_references(spec)
       add("ConfigMap", object(source, "configMapKeyRef"), "name")
       add("Secret", object(source, "secretKeyRef"), "name")
     end
+    local sources = list(object(containers, i), "envFrom")
+    for j = 1, #sources do
+      local source = object(sources, j)
+      add("ConfigMap", object(source, "configMapRef"), "name")
+      add("Secret", object(source, "secretRef"), "name")
+    end
   end
   for i = 1, #volumes do
     local volume = object(volumes, i)

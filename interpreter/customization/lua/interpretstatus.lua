@@ -35,6 +35,8 @@ end
 function ReflectStatus(observedObj)
   local metadata = object(observedObj, "metadata")
   local status = read(deployment_status, observedObj, "status")
+  -- Only the autoscaler of the cell reads it.
+  status.selector = nil
   status.generation = integer(metadata, "generation") or 0
   status.resourceTemplateGeneration = template_generation(metadata)
   local instances = status.instances or {}

@@ -53,17 +53,14 @@ local function exceeds(value, other)
 end
 
 -- instance_size is api/v1alpha.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
--- not, it is the request of the Instance, else that of its instance type, but at least the sum of the others.
-local function instance_size(spec)
+-- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others.
+local function instance_size(spec, type_resources)
   local runtime = object(spec, "runtime")
-  local resources = object(runtime, "resources")
   local size = {}
-  for name, value in pairs(instance_types[text(resources, "instanceType")] or {}) do
-    size[name] = value
-  end
-  local requests = object(resources, "requests")
-  for name in pairs(requests) do
-    size[name] = kube.resourceAdd(quantity(requests, name))
+  for _, of in ipairs({type_resources, object(object(runtime, "resources"), "requests")}) do
+    for name in pairs(of) do
+      size[name] = kube.resourceAdd(quantity(of, name))
+    end
   end
   local containers = list(object(runtime, "sandbox"), "containers")
   for name, values in pairs(container_sums(containers)) do

@@ -1,0 +1,68 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/karmada"
+	"github.com/karmada-compute/karmada-compute/hub/mend"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/predicates"
+)
+
+// Options are what a Reconciler works with.
+type Options struct {
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
+	// Hub reads the hub from a cache and writes to it.
+	Hub client.Client
+	// APIReader reads the hub's API server: what a repair changes or deletes is read there first.
+	APIReader client.Reader
+	// Karmada says whether a karmada-controller-manager is at work.
+	Karmada *karmada.Watch
+	// Mender bounds and counts repairs.
+	Mender *mend.Mender
+	// Faults are shown in metrics.
+	Faults *Faults
+	// Interval is how often a deployment is audited when nothing happens. After is how long something has to be wrong before
+	// it is put right.
+	Interval, After time.Duration
+	// Clock says how long something has been wrong.
+	Clock clock.PassiveClock
+}
+
+// Reconciler audits deployments. It is safe for concurrent use.
+type Reconciler struct {
+	Options
+	tracker *delivery.Tracker[mcreconcile.Request]
+}
+
+// New returns a Reconciler.
+func New(o Options) *Reconciler {
+	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock)}
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	events := delivery.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.After}
+	return events.Watch(mcbuilder.ControllerManagedBy(mgr).
+		Named("audit").
+		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
+			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
+			mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates()))).
+		WithOptions(options).
+		Complete(wrap(r.Reconcile))
+}

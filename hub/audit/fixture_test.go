@@ -1,0 +1,146 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"maps"
+	"os"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/karmada"
+	"github.com/karmada-compute/karmada-compute/hub/mend"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+
+const (
+	after    = 20 * time.Second
+	interval = 5 * time.Minute
+)
+
+// fixture is deployment web of a project, its copy on the hub, and a cell that Karmada has brought it to and that reports.
+type fixture struct {
+	*planes.Planes
+	reconciler *Reconciler
+	registry   *prometheus.Registry
+	clock      *testingclock.FakePassiveClock
+	cell       *clusterv1alpha1.Cluster
+	original   *v1alpha.WorkloadDeployment
+	copied     *v1alpha.WorkloadDeployment
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	// The copy is older than what may still be on its way.
+	f := &fixture{
+		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
+	}
+	mender, err := mend.New(f.Hub, mend.Options{Clock: f.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults, err := NewFaults(f.Planes, f.registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.reconciler = New(Options{
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Karmada: karmada.NewWatch(f.HubAPI, f.clock), Mender: mender, Faults: faults,
+		Interval: interval, After: after, Clock: f.clock,
+	})
+	city := planes.City()
+	f.cell = f.Cell(t, city)
+	from := origin.Origin{Project: string(planes.ProjectName), ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}
+	planes.Create(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace, Labels: from.Labels(), Annotations: from.Annotations()}})
+	f.original = f.Deployment("web", city)
+	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}
+	f.copied = f.original.DeepCopy()
+	planes.Create(t, f.Planes, f.original)
+	f.copied.Namespace, f.copied.Annotations = f.HubNamespace, from.Annotations()
+	maps.Copy(f.copied.Labels, from.Labels())
+	f.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0, 1})}},
+	}
+	planes.Create(t, f.Planes, f.copied)
+	f.settle(t)
+	return f
+}
+
+// settle has Karmada bring the copy to the cell and collect its report.
+func (f *fixture) settle(t *testing.T) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Status.ObservedGeneration, d.Status.ReplicaCounts = d.Generation, v1alpha.ReplicaCounts{Replicas: 2, ReadyReplicas: 2}
+	})
+	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: &f.copied.Status})
+}
+
+func (f *fixture) request() mcreconcile.Request {
+	return mcreconcile.Request{
+		ClusterName: planes.ProjectName,
+		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.Namespace.Name, Name: "web"}},
+	}
+}
+
+// audit reconciles once. It returns after how long that is to be repeated, and the writes on the hub.
+func (f *fixture) audit(t *testing.T) (time.Duration, []planes.Call) {
+	t.Helper()
+	f.Hub.Calls()
+	result, err := f.reconciler.Reconcile(t.Context(), f.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.RequeueAfter, f.Hub.Writes()
+}
+
+// mend audits until something has lasted for too long.
+func (f *fixture) mend(t *testing.T) []planes.Call {
+	t.Helper()
+	if rest, writes := f.audit(t); len(writes) > 0 || rest > after {
+		t.Errorf("at once it writes %v, and looks again after %s", writes, rest)
+	}
+	f.pass(after)
+	rest, writes := f.audit(t)
+	if len(writes) > 0 && rest > verifyAfter {
+		t.Errorf("after a repair it looks again after %s", rest)
+	}
+	return writes
+}
+
+func (f *fixture) pass(d time.Duration) { f.clock.SetTime(f.clock.Now().Add(d)) }
+
+func (f *fixture) binding(t *testing.T) *workv1alpha2.ResourceBinding {
+	t.Helper()
+	name := planes.BindingOf(f.copied).Name
+	return planes.Get(t, f.Planes, f.HubNamespace, name, &workv1alpha2.ResourceBinding{})
+}
+
+func (f *fixture) work(t *testing.T) *workv1alpha1.Work {
+	t.Helper()
+	name := planes.WorkOf(t, f.copied, f.cell.Name)
+	return planes.Get(t, f.Planes, name.Namespace, name.Name, name)
+}
+
+// end deletes an object of Karmada's, past its finalizers.
+func end[T client.Object](t *testing.T, f *fixture, obj T) {
+	t.Helper()
+	planes.Change(t, f.Planes, obj, func(o T) { o.SetFinalizers(nil) })
+	planes.Delete(t, f.Planes, obj)
+}

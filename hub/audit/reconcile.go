@@ -1,0 +1,190 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/mend"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/requeue"
+)
+
+// verifyAfter is how soon a deployment is audited again after a repair.
+const verifyAfter = 15 * time.Second
+
+// scope is the state of one audit of a WorkloadDeployment.
+type scope struct {
+	*Reconciler
+	request mcreconcile.Request
+	project projects.Project
+	// deployment is the original; nil: there is none.
+	deployment *v1alpha.WorkloadDeployment
+	// copyName is the name of the copy, if the project has a hub namespace.
+	copyName types.NamespacedName
+	// copied is the copy on the hub; nil: there is none.
+	copied       *v1alpha.WorkloadDeployment
+	requeueAfter requeue.After
+}
+
+// Reconcile audits one WorkloadDeployment, or what is left of one.
+func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	s := &scope{Reconciler: r, request: request, project: project}
+	found, err := s.load(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !found {
+		r.tracker.Observe(request, nil)
+		r.Faults.set(request, nil)
+		return reconcile.Result{}, nil
+	}
+	way, err := delivery.Load(ctx, r.Hub, s.copyName, s.copied)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	findings := r.tracker.Observe(request, delivery.Judge(way.With(r.Karmada.State())))
+	if err := s.putRight(ctx, findings); err != nil {
+		return reconcile.Result{}, err
+	}
+	if s.deployment != nil {
+		s.requeueAfter.AtMost(wait.Jitter(r.Interval*4/5, 0.5))
+	}
+	return s.requeueAfter.Result(), nil
+}
+
+// load reads the original, or what is known of it without it, and the copy. It is false when there is nothing to audit.
+func (s *scope) load(ctx context.Context) (bool, error) {
+	deployment := &v1alpha.WorkloadDeployment{}
+	err := s.project.GetClient().Get(ctx, s.request.NamespacedName, deployment)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get the deployment: %w", err)
+	}
+	s.copyName = types.NamespacedName{Name: s.request.Name}
+	if err == nil {
+		s.deployment = deployment
+		s.copyName.Namespace = deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	} else if s.copyName.Namespace, err = s.hubNamespace(ctx); err != nil {
+		return false, err
+	}
+	if s.copyName.Namespace == "" {
+		return false, nil
+	}
+	copied := &v1alpha.WorkloadDeployment{}
+	err = s.Hub.Get(ctx, s.copyName, copied)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get the hub's copy: %w", err)
+	}
+	if err == nil {
+		s.copied = copied
+	}
+	return true, nil
+}
+
+// hubNamespace is the hub namespace of the project's namespace, or "". One of an earlier project of that name is none.
+func (s *scope) hubNamespace(ctx context.Context) (string, error) {
+	var namespaces corev1.NamespaceList
+	if err := s.Hub.List(ctx, &namespaces, client.MatchingLabels(s.project.Origin(s.request.Namespace).Labels())); err != nil {
+		return "", fmt.Errorf("list the hub's namespaces: %w", err)
+	}
+	if len(namespaces.Items) == 0 {
+		return "", nil
+	}
+	return namespaces.Items[0].Name, nil
+}
+
+// putRight repairs what has been wrong for too long.
+func (s *scope) putRight(ctx context.Context, findings []delivery.Finding) error {
+	var lasting []delivery.Finding
+	for i := range findings {
+		if rest := findings[i].Rest(s.Clock.Now(), s.patience(&findings[i])); rest > 0 {
+			s.requeueAfter.AtMost(rest)
+			continue
+		}
+		lasting = append(lasting, findings[i])
+	}
+	s.Faults.set(s.request, lasting)
+	for i := range lasting {
+		if lasting[i].Repair == delivery.NoRepair {
+			continue
+		}
+		if err := s.repair(ctx, &lasting[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patience is how long a finding has to last. What Karmada was given a moment ago may take longer: repairs must not be added to
+// the work of a Karmada that is busy.
+func (s *scope) patience(found *delivery.Finding) time.Duration {
+	const busy = 3
+	onTheWay := []delivery.Fault{delivery.BindingMissing, delivery.WorkMissing, delivery.WorkOutdated, delivery.WorkNotApplied, delivery.ReportMissing}
+	if slices.Contains(onTheWay, found.Fault) && s.copied != nil && s.Clock.Since(s.copied.CreationTimestamp.Time) < busy*s.After {
+		return busy * s.After
+	}
+	return s.After
+}
+
+// repair does what a finding says, when it is time, and then comes back to see whether it helped.
+func (s *scope) repair(ctx context.Context, found *delivery.Finding) error {
+	fault := mend.Fault{Reason: string(found.Fault), Object: found.Object, Message: found.Message}
+	attempts := s.Mender.Attempts(fault)
+	if attempts >= hopeless {
+		s.tell(found)
+	}
+	var delay time.Duration
+	var err error
+	switch {
+	case found.Repair == delivery.TouchCopy, attempts >= 2 && s.escalates(found.Repair):
+		// From the copy Karmada goes all the way.
+		fault.Object = s.copied
+		if s.Mender.Attempts(fault) >= hopeless {
+			s.tell(found)
+		}
+		delay, err = s.Mender.Touch(ctx, fault)
+	default:
+		delay, err = s.Mender.Do(ctx, fault, func(ctx context.Context) error { return s.do(ctx, found) })
+	}
+	if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+		// Somebody else changed it between the reading and the writing.
+		err, delay = nil, time.Second
+	}
+	if delay == 0 {
+		delay = verifyAfter
+	}
+	s.requeueAfter.AtMost(delay)
+	return err
+}
+
+// escalates says whether a repair that did not help is followed by one that begins at the copy.
+func (s *scope) escalates(r delivery.Repair) bool {
+	return s.copied != nil && s.copied.DeletionTimestamp.IsZero() && (r == delivery.RefreshBinding || r == delivery.ToggleWork)
+}
+
+// tell says in an event that repairs do not help.
+func (s *scope) tell(found *delivery.Finding) {
+	if s.deployment == nil || !s.Faults.tell(s.request, found.Key()) {
+		return
+	}
+	s.project.GetEventRecorder("karmada-compute-audit").Eventf(s.deployment, nil, corev1.EventTypeWarning, string(found.Fault), "Mend",
+		"The add-on has tried %d times to put this right; see its runbook audit.md: %s", hopeless, found.Message)
+}

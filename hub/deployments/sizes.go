@@ -1,0 +1,182 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
+)
+
+// Types says which instance types there are. instancetypes.Catalogue is one.
+type Types interface {
+	// Types are those that were known last; they may be a little old: before a type is called missing, ask Fresh.
+	Types(ctx context.Context) ([]v1alpha.InstanceType, error)
+	// Fresh are those of now. An error is no answer.
+	Fresh(ctx context.Context) ([]v1alpha.InstanceType, error)
+}
+
+// instanceType is what is known of the type of a Workload.
+type instanceType struct {
+	// name of it; "" when the Workload names none and there is no default.
+	name string
+	// ofDefault says that the Workload names none.
+	ofDefault bool
+	// found is nil when there is none of that name.
+	found *v1alpha.InstanceType
+	// usable are the names of those that there are.
+	usable []string
+	// unchecked says that there are no types to check against, and err that the hub gave no answer.
+	unchecked bool
+	err       error
+}
+
+// findType looks up the instance type of the Workload.
+func (s *scope) findType(ctx context.Context) error {
+	spelled := s.workload.Spec.Template.Spec.Runtime.Resources.InstanceType
+	s.kind = instanceType{ofDefault: spelled == "", unchecked: s.Types == nil}
+	if s.kind.ofDefault {
+		spelled = s.DefaultType
+	}
+	s.kind.name = v1alpha.InstanceTypeName(spelled)
+	if s.kind.unchecked {
+		return nil
+	}
+	types, err := s.Types.Types(ctx)
+	if s.kind.found = v1alpha.FindInstanceType(types, spelled); s.kind.found == nil && err == nil {
+		types, err = s.Types.Fresh(ctx)
+		s.kind.found = v1alpha.FindInstanceType(types, spelled)
+	}
+	s.kind.usable = v1alpha.UsableInstanceTypes(types)
+	if s.kind.unchecked = errors.Is(err, instancetypes.ErrNotServed); !s.kind.unchecked {
+		// Only a deployment that has no size yet needs an answer.
+		s.kind.err = err
+	}
+	return nil
+}
+
+// recordSizes puts into every planned deployment what its instance type gives: what is recorded as long as the type is the same,
+// so that a change of the type resizes nothing, else what the type has now. A deployment of a type that does not exist is not
+// made, and one that exists keeps the template that it has.
+func (s *scope) recordSizes(context.Context) error {
+	kept := make([]*v1alpha.WorkloadDeployment, 0, len(s.plan.deployments))
+	for _, desired := range s.plan.deployments {
+		existing := s.existing[desired.Name]
+		exists := existing != nil && sameDeployment(existing, desired)
+		desired.Spec.InstanceTypeResources = s.recorded(desired)
+		switch {
+		case len(desired.Spec.InstanceTypeResources) > 0 || s.kind.unchecked:
+		case s.kind.err != nil:
+			return fmt.Errorf("look up instance type %s: %w", s.kind.name, s.kind.err)
+		case s.kind.found != nil:
+			desired.Spec.InstanceTypeResources = s.kind.found.Spec.Resources.DeepCopy()
+		case exists && sameType(existing, desired):
+			// It runs since sizes were not recorded yet.
+		case exists:
+			desired.Spec.Template = *existing.Spec.Template.DeepCopy()
+			desired.Spec.InstanceTypeResources = existing.Spec.InstanceTypeResources.DeepCopy()
+			s.plan.block(desired, s.kind.missing()+"; the template that it had stays")
+		default:
+			s.plan.block(desired, s.kind.missing())
+			s.plan.unsized[desired.Spec.PlacementName] = s.kind.reason()
+			continue
+		}
+		kept = append(kept, desired)
+	}
+	s.plan.deployments = kept
+	return nil
+}
+
+// recorded is what a deployment, or else another one of the Workload, has recorded of the type that desired names.
+func (s *scope) recorded(desired *v1alpha.WorkloadDeployment) corev1.ResourceList {
+	for _, name := range append([]string{desired.Name}, slices.Sorted(maps.Keys(s.existing))...) {
+		other := s.existing[name]
+		if other != nil && sameType(other, desired) && len(other.Spec.InstanceTypeResources) > 0 {
+			return other.Spec.InstanceTypeResources.DeepCopy()
+		}
+	}
+	return nil
+}
+
+func sameType(a, b *v1alpha.WorkloadDeployment) bool {
+	return v1alpha.InstanceTypeName(a.Spec.Template.Spec.Runtime.Resources.InstanceType) ==
+		v1alpha.InstanceTypeName(b.Spec.Template.Spec.Runtime.Resources.InstanceType)
+}
+
+// missing says that the type does not exist.
+func (k *instanceType) missing() string {
+	have := "there is none"
+	if len(k.usable) > 0 {
+		have = "there are " + strings.Join(k.usable, ", ")
+	}
+	switch {
+	case k.name == "":
+		return "the template names no instance type, and the operator has set no default; " + have
+	case k.ofDefault:
+		return fmt.Sprintf("the template names no instance type, and the operator's default %s does not exist; %s", k.name, have)
+	}
+	return fmt.Sprintf("instance type %s does not exist; %s", k.name, have)
+}
+
+func (k *instanceType) reason() string {
+	if k.ofDefault {
+		return v1alpha.ReasonDefaultInstanceTypeNotFound
+	}
+	return v1alpha.ReasonInstanceTypeNotFound
+}
+
+// typeConditions are the conditions of the Workload about its type: those that are True, and those that were.
+func (s *scope) typeConditions() []metav1.Condition {
+	if s.kind.unchecked || s.kind.err != nil {
+		return nil
+	}
+	deprecated := metav1.Condition{Type: v1alpha.ConditionInstanceTypeDeprecated, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstanceTypeUsable}
+	disabled := metav1.Condition{Type: v1alpha.ConditionInstanceTypeDisabled, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstanceTypeUsable}
+	switch found := s.kind.found; {
+	case found == nil:
+		disabled.Status, disabled.Reason = metav1.ConditionTrue, s.kind.reason()
+		disabled.Message = s.kind.missing() + ": what runs stays as it is"
+	case found.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDisabled:
+		disabled.Status, disabled.Reason = metav1.ConditionTrue, v1alpha.ReasonInstanceTypeDisabled
+		disabled.Message = fmt.Sprintf("instance type %s is disabled%s: what runs stays, and no more Instances can be asked for", found.Name, insteadOf(found))
+	case found.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated:
+		deprecated.Status, deprecated.Reason = metav1.ConditionTrue, v1alpha.ReasonInstanceTypeDeprecated
+		deprecated.Message = fmt.Sprintf("instance type %s is deprecated%s", found.Name, insteadOf(found))
+	}
+	var result []metav1.Condition
+	for _, condition := range []metav1.Condition{deprecated, disabled} {
+		if condition.Status == metav1.ConditionTrue || meta.FindStatusCondition(s.workload.Status.Conditions, condition.Type) != nil {
+			result = append(result, condition)
+		}
+	}
+	return result
+}
+
+func insteadOf(kind *v1alpha.InstanceType) string {
+	if replacement := kind.Spec.Lifecycle.ReplacementInstanceType; replacement != "" {
+		return "; use " + v1alpha.InstanceTypeName(replacement)
+	}
+	return ""
+}
+
+// warnOfType records an event when a condition about the type becomes True.
+func (s *scope) warnOfType(next v1alpha.WorkloadStatus) {
+	for _, name := range []string{v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionInstanceTypeDisabled} {
+		after := meta.FindStatusCondition(next.Conditions, name)
+		if after == nil || after.Status != metav1.ConditionTrue || meta.IsStatusConditionTrue(s.workload.Status.Conditions, name) {
+			continue
+		}
+		s.events.Eventf(s.workload, nil, corev1.EventTypeWarning, after.Reason, "Size", "%s", after.Message)
+	}
+}

@@ -1,0 +1,260 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// catalogue are the instance types that there are, and those that were known.
+type catalogue struct {
+	now   []v1alpha.InstanceType
+	known []v1alpha.InstanceType
+	err   error
+}
+
+func (t *catalogue) Types(context.Context) ([]v1alpha.InstanceType, error) { return t.known, t.err }
+func (t *catalogue) Fresh(context.Context) ([]v1alpha.InstanceType, error) { return t.now, t.err }
+
+// set makes a type, or changes it.
+func (t *catalogue) set(name, cpu string, phase v1alpha.InstanceTypePhase) {
+	t.remove(name)
+	t.now = append(t.now, v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha.InstanceTypeSpec{
+		Resources: sizeOf(cpu), Lifecycle: v1alpha.InstanceTypeLifecycle{Phase: phase, ReplacementInstanceType: "newer"},
+	}})
+	t.known = t.now
+}
+
+func (t *catalogue) remove(name string) {
+	var left []v1alpha.InstanceType
+	for _, kind := range t.now {
+		if kind.Name != name {
+			left = append(left, kind)
+		}
+	}
+	t.now, t.known = left, left
+}
+
+func sizeOf(cpu string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("1Gi")}
+}
+
+// typed is a fixture with type datumcloud-d1-standard-2, of 1 CPU, which its Workload names by its other spelling.
+func typed(t *testing.T, cities string) (*fixture, *catalogue) {
+	t.Helper()
+	f, known := newFixture(t, cities), &catalogue{}
+	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeActive)
+	f.reconciler.Types = known
+	return f, known
+}
+
+func (f *fixture) wantSize(t *testing.T, deployment, cpu string) {
+	t.Helper()
+	want := corev1.ResourceList(nil)
+	if cpu != "" {
+		want = sizeOf(cpu)
+	}
+	if got := f.readDeployment(t, deployment).Spec.InstanceTypeResources; !equality.Semantic.DeepEqual(got, want) {
+		t.Errorf("deployment %s has recorded %v, want %v", deployment, got, want)
+	}
+}
+
+func (f *fixture) name(t *testing.T, kind string) {
+	t.Helper()
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = kind })
+}
+
+// TestASizeIsRecorded: it stays while the type is the same, whatever becomes of the type, also in deployments that are made later.
+func TestASizeIsRecorded(t *testing.T) {
+	t.Parallel()
+	f, known := typed(t, "DFW ORD")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+
+	known.set("datumcloud-d1-standard-2", "2", v1alpha.InstanceTypeActive)
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("when the type changes, it writes %v", writes)
+	}
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-ord", "1")
+	f.name(t, "datumcloud-d1-standard-2")
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+
+	known.remove("datumcloud-d1-standard-2")
+	known.set("big", "8", v1alpha.InstanceTypeActive)
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+	f.name(t, "big")
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "8")
+	f.wantSize(t, "web-main-ord", "8")
+}
+
+// TestASizeIsRecordedLater: what runs since sizes were not recorded yet stays, also when its type is not known.
+func TestASizeIsRecordedLater(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "")
+	known := &catalogue{}
+	f.reconciler.Types = known
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "")
+	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeActive)
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+}
+
+// TestATypeThatDoesNotExist: nothing starts without a size, and what runs goes on with its template until another type is named.
+func TestATypeThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	f, known := typed(t, "DFW")
+	known.remove("datumcloud-d1-standard-2")
+	known.set("other", "4", v1alpha.InstanceTypeActive)
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	if got := f.names(t); got != "" {
+		t.Errorf("deployments are %s", got)
+	}
+	available := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable)
+	if available.Reason != v1alpha.ReasonInstanceTypeNotFound || !strings.Contains(available.Message, "datumcloud-d1-standard-2 does not exist; there are other") {
+		t.Errorf("got %+v", available)
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+	// A type that was made a moment ago.
+	f.name(t, "new")
+	old := known.known
+	known.set("new", "3", v1alpha.InstanceTypeActive)
+	known.known = old
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "3")
+
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+		w.Spec.Template = planes.Template("registry.example/app:2")
+		w.Spec.Template.Spec.Runtime.Resources.InstanceType = "gone"
+		w.Spec.Placements[0].ScaleSettings.MinReplicas = 5
+	})
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "3")
+	got := f.readDeployment(t, "web-main-dfw")
+	if got.Spec.Template.Spec.Runtime.Resources.InstanceType != "new" || got.Spec.ScaleSettings.MinReplicas != 5 {
+		t.Errorf("spec %+v", got.Spec)
+	}
+}
+
+func TestTheDefaultType(t *testing.T) {
+	t.Parallel()
+	f, known := typed(t, "DFW")
+	known.set("small", "1", v1alpha.InstanceTypeActive)
+	f.reconciler.DefaultType = "gone"
+	f.workload(t, "main DFW")
+	f.name(t, "")
+	f.mustReconcile(t)
+	if got := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable); got.Reason != v1alpha.ReasonDefaultInstanceTypeNotFound ||
+		!strings.Contains(got.Message, "default gone does not exist") {
+		t.Errorf("got %+v", got)
+	}
+	f.reconciler.DefaultType = "small"
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+	known.set("large", "9", v1alpha.InstanceTypeActive)
+	f.reconciler.DefaultType = "large"
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+}
+
+// TestTheHubDoesNotAnswer: only what has no size yet waits for it, and where types are not served all goes on without.
+func TestTheHubDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	f, known := typed(t, "DFW ORD")
+	away := errors.New("the hub does not answer")
+	known.known, known.err = nil, away
+	f.workload(t, "main DFW")
+	if err := f.reconcile(t); !errors.Is(err, away) {
+		t.Errorf("got %v", err)
+	}
+	known.known, known.err = known.now, nil
+	f.mustReconcile(t)
+	known.known, known.err = nil, away
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-ord", "1")
+
+	g, unserved := typed(t, "DFW")
+	unserved.known, unserved.err = nil, instancetypes.ErrNotServed
+	g.workload(t, "main DFW")
+	g.mustReconcile(t)
+	g.wantSize(t, "web-main-dfw", "")
+}
+
+func TestTheLifeOfAType(t *testing.T) {
+	t.Parallel()
+	f, known := typed(t, "DFW")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	if conditions := f.readWorkload(t).Status.Conditions; len(conditions) != 2 {
+		t.Errorf("conditions %+v", conditions)
+	}
+	for _, step := range []struct {
+		change       func()
+		name, reason string
+		message      string
+		gone         string
+	}{
+		{
+			func() { known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDeprecated) },
+			v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ReasonInstanceTypeDeprecated, "is deprecated; use newer", "",
+		},
+		{
+			func() { known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDisabled) },
+			v1alpha.ConditionInstanceTypeDisabled, v1alpha.ReasonInstanceTypeDisabled, "no more Instances", v1alpha.ConditionInstanceTypeDeprecated,
+		},
+		{
+			func() { known.remove("datumcloud-d1-standard-2") },
+			v1alpha.ConditionInstanceTypeDisabled, v1alpha.ReasonInstanceTypeNotFound, "what runs stays", v1alpha.ConditionInstanceTypeDeprecated,
+		},
+	} {
+		step.change()
+		f.mustReconcile(t)
+		conditions := f.readWorkload(t).Status.Conditions
+		got := meta.FindStatusCondition(conditions, step.name)
+		if got == nil || got.Status != metav1.ConditionTrue || got.Reason != step.reason || !strings.Contains(got.Message, step.message) {
+			t.Errorf("%s is %+v, want %s", step.name, got, step.reason)
+		}
+		if step.gone != "" && meta.IsStatusConditionTrue(conditions, step.gone) {
+			t.Errorf("%s is still True", step.gone)
+		}
+		if writes := f.mustReconcile(t); len(writes) > 0 {
+			t.Errorf("when nothing has changed, it writes %v", writes)
+		}
+	}
+	if got := f.names(t); got != "web-main-dfw" {
+		t.Errorf("deployments are %s", got)
+	}
+	// A warning for each of them.
+	f.Project.Calls()
+	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDeprecated)
+	if writes := f.mustReconcile(t); len(writes) != 2 || writes[0].Verb != "event "+v1alpha.ReasonInstanceTypeDeprecated {
+		t.Errorf("writes %v", writes)
+	}
+}

@@ -1,0 +1,41 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// Wants returns a function that says whether this controller makes a deployment again that is deleted: its Workload exists, is
+// not being deleted, chooses its placement and city, and the project may use the city. The function reads project, and an error
+// of it is no answer.
+func Wants(locations projects.Locations) func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
+	return func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
+		workload := &v1alpha.Workload{}
+		err := project.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: d.Spec.WorkloadRef.Name}, workload)
+		switch {
+		case projects.IsMissing(err, d.Spec.WorkloadRef.Name):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("get the Workload of deployment %s: %w", d.Name, err)
+		case workload.UID != d.Spec.WorkloadRef.UID || !workload.DeletionTimestamp.IsZero():
+			return false, nil
+		}
+		available, err := locations.List(ctx, project)
+		if err != nil {
+			return false, err
+		}
+		planned := makePlan(workload, available, nil).deployments
+		return slices.ContainsFunc(planned, func(desired *v1alpha.WorkloadDeployment) bool {
+			return desired.Name == d.Name && sameDeployment(d, desired)
+		}), nil
+	}
+}

@@ -1,0 +1,78 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestWants: a deployment that is deleted is made again only while its Workload asks for it and the project may use the city.
+func TestWants(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*testing.T, *fixture, *v1alpha.Workload)
+		cities string
+		want   bool
+	}{
+		"its Workload is as it was": {want: true},
+		"the placement is gone": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"other DFW"}) })
+		}},
+		"the city is gone": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main ORD"}) })
+		}},
+		"the project may not use the city": {cities: "ORD"},
+		"the Workload is being deleted": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			planes.Delete(t, f.Planes, workload)
+		}},
+		"the Workload was made again": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Finalizers = nil })
+			planes.Delete(t, f.Planes, workload)
+			f.workload(t, "main DFW")
+		}},
+		"the Workload is gone": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Finalizers = nil })
+			planes.Delete(t, f.Planes, workload)
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "DFW ORD")
+			workload := f.workload(t, "main DFW")
+			f.mustReconcile(t)
+			deployment := f.readDeployment(t, "web-main-dfw")
+			if test.cities != "" {
+				f.locations.cities = test.cities
+			}
+			if test.change != nil {
+				test.change(t, f, workload)
+			}
+			got, err := Wants(f.locations)(t.Context(), f.Project, deployment)
+			if err != nil || got != test.want {
+				t.Errorf("got %t, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestWantsIsNotKnown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	f.locations.err = errors.New("no answer")
+	if _, err := Wants(f.locations)(t.Context(), f.Project, f.readDeployment(t, "web-main-dfw")); !errors.Is(err, f.locations.err) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,233 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package instancetypes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// interval is how often the hub is asked for its types: so late a change is known everywhere.
+	interval = 10 * time.Second
+	// readTimeout bounds a question: admission waits for it.
+	readTimeout = 2 * time.Second
+)
+
+// ErrNotServed says that the hub does not serve InstanceTypes.
+var ErrNotServed = errors.New("the hub does not serve InstanceTypes; apply the CRD instancetypes.compute.datumapis.com")
+
+// First is the type that the add-on makes where there is none.
+func First() *v1alpha.InstanceType {
+	return &v1alpha.InstanceType{
+		ObjectMeta: metav1.ObjectMeta{Name: "datumcloud-d1-standard-2"},
+		Spec: v1alpha.InstanceTypeSpec{
+			DisplayName: "Standard, 1 vCPU, 2 GiB",
+			Resources: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi"),
+			},
+			Lifecycle: v1alpha.InstanceTypeLifecycle{Phase: v1alpha.InstanceTypeActive},
+		},
+	}
+}
+
+// CatalogueOptions configure a Catalogue.
+type CatalogueOptions struct {
+	// Hub reads from the hub's API server, past every cache.
+	Hub client.Client
+	// Clock says when the types are read again.
+	Clock clock.WithTicker
+	// Registerer gets the metric that says whether the hub serves types.
+	Registerer prometheus.Registerer
+	// Log gets what is wrong, once.
+	Log logr.Logger
+}
+
+// Catalogue has the InstanceTypes of the hub. It asks for them in intervals and not by a watch: they are few and hardly change,
+// every replica needs them for admission, and a hub that does not serve the kind must not keep an informer, and with it a
+// controller, from starting. It is safe for concurrent use.
+type Catalogue struct {
+	options CatalogueOptions
+	served  prometheus.Gauge
+	reads   singleflight.Group
+
+	mu sync.Mutex
+	// types by name; nil until the first answer.
+	types []v1alpha.InstanceType
+	// err is that of the last question.
+	err     error
+	changed []func()
+}
+
+// NewCatalogue makes a Catalogue. It sends no request.
+func NewCatalogue(options CatalogueOptions) (*Catalogue, error) {
+	served := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "karmada_compute_instance_types_served",
+		Help: "Whether the hub serves InstanceTypes: 1, or 0 where Workloads are not checked against them.",
+	})
+	if err := options.Registerer.Register(served); err != nil {
+		return nil, fmt.Errorf("register the metric of instance types: %w", err)
+	}
+	return &Catalogue{options: options, served: served}, nil
+}
+
+// Types are the types by name, as of the last answer of the hub. The error is nil if there was one, however long ago;
+// ErrNotServed says that the hub has none. The caller must not change them.
+func (c *Catalogue) Types(ctx context.Context) ([]v1alpha.InstanceType, error) {
+	types, err := c.known()
+	switch {
+	case types != nil:
+		return types, nil
+	case errors.Is(err, ErrNotServed):
+		return nil, err
+	}
+	return c.Fresh(ctx)
+}
+
+// Fresh are those of now. An error is no answer.
+func (c *Catalogue) Fresh(ctx context.Context) ([]v1alpha.InstanceType, error) {
+	read := c.reads.DoChan("", func() (any, error) {
+		// Not that of the caller: others wait for the same answer.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+		defer cancel()
+		return c.read(ctx)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case result := <-read:
+		types, _ := result.Val.([]v1alpha.InstanceType)
+		return types, result.Err
+	}
+}
+
+// OnChange has f called after the types have changed. f must return at once. Call it before Start.
+func (c *Catalogue) OnChange(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed = append(c.changed, f)
+}
+
+// Start asks in intervals until ctx ends, and makes the first type where there is none when it starts. It always returns nil.
+func (c *Catalogue) Start(ctx context.Context) error {
+	ticker := c.options.Clock.NewTicker(interval)
+	defer ticker.Stop()
+	made := false
+	for {
+		types, err := c.Fresh(ctx)
+		if err == nil && !made {
+			made = true
+			c.makeFirst(ctx, types)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+// makeFirst makes the first type where there is none.
+func (c *Catalogue) makeFirst(ctx context.Context, types []v1alpha.InstanceType) {
+	if len(types) > 0 {
+		return
+	}
+	first := First()
+	err := c.options.Hub.Create(ctx, first)
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		c.options.Log.Error(err, "The hub has no instance type, and the first one cannot be made: create one", "type", first.Name)
+		return
+	}
+	if _, err := c.Fresh(ctx); err != nil {
+		c.options.Log.Error(err, "The instance types are read again later")
+	}
+}
+
+func (c *Catalogue) known() ([]v1alpha.InstanceType, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.types, c.err
+}
+
+// read asks the hub.
+func (c *Catalogue) read(ctx context.Context) ([]v1alpha.InstanceType, error) {
+	var list v1alpha.InstanceTypeList
+	err := c.options.Hub.List(ctx, &list)
+	switch {
+	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
+		err = ErrNotServed
+	case err != nil:
+		err = fmt.Errorf("list the hub's instance types: %w", err)
+	}
+	types := make([]v1alpha.InstanceType, 0, len(list.Items))
+	for i := range list.Items {
+		types = append(types, *trimmed(&list.Items[i]))
+	}
+	slices.SortFunc(types, func(a, b v1alpha.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	c.remember(types, err)
+	if err != nil {
+		return nil, err
+	}
+	return types, nil
+}
+
+// trimmed is a type without what is of no use here.
+func trimmed(kind *v1alpha.InstanceType) *v1alpha.InstanceType {
+	return &v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: kind.Name}, Spec: kind.Spec}
+}
+
+// remember keeps an answer, and says once what is wrong.
+func (c *Catalogue) remember(types []v1alpha.InstanceType, err error) {
+	c.mu.Lock()
+	before, same := c.err, false
+	c.err = err
+	switch {
+	case err == nil:
+		same = c.types != nil && equality.Semantic.DeepEqual(c.types, types)
+		c.types = types
+	case errors.Is(err, ErrNotServed):
+		same = c.types == nil
+		c.types = nil
+	default:
+		// Those of before stay: they hardly change, and what needs them must not wait for the hub.
+		same = true
+	}
+	changed := c.changed
+	c.mu.Unlock()
+
+	switch {
+	case errors.Is(err, ErrNotServed):
+		c.served.Set(0)
+	case err == nil:
+		c.served.Set(1)
+	}
+	if err != nil && (before == nil || before.Error() != err.Error()) {
+		c.options.Log.Error(err, "Workloads are checked against the instance types that were known last")
+	}
+	if same {
+		return
+	}
+	for _, f := range changed {
+		f()
+	}
+}

@@ -1,0 +1,216 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package instancetypes
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+
+// The tests share one set of types, since hub and project are on one API server: they run one after the other.
+
+func newCatalogue(t *testing.T, p *planes.Planes) *Catalogue {
+	t.Helper()
+	catalogue, err := NewCatalogue(CatalogueOptions{
+		Hub: p.Hub, Clock: testingclock.NewFakeClock(time.Now()), Registerer: prometheus.NewRegistry(), Log: logr.Discard(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalogue
+}
+
+func newType(name, cpu string) *v1alpha.InstanceType {
+	return &v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha.InstanceTypeSpec{
+		Resources: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("1Gi")},
+	}}
+}
+
+func deleteAll(t *testing.T, p *planes.Planes) {
+	t.Helper()
+	if err := p.Client.DeleteAllOf(t.Context(), &v1alpha.InstanceType{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func names(types []v1alpha.InstanceType) string {
+	var all []string
+	for i := range types {
+		all = append(all, types[i].Name)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestTheKind: what the schema refuses and defaults.
+func TestTheKind(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	kind := planes.Create(t, p, newType("a", "1"))
+	if kind.Spec.Lifecycle.Phase != v1alpha.InstanceTypeActive {
+		t.Errorf("phase is %q", kind.Spec.Lifecycle.Phase)
+	}
+	to := func(phase v1alpha.InstanceTypePhase) error {
+		kind.Spec.Lifecycle.Phase = phase
+		return p.Client.Update(t.Context(), kind)
+	}
+	if err := errors.Join(to(v1alpha.InstanceTypeDeprecated), to(v1alpha.InstanceTypeDisabled)); err != nil {
+		t.Error(err)
+	}
+	if err := to(v1alpha.InstanceTypeActive); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "only goes forward") {
+		t.Errorf("got %v", err)
+	}
+	small := newType("b", "1")
+	delete(small.Spec.Resources, corev1.ResourceMemory)
+	if err := p.Client.Create(t.Context(), small); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "must have cpu and memory") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCatalogue: what was known stays known while the hub does not answer, and whoever waits hears of changes alone.
+func TestCatalogue(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	planes.Create(t, p, newType("b", "1"))
+	planes.Create(t, p, newType("a", "1"))
+	catalogue, changes := newCatalogue(t, p), 0
+	catalogue.OnChange(func() { changes++ })
+	if got, err := catalogue.Types(t.Context()); err != nil || names(got) != "a b" {
+		t.Errorf("got %s, %v", names(got), err)
+	}
+	p.Hub.Calls()
+	if _, err := catalogue.Types(t.Context()); err != nil || len(p.Hub.Calls()) > 0 {
+		t.Errorf("it asks again, %v", err)
+	}
+	if _, err := catalogue.Fresh(t.Context()); err != nil || changes != 1 {
+		t.Errorf("%d changes, %v", changes, err)
+	}
+	away := errors.New("away")
+	p.Hub.Before(func(planes.Call) error { return away })
+	if _, err := catalogue.Fresh(t.Context()); !errors.Is(err, away) {
+		t.Errorf("got %v", err)
+	}
+	if got, err := catalogue.Types(t.Context()); err != nil || names(got) != "a b" || changes != 1 {
+		t.Errorf("got %s, %v, %d changes", names(got), err, changes)
+	}
+}
+
+// TestCatalogueOfAHubWithoutTypes: that the kind is not served is said, until it is.
+func TestCatalogueOfAHubWithoutTypes(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	planes.Create(t, p, newType("a", "1"))
+	catalogue, changes := newCatalogue(t, p), 0
+	catalogue.OnChange(func() { changes++ })
+	if _, err := catalogue.Fresh(t.Context()); err != nil || changes != 1 {
+		t.Errorf("%d changes, %v", changes, err)
+	}
+	p.Hub.Before(func(planes.Call) error {
+		return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "InstanceType"}}
+	})
+	if _, err := catalogue.Fresh(t.Context()); !errors.Is(err, ErrNotServed) || changes != 2 || testutil.ToFloat64(catalogue.served) != 0 {
+		t.Errorf("%d changes, %v", changes, err)
+	}
+	if _, err := catalogue.Types(t.Context()); !errors.Is(err, ErrNotServed) {
+		t.Errorf("got %v", err)
+	}
+	p.Hub.Before(nil)
+	if _, err := catalogue.Fresh(t.Context()); err != nil || changes != 3 || testutil.ToFloat64(catalogue.served) != 1 {
+		t.Errorf("%d changes, %v", changes, err)
+	}
+}
+
+// TestTheFirstType is made where there is none, once: an operator may delete it.
+func TestTheFirstType(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	catalogue := newCatalogue(t, p)
+	catalogue.makeFirst(t.Context(), nil)
+	got, err := catalogue.Types(t.Context())
+	if err != nil || names(got) != First().Name {
+		t.Errorf("got %s, %v", names(got), err)
+	}
+	p.Hub.Calls()
+	catalogue.makeFirst(t.Context(), got)
+	if writes := p.Hub.Writes(); len(writes) > 0 {
+		t.Errorf("writes %v", writes)
+	}
+}
+
+// TestTypesAreOffered: a project has the types of the hub, whatever was done to them there, and a settled one costs a list. Hub and
+// project are one API server here, so the hub's types are those that the catalogue remembers.
+func TestTypesAreOffered(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	catalogue := newCatalogue(t, p)
+	reconciler := &Reconciler{Projects: p, Types: catalogue}
+	reconcile := func() []planes.Call {
+		t.Helper()
+		p.Project.Calls()
+		result, err := reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: planes.ProjectName})
+		if err != nil || result.RequeueAfter != resync {
+			t.Errorf("got %+v, %v", result, err)
+		}
+		return p.Project.Writes()
+	}
+	defaulted := *newType("a", "1")
+	defaulted.Spec.Lifecycle.Phase = v1alpha.InstanceTypeActive
+	other := *newType("b", "2")
+	other.Spec.Lifecycle.Phase = v1alpha.InstanceTypeDeprecated
+	catalogue.remember([]v1alpha.InstanceType{defaulted, other}, nil)
+	if writes := reconcile(); len(writes) != 2 {
+		t.Errorf("writes %v", writes)
+	}
+	if writes := reconcile(); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+	planes.Change(t, p, newType("a", "1"), func(kind *v1alpha.InstanceType) {
+		kind.Spec.Resources[corev1.ResourceCPU] = resource.MustParse("64")
+		kind.Spec.DisplayName = "mine"
+	})
+	planes.Create(t, p, newType("own", "1"))
+	catalogue.remember([]v1alpha.InstanceType{defaulted}, nil)
+	reconcile()
+	var left v1alpha.InstanceTypeList
+	if err := p.Client.List(t.Context(), &left); err != nil || names(left.Items) != "a" {
+		t.Fatalf("left are %s, %v", names(left.Items), err)
+	}
+	if got := left.Items[0].Spec; got.Resources.Cpu().String() != "1" || got.DisplayName != "" {
+		t.Errorf("spec %+v", got)
+	}
+	p.Project.Before(func(planes.Call) error { return apierrors.NewNotFound(schema.GroupResource{}, "") })
+	if writes := reconcile(); slices.ContainsFunc(writes, func(c planes.Call) bool { return c.Verb != "list" }) {
+		t.Errorf("in a project that does not serve the kind, it writes %v", writes)
+	}
+	p.Project.Before(nil)
+	catalogue.remember(nil, ErrNotServed)
+	if result, err := reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: planes.ProjectName}); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if err := p.Client.Get(t.Context(), client.ObjectKey{Name: "a"}, &v1alpha.InstanceType{}); err != nil {
+		t.Error(err)
+	}
+}

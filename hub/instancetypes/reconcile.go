@@ -1,0 +1,71 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package instancetypes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+)
+
+// Reconcile makes the types of one project those of the hub.
+func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	project, err := r.Projects.Get(ctx, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	types, err := r.Types.Types(ctx)
+	if errors.Is(err, ErrNotServed) {
+		// A change of the types is a request. Copies stay: the CRD may be missing by mistake.
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	var offered v1alpha.InstanceTypeList
+	// Past the cache, which would become an informer in every project.
+	switch err := project.GetAPIReader().List(ctx, &offered); {
+	case apierrors.IsNotFound(err):
+		log.FromContext(ctx).V(1).Info("The project does not serve InstanceTypes; apply the CRD at Milo's root to offer them there")
+		return reconcile.Result{RequeueAfter: resync}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("list the project's instance types: %w", err)
+	}
+	if err := offer(ctx, project.GetClient(), offered.Items, types); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: resync}, nil
+}
+
+// offer writes what differs, and deletes what the hub does not have.
+func offer(ctx context.Context, project client.Client, offered, types []v1alpha.InstanceType) error {
+	var failures []error
+	for i := range types {
+		existing := v1alpha.FindInstanceType(offered, types[i].Name)
+		if existing == nil {
+			existing = &v1alpha.InstanceType{}
+		}
+		if _, err := apply.Exact(ctx, project, FieldManager, existing, trimmed(&types[i])); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	for i := range offered {
+		if v1alpha.FindInstanceType(types, offered[i].Name) != nil {
+			continue
+		}
+		if err := project.Delete(ctx, &offered[i]); client.IgnoreNotFound(err) != nil {
+			failures = append(failures, fmt.Errorf("delete instance type %s of the project: %w", offered[i].Name, err))
+		}
+	}
+	return errors.Join(failures...)
+}

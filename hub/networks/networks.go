@@ -1,0 +1,95 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package networks
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+const (
+	// Retry is how soon a missing network is to be asked for again.
+	Retry = 10 * time.Second
+	// presentFor is how long an answer holds that a network exists, or that the project does not say which there are.
+	presentFor = 10 * time.Minute
+	// missingFor is how long an answer holds that a network does not exist: less than Retry, and enough for several Workloads that
+	// name the same one.
+	missingFor = Retry / 2
+	// unknownFor is how long a failed question is not asked again.
+	unknownFor = Retry / 2
+	// maxAnswers bounds how many answers are remembered.
+	maxAnswers = 16384
+)
+
+// Networks says which networks a project lacks. It asks for each network that is named and remembers the answer for a while: a watch
+// would cost every project with a Workload one more. Make it with New. It is safe for concurrent use.
+type Networks struct {
+	kind    schema.GroupVersionKind
+	answers *cache.LRUExpireCache
+}
+
+// question is about a network of a project. A project that is made again has another UID.
+type question struct {
+	project types.UID
+	network types.NamespacedName
+}
+
+// New returns Networks of a kind.
+func New(kind schema.GroupVersionKind, clock clock.PassiveClock) *Networks {
+	return &Networks{kind: kind, answers: cache.NewLRUExpireCacheWithClock(maxAnswers, clock)}
+}
+
+// Missing are those of the named networks that do not exist in a project. Of a project that does not serve the kind, or does not let
+// the add-on read it, none is missing: nobody has said that networks are needed there. A failed request is no answer either.
+func (n *Networks) Missing(ctx context.Context, project projects.Project, named []types.NamespacedName) []types.NamespacedName {
+	var missing []types.NamespacedName
+	for _, network := range named {
+		if !n.exists(ctx, project, network) {
+			missing = append(missing, network)
+		}
+	}
+	return missing
+}
+
+func (n *Networks) exists(ctx context.Context, project projects.Project, network types.NamespacedName) bool {
+	key := question{project.UID, network}
+	if known, ok := n.answers.Get(key); ok {
+		exists, _ := known.(bool)
+		return exists
+	}
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(n.kind)
+	err := project.GetAPIReader().Get(ctx, network, found)
+	exists, lifetime := true, presentFor
+	switch {
+	case err == nil:
+	case isNotServed(err):
+		log.FromContext(ctx).V(1).Info("Networks are not checked: the project does not serve them, or the add-on may not get them",
+			"network", network, "answer", err.Error(), "again", presentFor)
+	case apierrors.IsNotFound(err):
+		exists, lifetime = false, missingFor
+	default:
+		log.FromContext(ctx).Info("Cannot ask the project for a network; it is taken to exist", "network", network, "error", err.Error(), "again", unknownFor)
+		lifetime = unknownFor
+	}
+	n.answers.Add(key, exists, lifetime)
+	return exists
+}
+
+// isNotServed says whether the project answers nothing about the kind. An API server without the kind answers 404 without a Status.
+func isNotServed(err error) bool {
+	return meta.IsNoMatchError(err) || apierrors.IsForbidden(err) ||
+		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}

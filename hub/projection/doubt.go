@@ -1,0 +1,196 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/conditions"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/karmada"
+)
+
+// judge finds out what makes untrue what the copy's status says. What does not count yet requeues the deployment.
+func (s *scope) judge(ctx context.Context) error {
+	var err error
+	if s.way, err = delivery.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), s.copied); err != nil {
+		return err
+	}
+	s.way.With(s.karmada())
+	now := s.Clock.Now()
+	for _, found := range s.tracker.Observe(s.request, delivery.Judge(s.way)) {
+		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
+			continue
+		}
+		s.remember(&found)
+		if rest := found.Rest(now, s.DoubtAfter); rest > 0 {
+			s.requeueAfter.AtMost(rest)
+			continue
+		}
+		found.Since = found.Since.Truncate(time.Second)
+		s.findings = append(s.findings, found)
+	}
+	return nil
+}
+
+// karmada is what is known of karmada-controller-manager. A replica that does not know yet says what the one before it said.
+func (s *scope) karmada() karmada.State {
+	state := s.Karmada.State()
+	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
+	if state.Pending && before != nil && before.Reason == v1alpha.ReasonKarmadaNotRunning {
+		return karmada.State{Down: true, Since: before.LastTransitionTime.Time, Message: before.Message}
+	}
+	return state
+}
+
+// remember sets a finding back to when the project was told of it, which may have been by another replica.
+func (s *scope) remember(found *delivery.Finding) {
+	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
+	if before != nil && before.Status == metav1.ConditionFalse && before.Reason == found.Fault.Reason() && before.LastTransitionTime.Time.Before(found.Since) {
+		found.Since = before.LastTransitionTime.Time
+	}
+}
+
+// concerns says whether Instances are shown for a cell; "" is every cell.
+func (s *scope) concerns(cell string) bool {
+	assignment := s.copied.Spec.Assignment
+	return cell == "" || assignment == nil || len(assignment.Indices(cell)) > 0
+}
+
+// finding is what makes untrue what is shown of an Instance, or nil.
+func (s *scope) finding(instance string) *delivery.Finding {
+	index, _ := v1alpha.InstanceIndex(s.deployment.Name, instance)
+	cell := ""
+	if assignment := s.copied.Spec.Assignment; assignment != nil {
+		cell = assignment.Owner(index)
+	} else if binding := s.way.Binding; binding != nil && len(binding.Spec.Clusters) == 1 {
+		cell = binding.Spec.Clusters[0].Name
+	}
+	for i := range s.findings {
+		if s.findings[i].Cell == "" || s.findings[i].Cell == cell {
+			return &s.findings[i]
+		}
+	}
+	return nil
+}
+
+// doubted are the conditions of an Instance with Ready and Available Unknown, when the way from its cell is interrupted.
+func (s *scope) doubted(instance string, reported []metav1.Condition, generation int64) []metav1.Condition {
+	found := s.finding(instance)
+	if found == nil {
+		return reported
+	}
+	result := slices.Clone(reported)
+	for _, kind := range []string{v1alpha.ConditionReady, v1alpha.ConditionAvailable} {
+		if kind != v1alpha.ConditionReady && meta.FindStatusCondition(result, kind) == nil {
+			continue
+		}
+		unknown := metav1.Condition{
+			Type: kind, Status: metav1.ConditionUnknown, Reason: found.Fault.Reason(), ObservedGeneration: generation,
+			LastTransitionTime: metav1.NewTime(found.Since), Message: describe(found),
+		}
+		if before := meta.FindStatusCondition(result, kind); before != nil {
+			*before = unknown
+		} else {
+			result = append(result, unknown)
+		}
+	}
+	return result
+}
+
+// doubtInstances is for a copy without a status: what was shown stays, and becomes Unknown when the way is interrupted.
+func (s *scope) doubtInstances(ctx context.Context) error {
+	for name, existing := range s.existing {
+		conditions := s.doubted(name, existing.Status.Conditions, existing.Generation)
+		if !existing.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(existing.Status.Conditions, conditions) {
+			continue
+		}
+		existing.Status.Conditions = conditions
+		if err := apply.Status(ctx, s.project, FieldManager, existing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func describe(found *delivery.Finding) string {
+	message := fmt.Sprintf("unknown since %s: %s", found.Since.UTC().Format(time.RFC3339), found.Message)
+	if found.Cell != "" {
+		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
+	}
+	return v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
+}
+
+// doubt takes the Instances whose state is unknown out of the count of those that are Ready, and says so.
+func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
+	var unknown, lost int32
+	var worst *delivery.Finding
+	for i := range s.copied.Status.Instances {
+		reported := &s.copied.Status.Instances[i]
+		found := s.finding(reported.Name)
+		if found == nil {
+			continue
+		}
+		unknown++
+		worst = found
+		if meta.IsStatusConditionTrue(reported.Conditions, v1alpha.ConditionReady) {
+			lost++
+		}
+	}
+	if unknown == 0 {
+		return
+	}
+	status.ReadyReplicas = max(0, status.ReadyReplicas-lost)
+	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(s.copied.Status.Instances), describe(worst))
+	kinds := []string{v1alpha.ConditionReplicasReady}
+	if status.ReadyReplicas == 0 {
+		kinds = append(kinds, v1alpha.ConditionAvailable)
+	}
+	for _, kind := range kinds {
+		s.set(status, metav1.Condition{Type: kind, Status: metav1.ConditionUnknown, Reason: worst.Fault.Reason(), Message: message}, worst.Since)
+	}
+}
+
+// addCurrent says whether what the status and the Instances show is what the cells report now. Its generation is the one that they
+// report on: after a change of the deployment, `kubectl wait` waits for their report.
+func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
+	switch {
+	case len(s.findings) > 0:
+		worst := &s.findings[0]
+		message := worst.Message
+		if worst.Cell != "" {
+			message = fmt.Sprintf("cell %s: %s", worst.Cell, message)
+		}
+		s.set(status, metav1.Condition{
+			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionFalse, Reason: worst.Fault.Reason(),
+			Message: v1alpha.ShortenMessage(message, v1alpha.MaxMessage),
+		}, worst.Since)
+	case !s.reported():
+		s.set(status, metav1.Condition{
+			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonAwaitingReport,
+			Message: fmt.Sprintf("no cell of %s has reported yet", s.deployment.Spec.CityCode),
+		}, s.Clock.Now())
+	default:
+		s.set(status, metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported}, s.Clock.Now())
+	}
+}
+
+// set sets a condition, which keeps the transition time that it has in the project while its status is the same.
+func (s *scope) set(status *v1alpha.WorkloadDeploymentStatus, condition metav1.Condition, since time.Time) {
+	stamped := conditions.Stamped(s.deployment.Status.Conditions, conditions.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
+	meta.RemoveStatusCondition(&status.Conditions, condition.Type)
+	status.Conditions = append(status.Conditions, stamped...)
+	slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
+}

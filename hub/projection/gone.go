@@ -1,0 +1,24 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// dropGone forgets what was reported when the city has no cell left and nothing is assigned to any: the cells that reported it are
+// gone for good, and Karmada keeps their last report.
+func (s *scope) dropGone(context.Context) error {
+	assignment := s.copied.Spec.Assignment
+	if assignment == nil || len(assignment.Cells) > 0 {
+		return nil
+	}
+	if len(s.way.Cells.Of(s.deployment.Spec.CityCode)) == 0 {
+		s.dropped, s.findings = true, nil
+		s.copied.Status = v1alpha.WorkloadDeploymentStatus{}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projects
+
+import (
+	"context"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Changes is a source of requests for all deployments of each engaged project that changes. subscribe is called with a function that
+// takes the name of such a project and returns at once.
+func Changes(engaged Engaged, subscribe func(func(project string))) source.TypedSource[mcreconcile.Request] {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		changed := workqueue.NewTyped[string]()
+		context.AfterFunc(ctx, changed.ShutDown)
+		subscribe(changed.Add)
+		go func() {
+			for {
+				project, ended := changed.Get()
+				if ended {
+					return
+				}
+				for _, request := range deploymentsOf(ctx, engaged, multicluster.ClusterName(project)) {
+					queue.Add(request)
+				}
+				changed.Done(project)
+			}
+		}()
+		return nil
+	})
+}
+
+// MeteringChanges are the Changes of projects that begin, or cease, to need quota. metering may be nil: there are none.
+func MeteringChanges(engaged Engaged, metering Metering) source.TypedSource[mcreconcile.Request] {
+	return Changes(engaged, func(f func(project string)) {
+		if metering != nil {
+			metering.OnChange(f)
+		}
+	})
+}
+
+// deploymentsOf are requests for all deployments of a project; none of one that this replica has not engaged: it reconciles them
+// all when it does.
+func deploymentsOf(ctx context.Context, engaged Engaged, project multicluster.ClusterName) []mcreconcile.Request {
+	found, err := engaged.Get(ctx, project)
+	if err != nil {
+		return nil
+	}
+	var deployments v1alpha.WorkloadDeploymentList
+	if err := found.GetClient().List(ctx, &deployments); err != nil {
+		log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile", "project", project)
+		return nil
+	}
+	requests := make([]mcreconcile.Request, 0, len(deployments.Items))
+	for i := range deployments.Items {
+		requests = append(requests, mcreconcile.Request{
+			ClusterName: project, Request: reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])},
+		})
+	}
+	return requests
+}

@@ -1,0 +1,203 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+const (
+	// sweepInterval is how often the caches are searched for copies without originals. Events find most of them earlier.
+	sweepInterval = 2 * time.Minute
+	// madeAgainWithin is when a copy is looked at again whose original is to be made again.
+	madeAgainWithin = 30 * time.Second
+)
+
+// adopts says whether the deployment takes over the copy of an earlier one of its name: one of the same Workload, placement and
+// city.
+func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
+	return copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) &&
+		copied.Spec.WorkloadRef.UID == s.deployment.Spec.WorkloadRef.UID &&
+		copied.Spec.PlacementName == s.deployment.Spec.PlacementName &&
+		v1alpha.CityLabel(copied.Spec.CityCode) == v1alpha.CityLabel(s.deployment.Spec.CityCode)
+}
+
+// withdrawWithoutOriginal removes from the hub what a deployment put there that does not exist any more: its finalizer was
+// removed by force, or it was to be made again and its Workload was deleted before that.
+func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.Context) error {
+	return func(ctx context.Context) error {
+		var namespaces corev1.NamespaceList
+		if err := s.Hub.List(ctx, &namespaces, client.MatchingLabels(s.origin.Labels())); err != nil {
+			return fmt.Errorf("list the hub namespaces of namespace %s: %w", name.Namespace, err)
+		}
+		for i := range namespaces.Items {
+			if !namespaces.Items[i].DeletionTimestamp.IsZero() {
+				continue
+			}
+			s.hubNamespace, s.waiting = namespaces.Items[i].Name, false
+			s.deployment = &v1alpha.WorkloadDeployment{}
+			s.deployment.Namespace, s.deployment.Name = name.Namespace, name.Name
+			if err := s.locked(ctx, s.confirmGone, s.deleteOrphan, s.deleteUnusedCities, s.deleteNamespace); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// confirmGone waits when the project has the original after all: a cache may not have received it yet. It waits as well when the
+// project's namespace is not the one that the hub namespace is of: the project may have lost its storage.
+func (s *scope) confirmGone(ctx context.Context) error {
+	if s.deployment.Name == "" {
+		return nil
+	}
+	namespace := &corev1.Namespace{}
+	switch err := s.projectAPI.Get(ctx, client.ObjectKey{Name: s.deployment.Namespace}, namespace); {
+	case projects.IsMissing(err, s.deployment.Namespace):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read the namespace in the project: %w", err)
+	case v1alpha.HubNamespace(string(namespace.UID)) != s.hubNamespace:
+		s.waiting = true
+		return nil
+	}
+	err := s.projectAPI.Get(ctx, client.ObjectKeyFromObject(s.deployment), &v1alpha.WorkloadDeployment{})
+	if err != nil && !projects.IsMissing(err, s.deployment.Name) {
+		return fmt.Errorf("ask the project for the original of a copy: %w", err)
+	}
+	s.waiting = err == nil
+	return nil
+}
+
+// deleteOrphan deletes the copy, and waits instead when its original is to be made again, or is of another project.
+func (s *scope) deleteOrphan(ctx context.Context) error {
+	if s.deployment.Name == "" {
+		return nil
+	}
+	copied := &v1alpha.WorkloadDeployment{}
+	if err := s.Hub.Get(ctx, client.ObjectKey{Namespace: s.hubNamespace, Name: s.deployment.Name}, copied); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	original := copied.DeepCopy()
+	original.Namespace = s.deployment.Namespace
+	wanted, err := s.Wanted(ctx, s.projectAPI, original)
+	if err != nil {
+		return err
+	}
+	if wanted {
+		s.requeueAfter.AtMost(madeAgainWithin)
+	}
+	if wanted || copied.Labels[v1alpha.LabelProjectUID] != string(s.origin.ProjectUID) {
+		s.waiting = true
+		return nil
+	}
+	log.FromContext(ctx).Info("Deleting a copy whose original does not exist any more", "hubNamespace", s.hubNamespace)
+	err = s.deleteAndWait(ctx, copied)
+	// Nothing has to wait for the end of this copy: no finalizer depends on it.
+	s.waiting = false
+	return err
+}
+
+// deleteUnusedCities deletes what the hub namespace has for cities in which it has no deployment.
+func (s *scope) deleteUnusedCities(ctx context.Context) error {
+	var policies policyv1alpha1.PropagationPolicyList
+	if err := s.Hub.List(ctx, &policies, client.InNamespace(s.hubNamespace), client.HasLabels{v1alpha.LabelTopologyCity}); err != nil {
+		return fmt.Errorf("list the policies of the hub namespace: %w", err)
+	}
+	for i := range policies.Items {
+		s.deployment.Spec.CityCode = policies.Items[i].Labels[v1alpha.LabelTopologyCity]
+		if err := s.deleteCity(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandoned is a source of requests for copies without originals, and for hub namespaces without copies, in projects that this
+// replica has engaged: those that went while nobody looked. It reads the caches alone.
+func (r *Reconciler) abandoned() source.TypedSource[mcreconcile.Request] {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
+			requests, err := r.findAbandoned(ctx)
+			if err != nil {
+				log.FromContext(ctx).Error(err, "Copies without originals are looked for again later", "after", sweepInterval)
+			}
+			for _, request := range requests {
+				queue.Add(request)
+			}
+		}, sweepInterval, 0.5, true)
+		return nil
+	})
+}
+
+func (r *Reconciler) findAbandoned(ctx context.Context) ([]mcreconcile.Request, error) {
+	var copies v1alpha.WorkloadDeploymentList
+	var namespaces corev1.NamespaceList
+	if err := r.Hub.List(ctx, &copies, client.HasLabels{v1alpha.LabelProject}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the hub's copies: %w", err)
+	}
+	if err := r.Hub.List(ctx, &namespaces, client.HasLabels{v1alpha.LabelProject}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the hub namespaces: %w", err)
+	}
+	used := map[string]bool{}
+	var requests []mcreconcile.Request
+	for i := range copies.Items {
+		used[copies.Items[i].Namespace] = true
+		requests = append(requests, r.withoutOriginal(ctx, origin.OfCopy(ctx, &copies.Items[i]))...)
+	}
+	for i := range namespaces.Items {
+		if !used[namespaces.Items[i].Name] && namespaces.Items[i].DeletionTimestamp.IsZero() {
+			requests = append(requests, r.ofEmptyNamespace(ctx, &namespaces.Items[i])...)
+		}
+	}
+	return requests, nil
+}
+
+// withoutOriginal are the requests for originals that the caches of engaged projects do not have.
+func (r *Reconciler) withoutOriginal(ctx context.Context, requests []mcreconcile.Request) []mcreconcile.Request {
+	var missing []mcreconcile.Request
+	for _, request := range requests {
+		project, err := r.Projects.Get(ctx, request.ClusterName)
+		if err != nil {
+			// Another replica has the project, or nobody yet.
+			continue
+		}
+		if err := project.GetClient().Get(ctx, request.NamespacedName, &v1alpha.WorkloadDeployment{}); apierrors.IsNotFound(err) {
+			missing = append(missing, request)
+		}
+	}
+	return missing
+}
+
+// ofEmptyNamespace is a request for a hub namespace without copies, with the name of no deployment, if the project has no
+// deployment for it either.
+func (r *Reconciler) ofEmptyNamespace(ctx context.Context, namespace *corev1.Namespace) []mcreconcile.Request {
+	if len(r.originalsIn(nameOf)(ctx, namespace)) > 0 {
+		return nil
+	}
+	if _, err := r.Projects.Get(ctx, origin.Project(namespace)); err != nil {
+		return nil
+	}
+	return []mcreconcile.Request{{ClusterName: origin.Project(namespace), Request: reconcile.Request{
+		NamespacedName: types.NamespacedName{Namespace: namespace.Labels[v1alpha.LabelProjectNamespace]},
+	}}}
+}

@@ -1,0 +1,111 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/predicates"
+)
+
+// FieldManager is the field manager of this controller.
+const FieldManager apply.FieldManager = "karmada-compute-quota"
+
+// Existence says whether a project exists.
+type Existence interface {
+	// Lookup asks Milo's root. found is false only if Milo has answered that there is no such project.
+	Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error)
+}
+
+// Options are what a Reconciler works with.
+type Options struct {
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
+	// Existence tells a project that is gone from a namespace that is gone. It may be nil.
+	Existence Existence
+	// Hub reads copies from a cache and writes to the hub.
+	Hub client.Client
+	// Clock says when to claim again what was denied.
+	Clock clock.PassiveClock
+	// Registerer gets the metric of what is withheld.
+	Registerer prometheus.Registerer
+}
+
+// Reconciler claims quota for the Instances of deployments whose copies have a quota: hub/propagation gives one to those of the
+// projects that need it. It is safe for concurrent use.
+type Reconciler struct {
+	Options
+	claims claims
+	memory *memory
+}
+
+// New returns a Reconciler, and registers its metric.
+func New(o Options) (*Reconciler, error) {
+	r := &Reconciler{Options: o, memory: newMemory()}
+	r.claims.forgotten = func(project multicluster.ClusterName) {
+		r.memory.forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
+	}
+	if err := o.Registerer.Register(r.memory.withheld); err != nil {
+		return nil, fmt.Errorf("register the metric of withheld quota: %w", err)
+	}
+	return r, nil
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	built, err := mcbuilder.ControllerManagedBy(mgr).
+		Named("quota").
+		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		// A grant that was edited by hand is put right; the assignment says which Instances there are to be, and what cells report says
+		// which are gone.
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
+			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
+			mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()))).
+		WithOptions(options).
+		Build(wrap(r.Reconcile))
+	if err != nil {
+		return err
+	}
+	// What Milo answers, and what a consumer does to claims.
+	return built.MultiClusterWatch(&r.claims)
+}
+
+// reportChanged drops updates of copies without a quota, and those in which cells report the same Instances as before.
+func reportChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
+		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
+		return isDeployment && alsoOne && after.Spec.Quota != nil && !sameReport(&before.Status, &after.Status)
+	}}
+}
+
+func sameReport(before, after *v1alpha.WorkloadDeploymentStatus) bool {
+	if before.ObservedGeneration != after.ObservedGeneration || len(before.Instances) != len(after.Instances) {
+		return false
+	}
+	for i := range before.Instances {
+		a, b := &before.Instances[i], &after.Instances[i]
+		if a.Name != b.Name || a.TemplateHash != b.TemplateHash || isHeld(a) != isHeld(b) {
+			return false
+		}
+	}
+	return true
+}

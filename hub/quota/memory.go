@@ -1,0 +1,106 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// firstRetry is how soon quota that is denied is claimed again; each time that it is denied anew doubles it, up to lastRetry.
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+)
+
+// memory is what was denied to each deployment. A restart forgets it: then all is claimed again. It is safe for concurrent use.
+type memory struct {
+	withheld *prometheus.GaugeVec
+
+	mu          sync.Mutex
+	deployments map[mcreconcile.Request]remembered
+}
+
+// remembered is what was denied to one deployment.
+type remembered struct {
+	denials map[int]denial
+	// wait is the time between the last denial and next, when quota is claimed again.
+	wait time.Duration
+	next time.Time
+	// reasons counts the denials by reason.
+	reasons map[string]int
+}
+
+func newMemory() *memory {
+	return &memory{
+		withheld: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "karmada_compute_quota_withheld_instances",
+			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted.",
+		}, []string{"reason"}),
+		deployments: map[mcreconcile.Request]remembered{},
+	}
+}
+
+func (m *memory) of(request mcreconcile.Request) remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.deployments[request]
+}
+
+// remember replaces what is known of a deployment, and returns it. fresh says that something was denied just now.
+func (m *memory) remember(request mcreconcile.Request, denials map[int]denial, fresh bool, now time.Time) remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := remembered{denials: maps.Clone(denials), reasons: map[string]int{}}
+	before := m.deployments[request]
+	if len(denials) > 0 {
+		next.wait, next.next = before.wait, before.next
+	}
+	if fresh && len(denials) > 0 {
+		next.wait = min(lastRetry, max(firstRetry, 2*before.wait))
+		next.next = now.Add(next.wait)
+	}
+	for _, why := range denials {
+		next.reasons[why.reason]++
+	}
+	m.count(before.reasons, -1)
+	m.count(next.reasons, 1)
+	if len(denials) == 0 {
+		delete(m.deployments, request)
+		return next
+	}
+	m.deployments[request] = next
+	return next
+}
+
+// forget drops what is known of all deployments of a project.
+func (m *memory) forget(is func(mcreconcile.Request) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for request, known := range m.deployments {
+		if is(request) {
+			m.count(known.reasons, -1)
+			delete(m.deployments, request)
+		}
+	}
+}
+
+func (m *memory) count(reasons map[string]int, sign int) {
+	for reason, n := range reasons {
+		m.withheld.WithLabelValues(reason).Add(float64(sign * n))
+	}
+}
+
+// due says whether it is time to claim again.
+func (r *remembered) due(now time.Time) bool { return !now.Before(r.next) }
+
+// unanswered is why nothing is granted while Milo does not answer. The message has no details: they change, and each change would be
+// a write of the copy.
+var unanswered = denial{v1alpha.ReasonQuotaBackendUnavailable, "Milo does not answer; the add-on asks again, and what runs goes on"}

@@ -1,0 +1,223 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/milo/quota"
+)
+
+// denial is why an Instance has no claim, or one that is denied.
+type denial struct{ reason, message string }
+
+// situation is what a plan is made from.
+type situation struct {
+	// wanted are the indices of the Instances that need quota, ascending.
+	wanted []int
+	// requests are what each of them claims.
+	requests []quota.Request
+	// claims are the claims that there are, by index.
+	claims map[int]claimed
+	// busy says whether a cell may still run the Instance at an index that is not wanted.
+	busy func(index int) bool
+	// started are the Instances that cells report without the gate Quota; rolled are all that are of the current template.
+	started, rolled map[int]bool
+	// cell says which cell has an index. Within a cell an Instance waits for those of lower indices, if ordered.
+	cell    func(index int) string
+	ordered bool
+	// denials are those of earlier, and due says whether it is time to claim again.
+	denials map[int]denial
+	due     bool
+	// budget is asked only where something is to be claimed or has just been denied.
+	budget func() *budget
+}
+
+// plan is what to do.
+type plan struct {
+	// granted are the indices of Instances that may start, ascending.
+	granted []int
+	// remove are claims to delete, and create are indices to claim, ascending.
+	remove []*quota.ResourceClaim
+	create []int
+	// pending are the indices whose claims Milo has not answered.
+	pending []int
+	// denials are why others may not start. fresh says that one of them is new.
+	denials map[int]denial
+	fresh   bool
+	// growing counts the claims that give way to larger ones.
+	growing int
+}
+
+// makePlan decides from what was read. Whatever is out of date in that is put right by what the API server answers, or by the next
+// event.
+func makePlan(s *situation) plan {
+	p := plan{denials: map[int]denial{}}
+	for index, c := range s.claims {
+		if !slices.Contains(s.wanted, index) {
+			p.release(s, index, c)
+		}
+	}
+	var missing []int
+	for _, index := range s.wanted {
+		if p.keep(s, index, s.claims[index]) {
+			missing = append(missing, index)
+		}
+	}
+	p.claim(s, missing)
+	p.giveWay(s)
+	slices.Sort(p.granted)
+	return p
+}
+
+// release gives up the claim of an Instance that is not wanted, when no cell may run it any more.
+func (p *plan) release(s *situation, index int, c claimed) {
+	switch {
+	case c.state == ending:
+	case c.state == granted && s.busy(index):
+		p.granted = append(p.granted, index)
+	default:
+		p.remove = append(p.remove, c.claim)
+	}
+}
+
+// keep decides what becomes of the claim of a wanted Instance. It is true when the Instance is to be claimed.
+func (p *plan) keep(s *situation, index int, c claimed) bool {
+	earlier, wasDenied := s.denials[index]
+	switch c.state {
+	case absent:
+		if wasDenied && !s.due {
+			p.denials[index] = earlier
+			return false
+		}
+		return true
+	case granted:
+		p.granted = append(p.granted, index)
+	case pending:
+		p.pending = append(p.pending, index)
+		if wasDenied {
+			// What was said before holds until Milo says something else.
+			p.denials[index] = earlier
+		}
+	case denied:
+		// It may hold a part of what it asks for, which others may need.
+		p.remove = append(p.remove, c.claim)
+		p.deny(index, p.explain(s, c))
+	case outdated:
+		p.replace(s, index, c)
+	case ending:
+		if wasDenied {
+			p.denials[index] = earlier
+		}
+	}
+	return false
+}
+
+func (p *plan) deny(index int, why denial) {
+	p.denials[index] = why
+	p.fresh = true
+}
+
+// explain says why a claim is denied, in numbers if Milo says what is left.
+func (p *plan) explain(s *situation, c claimed) denial {
+	if c.reason != v1alpha.ReasonQuotaExceeded {
+		return denial{c.reason, c.message}
+	}
+	if why := s.budget().explain(s.requests, nil); why.message != "" {
+		return why
+	}
+	return denial{c.reason, c.message}
+}
+
+// replace decides when a claim of another size gives way to one of the present size. An Instance that runs is never left without
+// one in exchange for a claim that would be denied.
+func (p *plan) replace(s *situation, index int, c claimed) {
+	running := s.started[index] && c.holds != nil
+	switch {
+	case running && covers(c.holds, s.requests) && !s.rolled[index]:
+		// The Instance is still as large as its claim.
+		p.granted = append(p.granted, index)
+		return
+	case running && !covers(c.holds, s.requests):
+		b := s.budget()
+		if count, _ := b.fits(s.requests, c.holds); count <= p.growing {
+			p.deny(index, b.without(p.growing, s.requests).explain(s.requests, c.holds))
+			return
+		}
+		p.growing++
+	}
+	p.remove = append(p.remove, c.claim)
+}
+
+// claim claims the missing ones, as many as fit, the lowest first.
+func (p *plan) claim(s *situation, missing []int) {
+	if len(missing) == 0 {
+		return
+	}
+	b := s.budget()
+	count, known := b.fits(s.requests, nil)
+	count = max(0, count-len(p.pending))
+	if !known && len(p.granted) == 0 {
+		// Nothing is known of a resource type, and nothing is granted yet: one claim finds out for all.
+		count = min(count, max(0, 1-len(p.pending)-len(p.denials)))
+	}
+	p.create = missing[:min(count, len(missing))]
+	if len(p.create) == len(missing) || len(p.pending)+len(p.create) > 0 && !known {
+		return
+	}
+	why := b.without(len(p.pending)+len(p.create), s.requests).explain(s.requests, nil)
+	for _, index := range missing[len(p.create):] {
+		p.deny(index, why)
+	}
+}
+
+// giveWay releases the claim of an Instance that has not started and cannot, because it waits in its cell for one of a lower index
+// that is denied: what it holds may be what that one lacks.
+func (p *plan) giveWay(s *situation) {
+	if !s.ordered {
+		return
+	}
+	for _, lower := range slices.Sorted(maps.Keys(p.denials)) {
+		if s.started[lower] || p.denials[lower].reason != v1alpha.ReasonQuotaExceeded {
+			continue
+		}
+		highest := -1
+		for _, index := range p.granted {
+			if index > max(lower, highest) && s.cell(index) == s.cell(lower) && !s.started[index] {
+				highest = index
+			}
+		}
+		if highest < 0 {
+			continue
+		}
+		p.granted = slices.DeleteFunc(p.granted, func(index int) bool { return index == highest })
+		p.remove = append(p.remove, s.claims[highest].claim)
+		p.denials[highest] = p.denials[lower]
+	}
+}
+
+// withheld are the denials as the copy has them: one entry for each reason and message, in the order of their lowest indices.
+func withheld(denials map[int]denial) []v1alpha.QuotaWithheld {
+	const most = 20
+	indices := map[denial][]int{}
+	var order []denial
+	for _, index := range slices.Sorted(maps.Keys(denials)) {
+		why := denials[index]
+		if indices[why] == nil {
+			if len(order) == most {
+				why = order[most-1]
+			} else {
+				order = append(order, why)
+			}
+		}
+		indices[why] = append(indices[why], index)
+	}
+	var result []v1alpha.QuotaWithheld
+	for _, why := range order {
+		result = append(result, v1alpha.QuotaWithheld{Reason: why.reason, Message: why.message, Indices: v1alpha.IndexRanges(indices[why])})
+	}
+	return result
+}

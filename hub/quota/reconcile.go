@@ -1,0 +1,342 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/milo/quota"
+	"github.com/karmada-compute/karmada-compute/requeue"
+)
+
+const (
+	// engageRetry is how soon a deployment is requeued whose project is just being engaged.
+	engageRetry = time.Second
+	// pendingRecheck is how soon claims that Milo has not answered are listed from the API server: after a restart of Milo a watch may
+	// take a minute to resume.
+	pendingRecheck = 5 * time.Second
+	// gather is how long grants are gathered while Milo still answers: each write of the copy goes all the way to the cells.
+	gather = time.Second
+)
+
+// scope is the state of one reconcile of a WorkloadDeployment.
+type scope struct {
+	*Reconciler
+	request     mcreconcile.Request
+	projectName string
+	projectUID  types.UID
+	project     client.Client
+	projectAPI  client.Reader
+	watched     *projectClaims
+	// deployment is the one in the project, and copied that on the hub.
+	deployment, copied *v1alpha.WorkloadDeployment
+	// found are the claims of the deployment, by index.
+	found        map[int]claimed
+	plan         plan
+	requeueAfter requeue.After
+}
+
+// Reconcile claims quota for the Instances of one deployment.
+func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	s := &scope{
+		Reconciler: r, request: request, projectName: project.Name, projectUID: project.UID,
+		project: project.GetClient(), projectAPI: project.GetAPIReader(), watched: r.claims.of(request.ClusterName),
+		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
+	}
+	if s.watched == nil || s.watched.cluster != project.Cluster {
+		// The project is just being engaged, or engaged anew.
+		s.requeueAfter.AtMost(engageRetry)
+		return s.requeueAfter.Result(), nil
+	}
+	needed, err := s.load(ctx)
+	if err != nil || !needed {
+		r.memory.remember(request, nil, false, time.Time{})
+		return reconcile.Result{}, err
+	}
+	if err := s.settle(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
+	return s.requeueAfter.Result(), nil
+}
+
+// settle brings claims and grants to what they should be. A grant is taken back before its claim is deleted.
+func (s *scope) settle(ctx context.Context) error {
+	if err := s.findClaims(ctx); err != nil {
+		return s.interrupted(ctx, err)
+	}
+	if err := s.makePlan(ctx); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{s.revoke, s.removeClaims, s.adoptClaims, s.createClaims, s.grant} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads the deployment and its copy. It is false when there is nothing to claim: claims of a deployment that is being deleted
+// stay until their owner is gone, which is when its Instances are.
+func (s *scope) load(ctx context.Context) (bool, error) {
+	if err := s.project.Get(ctx, s.request.NamespacedName, s.deployment); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	hubNamespace := s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	if hubNamespace == "" || !s.deployment.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	if err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: s.deployment.Name}, s.copied); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return s.copied.Spec.Quota != nil && s.copied.DeletionTimestamp.IsZero() &&
+		s.copied.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID), nil
+}
+
+// findClaims reads the claims, from the cache unless it may be behind.
+func (s *scope) findClaims(ctx context.Context) error {
+	if err := s.watched.watch(); err != nil {
+		return err
+	}
+	if reader := s.watched.reader(); reader != nil {
+		if err := s.listClaims(ctx, reader); err != nil {
+			return err
+		}
+		if !s.anyOverdue() {
+			return nil
+		}
+	}
+	return s.listClaims(ctx, s.projectAPI)
+}
+
+func (s *scope) listClaims(ctx context.Context, reader client.Reader) error {
+	var list quota.ResourceClaimList
+	if err := reader.List(ctx, &list, client.InNamespace(s.deployment.Namespace),
+		client.MatchingLabels{v1alpha.LabelDeploymentName: s.deployment.Name}); err != nil {
+		return fmt.Errorf("list the project's ResourceClaims: %w", err)
+	}
+	s.found = map[int]claimed{}
+	for i := range list.Items {
+		if index, ok := claimIndex(s.deployment.Name, list.Items[i].Name); ok {
+			s.found[index] = judge(&list.Items[i], s.desiredClaim(index))
+		}
+	}
+	return nil
+}
+
+// anyOverdue says whether a claim waits for an answer longer than that takes.
+func (s *scope) anyOverdue() bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(s.found)), func(c claimed) bool {
+		return c.state == pending && s.Clock.Since(c.claim.CreationTimestamp.Time) >= pendingRecheck
+	})
+}
+
+// interrupted is for when the claims cannot be read: what is granted stays so, and nothing else starts.
+func (s *scope) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	log.FromContext(ctx).Info("Claims cannot be read; nothing is granted until they can", "error", err.Error())
+	why := s.refusal(ctx, err)
+	granted := v1alpha.Indices(s.copied.Spec.Quota.Granted)
+	s.plan = plan{granted: granted, denials: map[int]denial{}, fresh: true}
+	for _, index := range wantedIndices(s.copied) {
+		if !slices.Contains(granted, index) {
+			s.plan.denials[index] = why
+		}
+	}
+	if len(s.plan.denials) == 0 {
+		s.requeueAfter.AtMost(lastRetry)
+	}
+	return s.write(ctx, s.copied.Spec.Quota.InstanceSize)
+}
+
+func (s *scope) makePlan(ctx context.Context) error {
+	hash, err := v1alpha.TemplateHash(&s.copied.Spec.Template)
+	if err != nil {
+		return err
+	}
+	earlier := s.memory.of(s.request)
+	situation := &situation{
+		wanted: wantedIndices(s.copied), requests: requestsFor(s.copied.QuotaSize()), claims: s.found,
+		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
+		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
+		busy:    func(index int) bool { return mayRun(s.copied, index) },
+		started: map[int]bool{}, rolled: map[int]bool{},
+		cell: func(index int) string {
+			if s.copied.Spec.Assignment == nil {
+				return ""
+			}
+			return s.copied.Spec.Assignment.Owner(index)
+		},
+	}
+	for i := range s.copied.Status.Instances {
+		reported := &s.copied.Status.Instances[i]
+		if index, ok := v1alpha.InstanceIndex(s.copied.Name, reported.Name); ok {
+			situation.started[index] = !isHeld(reported)
+			situation.rolled[index] = reported.TemplateHash == hash
+		}
+	}
+	situation.budget = sync.OnceValue(func() *budget { return s.readBudget(ctx) })
+	s.plan = makePlan(situation)
+	return nil
+}
+
+// revoke takes back what the plan grants no more, before the claims for it are deleted.
+func (s *scope) revoke(ctx context.Context) error {
+	current := v1alpha.Indices(s.copied.Spec.Quota.Granted)
+	kept := slices.DeleteFunc(slices.Clone(current), func(index int) bool { return !slices.Contains(s.plan.granted, index) })
+	if len(kept) == len(current) {
+		return nil
+	}
+	desired := s.copied.Spec.Quota.DeepCopy()
+	desired.Granted, desired.Withheld = v1alpha.IndexRanges(kept), withheld(s.plan.denials)
+	return s.replace(ctx, desired)
+}
+
+func (s *scope) removeClaims(ctx context.Context) error {
+	for _, claim := range s.plan.remove {
+		err := s.project.Delete(ctx, claim, client.Preconditions{UID: &claim.UID, ResourceVersion: &claim.ResourceVersion})
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete ResourceClaim %s: %w", client.ObjectKeyFromObject(claim), err)
+		}
+		log.FromContext(ctx).Info("Deleted a ResourceClaim", "claim", claim.Name)
+	}
+	return nil
+}
+
+// adoptClaims gives claims the labels and the owner that they should have: those of an earlier deployment of the name, and those
+// that somebody has changed.
+func (s *scope) adoptClaims(ctx context.Context) error {
+	for index, c := range s.found {
+		desired := s.desiredClaim(index)
+		if c.state != pending && c.state != granted || slices.Contains(s.plan.remove, c.claim) || !apply.MetadataDiffers(c.claim, desired) {
+			continue
+		}
+		desired.UID = c.claim.UID
+		if _, err := apply.Object(ctx, s.project, FieldManager, desired); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createClaims claims what the plan says. What Milo refuses one Instance it refuses the others as well.
+func (s *scope) createClaims(ctx context.Context) error {
+	for i, index := range s.plan.create {
+		err := s.project.Create(ctx, s.desiredClaim(index), client.FieldOwner(FieldManager))
+		switch {
+		case err == nil:
+			s.plan.pending = append(s.plan.pending, index)
+			if before := s.memory.of(s.request).denials[index]; before != (denial{}) {
+				s.plan.denials[index] = before
+			}
+			continue
+		case apierrors.IsAlreadyExists(err):
+			if err := s.settleHolder(ctx, index); err != nil {
+				return err
+			}
+			continue
+		case ctx.Err() != nil:
+			return fmt.Errorf("create ResourceClaim %s: %w", claimName(s.deployment.Name, index), err)
+		}
+		why := s.refusal(ctx, err)
+		log.FromContext(ctx).Info("Quota cannot be claimed", "reason", why.reason, "error", err.Error())
+		for _, refused := range s.plan.create[i:] {
+			s.plan.deny(refused, why)
+		}
+		return nil
+	}
+	return nil
+}
+
+// settleHolder is for an Instance whose claim's name is taken: by its own claim, which the cache has not received yet, or by one of
+// somebody else, which is left alone.
+func (s *scope) settleHolder(ctx context.Context, index int) error {
+	holder := &quota.ResourceClaim{}
+	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: claimName(s.deployment.Name, index)}
+	if err := s.projectAPI.Get(ctx, key, holder); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get the ResourceClaim that has the name %s: %w", key, err)
+	}
+	if holder.Name == "" || holder.Labels[v1alpha.LabelDeploymentName] == s.deployment.Name {
+		s.requeueAfter.AtMost(engageRetry)
+		return nil
+	}
+	s.plan.deny(index, denial{v1alpha.ReasonQuotaValidationFailed, shorten(fmt.Sprintf(
+		"ResourceClaim %s has the name of the claim for this Instance, and is not the add-on's; delete it", key.Name))})
+	return nil
+}
+
+// grant writes what is granted and what is not.
+func (s *scope) grant(ctx context.Context) error {
+	if len(s.plan.pending) > 0 {
+		s.requeueAfter.AtMost(pendingRecheck)
+	}
+	size := s.copied.QuotaSize()
+	return s.write(ctx, &size)
+}
+
+func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
+	known := s.memory.remember(s.request, s.plan.denials, s.plan.fresh, s.Clock.Now())
+	if rest := known.next.Sub(s.Clock.Now()); rest > 0 {
+		s.requeueAfter.AtMost(rest)
+	}
+	desired := &v1alpha.WorkloadDeploymentQuota{
+		InstanceSize: size, Granted: v1alpha.IndexRanges(s.plan.granted), Withheld: withheld(s.plan.denials),
+	}
+	if equality.Semantic.DeepEqual(s.copied.Spec.Quota, desired) {
+		return nil
+	}
+	if rest := s.gathering(); rest > 0 && s.copied.Spec.Quota.InstanceSize != nil && *s.copied.Spec.Quota.InstanceSize == *size {
+		s.requeueAfter.AtMost(rest)
+		return nil
+	}
+	return s.replace(ctx, desired)
+}
+
+// gathering is how long to wait for more grants: while Milo has not answered claims that were made just now.
+func (s *scope) gathering() time.Duration {
+	var rest time.Duration
+	for _, index := range s.plan.pending {
+		age := time.Duration(0)
+		if c := s.found[index]; c.claim != nil {
+			age = s.Clock.Since(c.claim.CreationTimestamp.Time)
+		}
+		if age >= 0 && age < gather {
+			rest = max(rest, gather-age)
+		}
+	}
+	return rest
+}
+
+func (s *scope) replace(ctx context.Context, desired *v1alpha.WorkloadDeploymentQuota) error {
+	err := apply.Replace(ctx, s.Hub, FieldManager, s.copied, map[string]any{"/spec/quota": desired})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err == nil && s.copied.Spec.Quota == nil {
+		return errors.New("the hub dropped the quota of the copy: its CRD is of an earlier version")
+	}
+	return err
+}

@@ -1,0 +1,329 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/milo/quota"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func asQuantity(s string) *resource.Quantity { return new(resource.MustParse(s)) }
+
+// TestGranted: every Instance gets a claim that Milo does not sweep, and the grants reach the copy. Then nothing is written.
+func TestGranted(t *testing.T) {
+	f := newFixture(t, 0, 1)
+	f.allow(t, 5)
+	f.becomes(t, []int{0, 1}, "", nil)
+	if size := f.copied(t).Spec.Quota.InstanceSize; size == nil || *size != (v1alpha.QuotaSize{VCPUs: 1000, Memory: 1024}) {
+		t.Errorf("the granted size is %+v", size)
+	}
+	claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-1", &quota.ResourceClaim{})
+	if len(claim.OwnerReferences) != 1 || claim.OwnerReferences[0].UID != f.original.UID || claim.Labels[v1alpha.LabelInstanceIndex] != "1" ||
+		claim.Spec.ConsumerRef.Name != string(planes.ProjectName) || claim.Spec.ResourceRef.Name != "web-1" || len(claim.Spec.Requests) != 3 {
+		t.Errorf("the claim is %+v", claim)
+	}
+	f.Hub.Calls()
+	f.Project.Calls()
+	for range 3 {
+		if err := f.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if writes := append(f.Hub.Writes(), f.Project.Writes()...); len(writes) > 0 {
+		t.Errorf("when all is granted, it writes %v", writes)
+	}
+}
+
+// TestPartlyDenied: what fits is granted, the lowest first; the rest is claimed again when the quota is raised, although Milo never
+// looks again at what it has denied.
+func TestPartlyDenied(t *testing.T) {
+	f := newFixture(t, 0, 1, 2)
+	f.allow(t, 2)
+	f.becomes(t, []int{0, 1}, v1alpha.ReasonQuotaExceeded, []int{2})
+	if message := f.copied(t).Spec.Quota.Withheld[0].Message; !strings.Contains(message, "compute.datumapis.com/vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 2000 are left") {
+		t.Errorf("the message is %q", message)
+	}
+	f.allow(t, 3)
+	f.becomes(t, []int{0, 1, 2}, "", nil)
+}
+
+// TestNoBudget: a claim that was made before the first grant is denied for good, and is made anew.
+func TestNoBudget(t *testing.T) {
+	f := newFixture(t, 0, 1)
+	f.becomes(t, nil, v1alpha.ReasonQuotaNoBudget, []int{0, 1})
+	f.allow(t, 2)
+	f.becomes(t, []int{0, 1}, "", nil)
+}
+
+// TestScaleDown: a claim is released when the cell has reported that the Instance is gone, and not before.
+func TestScaleDown(t *testing.T) {
+	f := newFixture(t, 0, 1)
+	f.allow(t, 5)
+	f.becomes(t, []int{0, 1}, "", nil)
+	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment, d.Spec.ScaleSettings.MinReplicas = assignment(0), 1
+	})
+	f.becomes(t, []int{0, 1}, "", nil)
+	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.ObservedGeneration = d.Generation
+		d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-0"}}
+	})
+	f.becomes(t, []int{0}, "", nil)
+}
+
+// TestAGrantEditedByHand is put right.
+func TestAGrantEditedByHand(t *testing.T) {
+	f := newFixture(t, 0, 1)
+	f.allow(t, 1)
+	f.becomes(t, []int{0}, v1alpha.ReasonQuotaExceeded, []int{1})
+	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{0, 1, 7})}
+	})
+	if err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.copied(t).Spec.Quota; !slices.Equal(v1alpha.Indices(got.Granted), []int{0}) || got.InstanceSize == nil {
+		t.Errorf("after one reconcile the quota is %+v", got)
+	}
+}
+
+// TestAConsumerWritesClaims: what a consumer makes of claims starts nothing that is not paid.
+func TestAConsumerWritesClaims(t *testing.T) {
+	tests := map[string]func(*testing.T, *fixture, *quota.ResourceClaim){
+		"it asks for less": func(t *testing.T, f *fixture, claim *quota.ResourceClaim) {
+			planes.Change(t, f.Planes, claim, func(c *quota.ResourceClaim) { c.Spec.Requests[0].Amount = 7 })
+		},
+		"it is for another object": func(t *testing.T, f *fixture, claim *quota.ResourceClaim) {
+			planes.Change(t, f.Planes, claim, func(c *quota.ResourceClaim) { c.Spec.ResourceRef.Name = "other" })
+		},
+		"it is deleted": func(t *testing.T, f *fixture, claim *quota.ResourceClaim) { planes.Delete(t, f.Planes, claim) },
+		"it is made anew for next to nothing": func(t *testing.T, f *fixture, claim *quota.ResourceClaim) {
+			planes.Delete(t, f.Planes, claim)
+			cheap := &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: claim.Name, Labels: claim.Labels}}
+			cheap.Spec = *claim.Spec.DeepCopy()
+			cheap.Spec.Requests = cheap.Spec.Requests[:1]
+			planes.Create(t, f.Planes, cheap)
+			f.count(t)
+		},
+	}
+	for name, tamper := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 0)
+			f.allow(t, 1)
+			f.becomes(t, []int{0}, "", nil)
+			claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
+			before := claim.UID
+			tamper(t, f, claim)
+			f.becomes(t, []int{0}, "", nil)
+			made := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
+			if made.UID == before || !covers(allocated(made), asks) {
+				t.Errorf("the claim is %+v", made)
+			}
+		})
+	}
+	t.Run("one of the consumer's own is in the way", func(t *testing.T) {
+		f := newFixture(t, 0)
+		f.allow(t, 5)
+		own := &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "instance-web-0"}}
+		own.Spec = quota.ResourceClaimSpec{
+			ConsumerRef: quota.ConsumerRef{Kind: "Project", Name: "north"}, Requests: asks, ResourceRef: quota.ObjectReference{Kind: "Instance", Name: "web-0"},
+		}
+		planes.Create(t, f.Planes, own)
+		f.becomesWithClaims(t, nil, v1alpha.ReasonQuotaValidationFailed, []int{0}, []string{"instance-web-0"})
+		planes.Delete(t, f.Planes, own)
+		f.becomes(t, []int{0}, "", nil)
+	})
+	t.Run("it has no owner any more", func(t *testing.T) {
+		f := newFixture(t, 0)
+		f.allow(t, 5)
+		f.becomes(t, []int{0}, "", nil)
+		claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
+		planes.Change(t, f.Planes, claim, func(c *quota.ResourceClaim) { c.OwnerReferences = nil })
+		f.until(t, func() bool {
+			planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", claim)
+			return len(claim.OwnerReferences) == 1
+		})
+	})
+}
+
+// TestMiloRefuses: nothing starts, the reason is said, and all is claimed when Milo takes claims again.
+func TestMiloRefuses(t *testing.T) {
+	gr := schema.GroupResource{Group: "quota.miloapis.com", Resource: "resourceclaims"}
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"no registration": {apierrors.NewForbidden(gr, "", errors.New("Resource type 'compute.datumapis.com/memory' is not available for quota management")), v1alpha.ReasonQuotaMisconfigured},
+		"no answer":       {apierrors.NewServiceUnavailable("down"), v1alpha.ReasonQuotaBackendUnavailable},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 0, 1)
+			f.allow(t, 5)
+			f.Project.Before(func(call planes.Call) error {
+				if call.Verb == "create" && call.Kind == "ResourceClaim" {
+					return test.err
+				}
+				return nil
+			})
+			f.becomes(t, nil, test.want, []int{0, 1})
+			f.Project.Before(nil)
+			f.becomes(t, []int{0, 1}, "", nil)
+		})
+	}
+}
+
+// neverSynced is an informer of a kind that cannot be listed.
+type neverSynced struct{ cache.Informer }
+
+// HasSynced is false.
+func (neverSynced) HasSynced() bool { return false }
+
+// TestClaimsCannotBeRead: what is granted stays granted, nothing else is, and the reconcile does not fail.
+func TestClaimsCannotBeRead(t *testing.T) {
+	f := newFixture(t, 0, 1)
+	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{0})}
+	})
+	f.reconciler.claims.of(planes.ProjectName).informer = neverSynced{}
+	f.Project.Before(func(call planes.Call) error {
+		if call.Kind == "ResourceClaimList" {
+			return &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonNotFound, Code: 404, Message: "the server could not find the requested resource"}}
+		}
+		return nil
+	})
+	if err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	got := f.copied(t).Spec.Quota
+	if !slices.Equal(v1alpha.Indices(got.Granted), []int{0}) || len(got.Withheld) != 1 || got.Withheld[0].Reason != v1alpha.ReasonQuotaMisconfigured ||
+		!slices.Equal(v1alpha.Indices(got.Withheld[0].Indices), []int{1}) {
+		t.Errorf("the quota is %+v", got)
+	}
+}
+
+// TestALargerTemplate: an Instance that runs keeps the claim that it has while a larger one does not fit, is not granted the larger
+// size, and is claimed anew when it does.
+func TestALargerTemplate(t *testing.T) {
+	f := newFixture(t, 0)
+	f.allow(t, 1)
+	f.becomes(t, []int{0}, "", nil)
+	claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
+	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-0", TemplateHash: "earlier"}}
+	})
+	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Template.Spec.Runtime.Resources.Requests[corev1.ResourceCPU] = *asQuantity("2")
+	})
+	f.becomesWithClaims(t, nil, v1alpha.ReasonQuotaExceeded, []int{0}, []string{"instance-web-0"})
+	if kept := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{}); kept.UID != claim.UID {
+		t.Error("the claim of the running Instance was given up")
+	}
+	f.allow(t, 2)
+	f.becomes(t, []int{0}, "", nil)
+	if size := f.copied(t).Spec.Quota.InstanceSize; size.VCPUs != 2000 {
+		t.Errorf("the granted size is %+v", size)
+	}
+}
+
+// TestAnUnmeteredDeployment and one that is being deleted claim nothing.
+func TestAnUnmeteredDeployment(t *testing.T) {
+	f := newFixture(t, 0)
+	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota = nil })
+	f.Project.Calls()
+	if err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if writes := append(f.Hub.Writes(), f.Project.Writes()...); len(writes) > 0 || f.reconciler.claims.of(planes.ProjectName).informer != nil {
+		t.Errorf("writes %v, or it watches claims", writes)
+	}
+}
+
+// TestStorm: whatever is scaled, deleted, refused and forgotten meanwhile, in the end there is one granted claim for each Instance, and
+// no other.
+func TestStorm(t *testing.T) {
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	f := newFixture(t, 0)
+	refusing := false
+	f.Project.Before(func(call planes.Call) error {
+		if refusing && (call.Kind == "ResourceClaim" || call.Kind == "AllowanceBucketList") {
+			return apierrors.NewServiceUnavailable("down")
+		}
+		return nil
+	})
+	var wanted []int
+	for range 40 {
+		switch random.IntN(6) {
+		case 0:
+			f.allow(t, int64(random.IntN(8)))
+		case 1:
+			if claims := f.claimed(t); len(claims) > 0 {
+				planes.Delete(t, f.Planes, &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: claims[random.IntN(len(claims))]}})
+			}
+		case 2:
+			refusing = !refusing
+		case 3:
+			// The replica is killed, and another one takes over.
+			f.reconciler.memory = newMemory()
+		default:
+			wanted = nil
+			for index := range 8 {
+				if random.IntN(2) == 0 {
+					wanted = append(wanted, index)
+				}
+			}
+			f.scale(t, wanted)
+		}
+		// Some of these fail, as they should.
+		_ = f.reconcile(t)
+		f.count(t)
+	}
+	refusing = false
+	f.scale(t, wanted)
+	f.allow(t, 8)
+	f.until(t, func() bool {
+		f.count(t)
+		f.report(t, wanted)
+		var want []string
+		for _, index := range wanted {
+			want = append(want, claimName("web", index))
+		}
+		return slices.Equal(f.claimed(t), want) && slices.Equal(v1alpha.Indices(f.copied(t).Spec.Quota.Granted), wanted)
+	})
+}
+
+// scale has the hub assign these indices to the cell.
+func (f *fixture) scale(t *testing.T, indices []int) {
+	t.Helper()
+	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment, d.Spec.ScaleSettings.MinReplicas = assignment(indices...), int32(max(1, len(indices)))
+	})
+}
+
+// report has the cell report that it runs these.
+func (f *fixture) report(t *testing.T, indices []int) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.ObservedGeneration, d.Status.Instances = d.Generation, nil
+		for _, index := range indices {
+			d.Status.Instances = append(d.Status.Instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", index)})
+		}
+	})
+}

@@ -1,0 +1,69 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// causeSuspended is the cause with which Milo refuses to create anything in a suspended project.
+const causeSuspended metav1.CauseType = "ProjectSuspended"
+
+// refusal is why Milo does not take, or does not show, a claim.
+func (s *scope) refusal(ctx context.Context, err error) denial {
+	switch {
+	case apierrors.HasStatusCause(err, causeSuspended):
+		return denial{v1alpha.ReasonPendingEvaluation, "the project is suspended: nothing is claimed until it is resumed"}
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return denial{v1alpha.ReasonQuotaNamespaceNotFound, fmt.Sprintf("namespace %s of the project is being deleted", s.deployment.Namespace)}
+	case apierrors.IsForbidden(err):
+		return forbidden(err.Error())
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		return denial{v1alpha.ReasonQuotaValidationFailed, shorten("Milo does not accept the claim: " + err.Error())}
+	case projects.IsMissing(err, s.deployment.Namespace):
+		return s.missing(ctx)
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		return denial{v1alpha.ReasonQuotaMisconfigured, "Milo does not serve ResourceClaims of quota.miloapis.com/v1alpha1 in the project"}
+	default:
+		return unanswered
+	}
+}
+
+// forbidden tells what Milo means by a 403.
+func forbidden(message string) denial {
+	switch {
+	case strings.Contains(message, "is not available for quota management") || strings.Contains(message, "no ResourceRegistration found"):
+		return denial{v1alpha.ReasonQuotaMisconfigured, shorten("a ResourceRegistration is missing at Milo: " + message)}
+	case strings.Contains(message, "Insufficient quota resources available"):
+		return denial{v1alpha.ReasonQuotaExceeded, shorten("Milo refuses the claim: " + message)}
+	default:
+		return denial{v1alpha.ReasonQuotaMisconfigured, shorten("Milo does not let the add-on claim quota: " + message)}
+	}
+}
+
+// missing says what is gone when Milo has no such namespace: an unknown project has none at all.
+func (s *scope) missing(ctx context.Context) denial {
+	gone := denial{v1alpha.ReasonQuotaNamespaceNotFound, fmt.Sprintf("the project has no namespace %s any more", s.deployment.Namespace)}
+	if s.Existence == nil {
+		return gone
+	}
+	uid, found, err := s.Existence.Lookup(ctx, s.projectName)
+	switch {
+	case err != nil:
+		return unanswered
+	case !found || uid != s.projectUID:
+		return denial{v1alpha.ReasonQuotaProjectNotFound, fmt.Sprintf("Milo has no project %s any more that this Instance is of", s.projectName)}
+	}
+	return gone
+}

@@ -1,0 +1,175 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// places are the locations of a project as far as a request needs them.
+type places struct {
+	locations []v1alpha.Location
+	// known says whether they were looked up.
+	known bool
+	// age is how old they are while Milo does not say which they are now.
+	age time.Duration
+}
+
+// validateLocations returns a problem for every city and location that is new in the Workload and that the project may not use. Those
+// that were there before are not validated: a withdrawn location must not block other changes. A request is refused only by a fresh
+// answer: the project may have got the location a moment ago.
+func (v *Workloads) validateLocations(ctx context.Context, project Project, workload, before *v1alpha.Workload) (places, field.ErrorList, error) {
+	changed := changedPlacements(workload, before)
+	if len(changed) == 0 {
+		return places{}, nil, nil
+	}
+	locations, age, err := v.Projects.Locations(ctx, project)
+	if err != nil {
+		return places{}, nil, err
+	}
+	if problems := validateAll(changed, locations); len(problems) == 0 {
+		return places{locations: locations, known: true, age: age}, nil, nil
+	}
+	if locations, err = v.Projects.FreshLocations(ctx, project); err != nil {
+		return places{}, nil, err
+	}
+	return places{locations: locations, known: true}, validateAll(changed, locations), nil
+}
+
+// changedPlacement is a placement that names or selects something that it did not before.
+type changedPlacement struct {
+	path *field.Path
+	now  *v1alpha.WorkloadPlacement
+	// before is the placement of this name as it was, or an empty one.
+	before *v1alpha.WorkloadPlacement
+}
+
+func changedPlacements(workload, before *v1alpha.Workload) []changedPlacement {
+	var changed []changedPlacement
+	for i := range workload.Spec.Placements {
+		placement := changedPlacement{
+			path: field.NewPath("spec", "placements").Index(i), now: &workload.Spec.Placements[i], before: &v1alpha.WorkloadPlacement{},
+		}
+		if before != nil {
+			index := slices.IndexFunc(before.Spec.Placements, func(p v1alpha.WorkloadPlacement) bool { return p.Name == placement.now.Name })
+			if index >= 0 {
+				placement.before = &before.Spec.Placements[index]
+			}
+		}
+		if len(placement.addedCities())+len(placement.addedLocations()) > 0 || placement.selectsAnew() {
+			changed = append(changed, placement)
+		}
+	}
+	return changed
+}
+
+// addedCities are the indices of the city codes that the placement did not have before.
+func (p *changedPlacement) addedCities() []int {
+	return added(p.now.CityCodes, p.before.CityCodes, strings.EqualFold)
+}
+
+// addedLocations are the indices of the locations that it did not name before.
+func (p *changedPlacement) addedLocations() []int {
+	return added(p.now.Locations, p.before.Locations, func(a, b v1alpha.PlacementLocation) bool { return a == b })
+}
+
+func added[T any](now, before []T, same func(a, b T) bool) []int {
+	var indices []int
+	for i := range now {
+		if !slices.ContainsFunc(before, func(other T) bool { return same(now[i], other) }) {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// selectsAnew says whether the placement has a selector that it did not have before.
+func (p *changedPlacement) selectsAnew() bool {
+	return p.now.LocationSelector != nil && !reflect.DeepEqual(p.now.LocationSelector, p.before.LocationSelector)
+}
+
+func validateAll(changed []changedPlacement, locations []v1alpha.Location) field.ErrorList {
+	var problems field.ErrorList
+	cities := v1alpha.AvailableCities(locations)
+	for i := range changed {
+		placement := &changed[i]
+		for _, j := range placement.addedCities() {
+			if code := placement.now.CityCodes[j]; !slices.Contains(cities, strings.ToUpper(code)) {
+				problems = append(problems, field.NotSupported(placement.path.Child("cityCodes").Index(j), code, cities))
+			}
+		}
+		problems = append(problems, placement.validateNames(locations)...)
+	}
+	return problems
+}
+
+// validateNames returns a problem for each added location that the project may not use, or that cells cannot tell apart from
+// another one that the placement does not name.
+func (p *changedPlacement) validateNames(locations []v1alpha.Location) field.ErrorList {
+	indices := p.addedLocations()
+	if len(indices) == 0 {
+		return nil
+	}
+	cities := map[string]string{}
+	var names []string
+	for i := range locations {
+		if location := &locations[i]; location.Available && location.City != "" {
+			names = append(names, location.Name)
+			cities[location.Name] = location.City
+		}
+	}
+	// Those that the project may use: what is held is held for another location of its city.
+	usable := v1alpha.WorkloadPlacement{Locations: slices.DeleteFunc(slices.Clone(p.now.Locations), func(l v1alpha.PlacementLocation) bool {
+		return cities[l.Name] == ""
+	})}
+	held := usable.Choose(locations).Held
+	var problems field.ErrorList
+	for _, i := range indices {
+		path, name := p.path.Child("locations").Index(i).Child("name"), p.now.Locations[i].Name
+		switch city := cities[name]; {
+		case city == "":
+			problems = append(problems, field.NotSupported(path, name, names))
+		case slices.Contains(held, city):
+			problems = append(problems, field.Invalid(path, name, fmt.Sprintf(
+				"city %s has other locations too, and its cells serve all locations of the city; name all of them, or use cityCodes", city)))
+		}
+	}
+	return problems
+}
+
+// warnings name what is accepted and gets no Instances now.
+func (p *places) warnings(project Project, workload, before *v1alpha.Workload) []string {
+	var warnings []string
+	if p.age > 0 {
+		warnings = append(warnings, fmt.Sprintf(
+			"the locations of project %q cannot be looked up now; those of %s ago were used: a city that was withdrawn since then gets no Instances",
+			project.Name, p.age.Round(time.Second)))
+	}
+	for _, placement := range changedPlacements(workload, before) {
+		if !placement.selectsAnew() {
+			continue
+		}
+		for _, problem := range placement.now.Choose(p.locations).Problems {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", placement.path.Child("locationSelector"), problem))
+		}
+	}
+	return warnings
+}
+
+// count is in how many cities a placement runs Instances, as far as that is known.
+func (p *places) count(placement *v1alpha.WorkloadPlacement) int {
+	if !p.known || len(placement.CityCodes) > 0 {
+		return len(placement.CityCodes) + len(placement.Locations)
+	}
+	return len(placement.Choose(p.locations).Cities)
+}

@@ -1,0 +1,138 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Catalogue are the instance types that there are.
+type Catalogue struct {
+	// Types by name.
+	Types []v1alpha.InstanceType
+	// Default is the type of Workloads that name none.
+	Default string
+}
+
+// InstanceType returns the problems and warnings about the instance type of a Workload. On an update, before is the stored
+// Workload, and nothing is refused that has nothing to do with the change: a type that was deleted or disabled, or containers that
+// do not fit a type that was changed, are no reason against another change of what runs.
+func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (field.ErrorList, []string) {
+	runtime := &workload.Spec.Template.Spec.Runtime
+	at := place{}.child("spec", "template", "spec", "runtime", "resources", "instanceType")
+	named := runtime.Resources.InstanceType
+	same := before != nil && v1alpha.InstanceTypeName(before.Spec.Template.Spec.Runtime.Resources.InstanceType) == v1alpha.InstanceTypeName(named)
+	if named == "" {
+		named = catalogue.Default
+	}
+	p := &problems{}
+	kind := v1alpha.FindInstanceType(catalogue.Types, named)
+	if kind == nil {
+		if !same {
+			p.unknownType(at, runtime.Resources.InstanceType, catalogue)
+		}
+		return p.list, nil
+	}
+	more := before == nil || asked(workload) > asked(before)
+	if !kind.IsUsable() && (!same || more) {
+		p.add(at, named, field.Invalid(at.path, shown(named), "is disabled: "+instead(kind, catalogue)))
+	}
+	if before == nil || !reflect.DeepEqual(before.Spec.Template.Spec.Runtime, *runtime) {
+		p.fits(place{}.child("spec", "template", "spec", "runtime"), runtime, kind)
+	}
+	if len(p.list) == 0 && kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated && (!same || more) {
+		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated: %s", at.path, shorten(named), instead(kind, catalogue))}
+	}
+	return p.list, nil
+}
+
+// asked is how many Instances a Workload asks for at least.
+func asked(workload *v1alpha.Workload) int {
+	sum := 0
+	for i := range workload.Spec.Placements {
+		placement := &workload.Spec.Placements[i]
+		// A placement that names no cities has one at least.
+		sum += max(1, len(placement.CityCodes)) * int(placement.ScaleSettings.MinReplicas)
+	}
+	return sum
+}
+
+func (p *problems) unknownType(at place, named string, catalogue Catalogue) {
+	usable := v1alpha.UsableInstanceTypes(catalogue.Types)
+	switch {
+	case named != "":
+		p.unsupported(at, named, usable...)
+	case catalogue.Default == "":
+		p.required(at, "the operator has set no default; "+choices(usable))
+	default:
+		p.required(at, fmt.Sprintf("the operator's default %q does not exist; %s", catalogue.Default, choices(usable)))
+	}
+}
+
+func choices(usable []string) string {
+	if len(usable) == 0 {
+		return "there is no instance type"
+	}
+	return "name one of " + strings.Join(usable, ", ")
+}
+
+// instead says what to use instead of a type.
+func instead(kind *v1alpha.InstanceType, catalogue Catalogue) string {
+	if replacement := kind.Spec.Lifecycle.ReplacementInstanceType; replacement != "" {
+		return "use " + v1alpha.InstanceTypeName(replacement)
+	}
+	others := slices.DeleteFunc(v1alpha.UsableInstanceTypes(catalogue.Types), func(name string) bool { return name == kind.Name })
+	return choices(others)
+}
+
+// fits requires the containers that say their own to fit, together, what the Instance requests, else its type.
+func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1alpha.InstanceType) {
+	if runtime.Sandbox == nil {
+		return
+	}
+	most := maps.Clone(kind.Spec.Resources)
+	maps.Copy(most, runtime.Resources.Requests)
+	for _, name := range slices.Sorted(maps.Keys(most)) {
+		sum, ok := sumTaken(name, runtime.Sandbox.Containers)
+		if size := most[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) > 0 {
+			source := "instance type " + kind.Name
+			if _, requested := runtime.Resources.Requests[name]; requested {
+				source = "spec.template.spec.runtime.resources.requests"
+			}
+			p.invalid(at.child("sandbox", "containers"), sum.String(), fmt.Sprintf("together must take at most %s of %s, as in %s", size.String(), name, source))
+		}
+	}
+}
+
+// sumTaken is what the containers take of a resource together: the limit of each, else its request.
+func sumTaken(name corev1.ResourceName, containers []v1alpha.SandboxContainer) (resource.Quantity, bool) {
+	var sum resource.Quantity
+	for i := range containers {
+		if containers[i].Resources == nil {
+			continue
+		}
+		taken, named := containers[i].Resources.Limits[name]
+		if !named {
+			taken, named = containers[i].Resources.Requests[name]
+		}
+		if !named {
+			continue
+		}
+		if !countable(taken) {
+			return sum, false
+		}
+		sum.Add(taken.DeepCopy())
+	}
+	return sum, true
+}
