@@ -100,7 +100,7 @@ func (o *options) disable() error {
 
 func (s *session) remove(ctx context.Context) error {
 	steps := []func(context.Context) error{
-		s.deleteWorkloads, s.unregister, s.stopReplicas, s.unregister, s.removeRuntime, s.removeHub, s.removeMilo, s.removeHost,
+		s.deleteWorkloads, s.unregister, s.stopReplicas, s.unregister, s.removeCells, s.removeRuntime, s.removeHub, s.removeMilo, s.removeHost,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -145,7 +145,7 @@ func (s *session) stopReplicas(ctx context.Context) error {
 	return nil
 }
 
-// removeRuntime deletes what the replicas created for themselves: Leases and the CA of the webhooks.
+// removeRuntime deletes what the replicas created for themselves: Leases, and the CA and the paths of the webhooks.
 func (s *session) removeRuntime(ctx context.Context) error {
 	leases := &unstructured.UnstructuredList{}
 	leases.SetAPIVersion("coordination.k8s.io/v1")
@@ -153,7 +153,7 @@ func (s *session) removeRuntime(ctx context.Context) error {
 	if err := s.hub.List(ctx, leases, client.InNamespace(hubNamespace)); err != nil {
 		return fmt.Errorf("list the Leases of the hub: %w", err)
 	}
-	own := []reference{{"v1", "Secret", hubNamespace, Name + "-webhook-ca"}}
+	own := []reference{{"v1", "Secret", hubNamespace, Name + "-webhook-ca"}, {"v1", "Secret", hubNamespace, Name + "-webhook-path"}}
 	for i := range leases.Items {
 		if isOwnLease(leases.Items[i].GetName()) {
 			own = append(own, referenceOf(&leases.Items[i]))

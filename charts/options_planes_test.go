@@ -79,13 +79,13 @@ var webhookCases = []optionCase{
 		with: set{"webhooks.clientCA.secretName": "mine"},
 	},
 	{option: "webhooks.alwaysAllowGroups", value: []any{"a", "b"}, object: host, query: args, want: `"--authorization-always-allow-groups=a,b"`},
-	{
-		option: "webhooks.unauthenticated", value: []any{"interpreter", "workloads", "owned"},
-		object: host, query: args, want: `"--unauthenticated-webhooks=interpreter,workloads,owned"`,
-	},
+	{option: "webhooks.paths.lifetime", value: "6h", object: host, query: args, want: `"--webhook-path-lifetime=6h"`},
 }
 
 var certManager = set{"webhooks.certificates.source": "cert-manager", "webhooks.certificates.issuerRef.name": "mine"}
+
+// pathSecret is what a path ends in.
+var pathSecret = strings.Repeat("0f", 32)
 
 // made are the values with which the chart makes the webhook configurations instead of the add-on.
 var made = set{"webhooks.register": false, "webhooks.addOnUsers": []any{"add-on"}}
@@ -104,6 +104,16 @@ var miloCases = func() []optionCase {
 			option: "webhooks.register", value: false,
 			object: admission, query: "{.webhooks[*].clientConfig.service.path}", want: "/validate-workload /validate-owned",
 			with: set{"webhooks.addOnUsers": []any{"a"}},
+		},
+		{
+			option: "webhooks.paths.secrets", value: map[string]any{"validate-workload": pathSecret, "validate-owned": pathSecret},
+			object: admission, query: "{.webhooks[*].clientConfig.service.path}", want: "/validate-workload/" + pathSecret + " /validate-owned/" + pathSecret,
+			with: made,
+		},
+		{
+			option: "webhooks.paths.secrets", value: map[string]any{"validate-workload": pathSecret},
+			object: admission, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/validate-workload/" + pathSecret + " https://hooks.example/validate-owned",
+			with: set{"webhooks.register": false, "webhooks.addOnUsers": []any{"add-on"}, "webhooks.url": "https://hooks.example/"},
 		},
 		{
 			option: "webhooks.addOnUsers", value: []any{"a", `o'b\`},

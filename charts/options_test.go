@@ -111,6 +111,12 @@ var hostCases = []optionCase{
 	{option: "controllers.shards", value: 3, object: host, query: args, want: `"--shards=3"`},
 	{option: "controllers.leaseDuration", value: "1m30s", object: host, query: args, want: `"--lease-duration=1m30s"`},
 	{option: "controllers.cellFailoverAfter", value: "0s", object: host, query: args, want: `"--cell-failover-after=0s"`},
+	{option: "defaultInstanceType", value: "small", object: host, query: args, want: `"--default-instance-type=small"`},
+	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
+	{
+		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},
+		object: host, query: args, want: `"--quota-projects=quota=yes"`,
+	},
 	{option: "host.enabled", value: false, object: host, query: pod, want: none},
 	{option: "host.replicas", value: 3, object: host, query: "{.spec.replicas}", want: "3"},
 	{option: "host.separateWebhooks", value: true, object: host, query: args, want: `"--webhooks="`},

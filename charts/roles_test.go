@@ -44,11 +44,13 @@ func TestGeneratedObjects(t *testing.T) {
 	sources := map[string][]string{
 		"hub": {
 			"../hub/access/hub/role.yaml", "../cell/access/role.yaml",
-			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
+			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml", "../api/crds/compute.datumapis.com_cells.yaml",
+			"../api/crds/compute.datumapis.com_instancetypes.yaml",
 		},
 		"milo": {
 			"../hub/access/project/role.yaml", "../api/crds/compute.datumapis.com_workloads.yaml",
 			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
+			"../api/crds/compute.datumapis.com_instancetypes.yaml",
 		},
 	}
 	for part, enabled := range parts {

@@ -5,6 +5,7 @@
 - --kubeconfig=/etc/karmada-compute/hub/kubeconfig
 - --milo-kubeconfig=/etc/karmada-compute/milo/kubeconfig
 - --namespace={{ $root.Values.hub.namespace }}
+- --default-instance-type={{ $root.Values.defaultInstanceType }}
 - --replica-name=$(POD_NAME)
 - --kube-api-qps={{ $root.Values.access.kubeAPIQPS }}
 - --kube-api-burst={{ int $root.Values.access.kubeAPIBurst }}
@@ -35,6 +36,12 @@
 - --shards={{ int .shards }}
 - --lease-duration={{ .leaseDuration }}
 - --cell-failover-after={{ .cellFailoverAfter }}
+{{- if .quota.enabled }}
+- --quota
+{{- with .quota.projectSelector }}
+- --quota-projects={{ . }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -76,13 +83,13 @@
 - --webhook-cert-dir=/etc/karmada-compute/certificates
 {{- else }}
 - --webhook-ca-lifetime={{ .certificates.caLifetime }}
-- --webhook-ca-trust-delay={{ .certificates.caTrustDelay }}
 {{- end }}
+- --webhook-ca-trust-delay={{ .certificates.caTrustDelay }}
+- --webhook-path-lifetime={{ .paths.lifetime }}
 - --shutdown-delay-duration={{ int .shutdownDelaySeconds }}s
 {{- if .clientCA.secretName }}
 - --client-ca-file=/etc/karmada-compute/client-ca/ca.crt
 {{- end }}
 - --authorization-always-allow-groups={{ join "," .alwaysAllowGroups }}
-- --unauthenticated-webhooks={{ join "," .unauthenticated }}
 {{- end }}
 {{- end }}
