@@ -44,7 +44,8 @@ func startOurs(ctx context.Context, root *rest.Config, _ func(string, ...any)) (
 		if err != nil {
 			return nil, err
 		}
-		return lookup.CityCodes(ctx, project)
+		codes, _, err := lookup.CityCodes(ctx, project)
+		return codes, err
 	}, lookup.Probe(ctx)
 }
 

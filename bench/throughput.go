@@ -18,8 +18,8 @@ import (
 
 const (
 	oneCore = "GOMAXPROCS=1"
-	// apiServer is the user of Milo's kube-apiservers at webhooks.
-	apiServer = "milo-apiserver"
+	// caller is the user that calls the webhooks straight.
+	caller = federation.Admin
 	// replica is the name of the measured process.
 	replica = "karmada-compute-0"
 )
@@ -70,7 +70,7 @@ func runThroughput(cmd *cobra.Command, o throughputOptions) error {
 		report.add(t.names[i], fmt.Sprintf("%.0f", r.perSecond), ratio(r.perSecond, t.results[0].perSecond),
 			millis(r.p50), millis(r.p99), fmt.Sprintf("%.2f", r.cores), fmt.Sprintf("%.0f", r.perCPUSecond()))
 	}
-	report.note("%d keep-alive clients on HTTP/1.1 over TLS for %s, after %s as a warm-up, straight to the replica with the certificate of %s.", o.clients, o.duration, o.warmup, apiServer)
+	report.note("%d keep-alive clients on HTTP/1.1 over TLS for %s, after %s as a warm-up, straight to the replica with the certificate of %s.", o.clients, o.duration, o.warmup, caller)
 	report.note("Floor: the same clients and body against a server in Go that sends back what it gets. It and the replica run with %s; the replica's controllers run beside its webhooks.", oneCore)
 	report.note("A create asks whether the consumer may use the network, an update that adds a city does not; both are answered from caches that are filled again every 5 s.")
 	report.note("API servers, Milo's router and the clients share the machine's CPUs with the replica. Less than 1 core used means that the replica waited for them; the last column is what it would answer if it did not.")
@@ -95,7 +95,7 @@ func (t *throughput) prepare(ctx context.Context, s *stage) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	as, err := s.federation.Config("milo", apiServer)
+	as, err := s.federation.Config("milo", caller)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (t *throughput) prepare(ctx context.Context, s *stage) ([]target, error) {
 	config := &rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true, CertData: as.CertData, KeyData: as.KeyData}}
 	tlsConfig, err := rest.TLSConfigFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("use the certificate of %s: %w", apiServer, err)
+		return nil, fmt.Errorf("use the certificate of %s: %w", caller, err)
 	}
 	create, createErr := createReview()
 	scaleOut, scaleOutErr := scaleOutReview()

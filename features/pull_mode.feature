@@ -31,8 +31,13 @@ Feature: A cell in pull mode
       | main      | LHR    | 1        |
     When cell "lhr" goes down
     Then cluster "lhr" on the hub has condition Ready not True
+    And instance "web-main-lhr-0" has condition Ready Unknown, saying "cell lhr"
+    And workloaddeployment "web-main-lhr" has condition StatusCurrent False, saying "cell lhr"
+    And workload "web" has condition Available Unknown
     When cell "lhr" comes back
     Then cluster "lhr" on the hub has condition Ready True
+    And instance "web-main-lhr-0" has condition Ready True
+    And workloaddeployment "web-main-lhr" has condition StatusCurrent True
     And cell "lhr" is in pull mode and cannot reach the webhooks
     When the consumer changes Workload "web" to
       | placement | cities | replicas |

@@ -9,6 +9,7 @@ Feature: Lose a replica
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     When replica <replica> is killed
+    And the other replicas take over from it
     And in project "north" the consumer creates Workload "after" with
       | placement | cities | replicas |
       | main      | ORD    | 1        |

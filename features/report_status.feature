@@ -1,4 +1,3 @@
-@status
 Feature: Report status into the project
   What runs in a cell is seen in the project, through Karmada's work status alone.
 
@@ -10,11 +9,12 @@ Feature: Report status into the project
     When the consumer creates Workload "web" with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
-    Then every Instance is Ready in the project at most 5 seconds after its cell
+    Then every Instance is Ready in the project at most 30 seconds after its cell
     And Workload "web" becomes available with 4 ready Instances
     And workload "web" has only current conditions
     And the Instances in the project show the addresses of their Pods
 
+  @status
   Scenario: What a consumer does to a projected Instance is refused or put back
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -10,6 +10,11 @@ Feature: Run Instances in a cell
       | main      | DFW    | 3        |
     Then Workload "web" becomes available with 3 ready Instances
     And cell "dfw" runs exactly the Pods "web-main-dfw-0, web-main-dfw-1, web-main-dfw-2"
+    And cell "dfw" has exactly the pods
+      | name           | spec.containers[0].resources.requests.memory | spec.containers[0].resources.limits.memory | spec.securityContext.seccompProfile.type |
+      | web-main-dfw-0 | 2Gi                                          | 2Gi                                        | RuntimeDefault                           |
+      | web-main-dfw-1 | 2Gi                                          | 2Gi                                        | RuntimeDefault                           |
+      | web-main-dfw-2 | 2Gi                                          | 2Gi                                        | RuntimeDefault                           |
     And in cell "dfw" each Instance was made after the one below was Ready
     And every instance in cell "dfw" still has no "spec.controller.schedulingGates"
 
@@ -56,5 +61,5 @@ Feature: Run Instances in a cell
     When a deployment "held" with a quota that grants nothing is put into cell "dfw"
     Then instance "held-0" in cell "dfw" has condition Ready False because of "SchedulingGatesPresent"
     And cell "dfw" runs exactly the Pods ""
-    When an operator patches workloaddeployment "held" in cell "dfw" with {"spec":{"quota":{"grantedInstances":["held-0"]}}}
+    When an operator patches workloaddeployment "held" in cell "dfw" with {"spec":{"quota":{"granted":[{"first":0,"last":0}]}}}
     Then cell "dfw" runs exactly the Pods "held-0"

@@ -81,3 +81,17 @@ Feature: Several cells in one city
     And none of the Instances in cells "iad-1, iad-2" was replaced
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
+
+  Scenario: Nothing is kept for a cell that is gone for good
+    Given cell "iad-2" does not serve the city
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 2        |
+    When cell "iad-1" goes down
+    And cell "iad-1" is forgotten
+    Then the project has no instances
+    And workloaddeployment "web-main-iad" has condition Available False, saying "no cell serves IAD"
+    And cluster "iad-1" on the hub has condition ComputeForgotten True
+    When cell "iad-2" serves IAD
+    Then Workload "web" becomes available with 2 ready Instances
+    And cell "iad-2" runs 2 Instances

@@ -81,9 +81,14 @@ func (l *load) create(ctx context.Context) {
 	}
 }
 
-// start creates Workloads at a rate until the load is stopped. One that takes long delays no other.
+// atOnce is how many Workloads are under way at the same time, at most.
+const atOnce = 10
+
+// start creates Workloads at a rate until the load is stopped. One that takes long delays few others. On a machine that is too
+// busy for the rate, fewer are created: requests without bound would time out one after the other, whatever answers them.
 func (l *load) start(ctx context.Context, perSecond int) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	free := make(chan struct{}, atOnce)
 	go func() {
 		defer close(l.ended)
 		ticker := time.NewTicker(time.Second / time.Duration(perSecond))
@@ -93,7 +98,15 @@ func (l *load) start(ctx context.Context, perSecond int) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				l.running.Go(func() { l.create(context.WithoutCancel(ctx)) })
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case free <- struct{}{}:
+				l.running.Go(func() {
+					defer func() { <-free }()
+					l.create(context.WithoutCancel(ctx))
+				})
 			}
 		}
 	}()
@@ -101,7 +114,6 @@ func (l *load) start(ctx context.Context, perSecond int) {
 
 // all creates a number of Workloads, some at once.
 func (l *load) all(ctx context.Context, count int) {
-	const atOnce = 10
 	work := make(chan struct{}, count)
 	for range count {
 		work <- struct{}{}

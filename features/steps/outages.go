@@ -34,6 +34,14 @@ func addOutageSteps(sc sentences) {
 		s.disturbed.add("Milo's root", s.federation.StartMiloRoot)
 		return s.federation.StopMiloRoot()
 	})
+	sc.Step(`^Milo is (down|up again)$`, func(ctx context.Context, state string) error {
+		s := from(ctx)
+		if state != "down" {
+			return s.disturbed.now(ctx, "Milo")
+		}
+		s.disturbed.add("Milo", s.federation.StartMilo)
+		return s.federation.StopMilo()
+	})
 	sc.Step(`^the control plane of project "([^"]*)" does not answer the add-on$`, func(ctx context.Context, project string) error {
 		s := from(ctx)
 		s.disturbed.add("project "+project, func(ctx context.Context) error { return s.annotateProject(ctx, project, "") })

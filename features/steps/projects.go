@@ -39,6 +39,12 @@ func addProjectSteps(sc sentences) {
 		}
 		return s.addProject(ctx, splitNames(cities))
 	})
+	sc.Step(`^namespace default of a project of its own$`, func(ctx context.Context) error {
+		s := from(ctx)
+		own := "own-" + s.namespace
+		s.namespace = metav1.NamespaceDefault
+		return s.addProjectNamed(ctx, own, nil)
+	})
 	sc.Step(`^the project is (suspended|resumed|made again)$`, func(ctx context.Context, what string) error {
 		s := from(ctx)
 		switch what {
@@ -73,7 +79,12 @@ func (s *scenario) addNamespace(ctx context.Context, project string) error {
 		return err
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
-	if err := c.Create(ctx, namespace); err != nil {
+	if s.namespace == metav1.NamespaceDefault {
+		// Milo makes it, and keeps it when the project is deleted.
+		if err := c.Get(ctx, client.ObjectKeyFromObject(namespace), namespace); err != nil {
+			return err
+		}
+	} else if err := c.Create(ctx, namespace); err != nil {
 		return err
 	}
 	s.hubNamespaces[project] = v1alpha.HubNamespace(string(namespace.UID))
@@ -92,6 +103,9 @@ func (s *scenario) removeNamespace(ctx context.Context, project string) error {
 	if err := at.holds(ctx, "", "workloads", holding{count: "no"}); err != nil {
 		return err
 	}
+	if s.namespace == metav1.NamespaceDefault {
+		return nil
+	}
 	return client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
 }
 
@@ -106,7 +120,11 @@ func newProject(name string) *unstructured.Unstructured {
 
 // addProject makes a project for this scenario alone, with a namespace and locations.
 func (s *scenario) addProject(ctx context.Context, cities []string) error {
-	s.project = "own-" + s.namespace
+	return s.addProjectNamed(ctx, "own-"+s.namespace, cities)
+}
+
+func (s *scenario) addProjectNamed(ctx context.Context, name string, cities []string) error {
+	s.project = name
 	if err := s.createProject(ctx, s.project); err != nil {
 		return err
 	}

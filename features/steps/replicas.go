@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/cucumber/godog"
 	"golang.org/x/sync/errgroup"
 	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -30,6 +32,13 @@ func addReplicaSteps(sc sentences) {
 		s := from(ctx)
 		var changes errgroup.Group
 		for _, replica := range s.replicas(which) {
+			name, err := s.addOn.ReplicaName(replica)
+			if err != nil {
+				return err
+			}
+			if what == "killed" {
+				s.killed = killed{name, time.Now()}
+			}
 			s.disturbed.add(replicaUndo(replica), func(ctx context.Context) error { return s.startAgain(ctx, replica) })
 			changes.Go(func() error { return s.change(ctx, replica, what) })
 		}
@@ -40,6 +49,15 @@ func addReplicaSteps(sc sentences) {
 			}
 		}
 		return err
+	})
+	sc.Step(`^every replica is started with "([^"]*)"$`, func(ctx context.Context, flag string) error {
+		s := from(ctx)
+		var starts errgroup.Group
+		for _, replica := range s.replicas("every replica") {
+			s.disturbed.add(replicaUndo(replica), func(ctx context.Context) error { return s.startAgain(ctx, replica) })
+			starts.Go(func() error { return s.addOn.Start(ctx, replica, flag) })
+		}
+		return starts.Wait()
 	})
 	sc.Step(`^replica (\d+) has every project$`, func(ctx context.Context, replica int) error {
 		return from(ctx).hasEveryShard(ctx, replica)
@@ -52,12 +70,13 @@ func addReplicaSteps(sc sentences) {
 	sc.Step(`^the Leases of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`, func(ctx context.Context, replica, times, seconds int) error {
 		return from(ctx).takeLeases(ctx, replica, times, time.Duration(seconds)*time.Second)
 	})
-	sc.Step(`^(somebody without a certificate|user "[^"]*") (calls the admission webhook|reads the metrics) of replica (\d+)$`, func(ctx context.Context, who, what string, replica int) error {
-		if what == "reads the metrics" {
-			return from(ctx).readMetrics(ctx, replica, who)
-		}
-		return from(ctx).callWebhook(ctx, replica, who)
+	sc.Step(`^(somebody without a certificate|user "[^"]*") reads the metrics of replica (\d+)$`, func(ctx context.Context, who string, replica int) error {
+		return from(ctx).readMetrics(ctx, replica, who)
 	})
+	sc.Step(`^(somebody without a certificate|user "[^"]*") calls the admission webhook of replica (\d+)( at the registered path| at a path that is not registered)?$`, func(ctx context.Context, who string, replica int, at string) error {
+		return from(ctx).callWebhook(ctx, replica, who, at)
+	})
+	sc.Step(`^the other replicas take over from it$`, func(ctx context.Context) error { return from(ctx).tookOver(ctx) })
 	sc.Step(`^the call is answered with (\d+)$`, func(ctx context.Context, status int) error {
 		if found := from(ctx).answer.status; found != status {
 			return fmt.Errorf("it was answered with %d", found)
@@ -117,8 +136,66 @@ type answer struct {
 	body   string
 }
 
+// killed is the replica that was killed last.
+type killed struct {
+	name string
+	at   time.Time
+}
+
+// tookOver waits until no Lease is held by the replica that was killed, and reports how long that took.
+func (s *scenario) tookOver(ctx context.Context) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		shards, err := s.shards(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range shards {
+			if holder := shards[i].Spec.HolderIdentity; holder == nil || *holder == "" || *holder == s.killed.name {
+				return fmt.Errorf("nobody has taken Lease %s over from %s", shards[i].Name, s.killed.name)
+			}
+		}
+		fmt.Fprintf(s.out, "the shards of a killed replica had other owners after %s\n", time.Since(s.killed.at).Round(100*time.Millisecond))
+		return nil
+	})
+}
+
+// registeredPath is where the webhook configurations say that Workloads are validated.
+func (s *scenario) registeredPath(ctx context.Context) (string, error) {
+	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
+	if err := s.client("milo", admin).Get(ctx, client.ObjectKey{Name: "karmada-compute"}, &configuration); err != nil {
+		return "", err
+	}
+	for i := range configuration.Webhooks {
+		to := configuration.Webhooks[i].ClientConfig.URL
+		if to == nil {
+			continue
+		}
+		called, err := url.Parse(*to)
+		if err != nil {
+			return "", err
+		}
+		if strings.HasPrefix(called.Path, validatePath) {
+			return called.Path, nil
+		}
+	}
+	return "", fmt.Errorf("no webhook is called at %s", validatePath)
+}
+
+// validatePath is where callers with credentials have Workloads validated.
+const validatePath = "/validate-workload"
+
 // callWebhook sends a review straight to a replica, as a user.
-func (s *scenario) callWebhook(ctx context.Context, replica int, who string) error {
+func (s *scenario) callWebhook(ctx context.Context, replica int, who, at string) error {
+	path := validatePath
+	switch at {
+	case " at the registered path":
+		var err error
+		if path, err = s.registeredPath(ctx); err != nil {
+			return err
+		}
+	case " at a path that is not registered":
+		path += "/" + strings.Repeat("0", 64)
+	}
 	address, err := s.addOn.WebhookAddress(replica)
 	if err != nil {
 		return err
@@ -129,7 +206,7 @@ func (s *scenario) callWebhook(ctx context.Context, replica int, who string) err
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+"/validate-workload", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,13 @@ func addRoomSteps(sc sentences) {
 	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city)$`, func(ctx context.Context, cell, city string) error {
 		return from(ctx).moveCell(ctx, cell, city)
 	})
+	sc.Step(`^cell "([^"]*)" is (forgotten|no longer forgotten)$`, func(ctx context.Context, cell, what string) error {
+		s := from(ctx)
+		if what == "forgotten" {
+			return s.forgetCell(ctx, cell)
+		}
+		return s.disturbed.now(ctx, "the oblivion of cell "+cell)
+	})
 	sc.Step(`^cell "([^"]*)" has room for a quarter of what cell "([^"]*)" has room for$`, func(ctx context.Context, small, large string) error {
 		return from(ctx).shrink(ctx, small, large)
 	})
@@ -73,6 +80,21 @@ const agentNamespace = "karmada-compute-system"
 
 // runsInstances says whether a node is for Instances. The add-on's agent has one of its own.
 func runsInstances(node *corev1.Node) bool { return node.Labels["type"] == "kwok" }
+
+// forgetCell says that a cell is gone for good.
+func (s *scenario) forgetCell(ctx context.Context, cell string) error {
+	annotate := func(ctx context.Context, value string) error {
+		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
+		return updateWhenFree(ctx, s.client("hub", admin), cluster, func(cluster *clusterv1alpha1.Cluster) {
+			metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, v1alpha.AnnotationForget, value)
+			if value == "" {
+				delete(cluster.Annotations, v1alpha.AnnotationForget)
+			}
+		})
+	}
+	s.disturbed.add("the oblivion of cell "+cell, func(ctx context.Context) error { return annotate(ctx, "") })
+	return annotate(ctx, "true")
+}
 
 // moveCell has a cell serve a city, or none.
 func (s *scenario) moveCell(ctx context.Context, cell, city string) error {

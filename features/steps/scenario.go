@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/karmada-compute/karmada-compute/soak"
 )
 
 // scenario is what the sentences of one scenario know of each other.
@@ -26,8 +28,11 @@ type scenario struct {
 	run     *run
 	attempt attempt
 	answer  answer
+	killed  killed
 	// load is the stream of Workloads that runs beside the scenario.
 	load *load
+	// soaked is what a soak came to.
+	soaked *soak.Result
 	// watched is a time in which the add-on should write nothing.
 	watched period
 	// disturbed are what the scenario did to what all share; it is put right before the scenario ends.

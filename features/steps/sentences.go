@@ -18,9 +18,9 @@ type sentences interface {
 
 func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
-		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addProjectSteps, addWorkloadSteps, addInstanceSteps,
+		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addProjectSteps, addQuotaSteps, addWorkloadSteps, addInstanceSteps,
 		addCellSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
-		addCommandSteps,
+		addCommandSteps, addFaultSteps, addMetricsSteps,
 	} {
 		add(sc)
 	}

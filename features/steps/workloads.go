@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cucumber/godog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,13 +42,16 @@ func addWorkloadSteps(sc sentences) {
 		return from(ctx).in(project).isAvailable(ctx, name, ready)
 	})
 	sc.Step(`^Workload "([^"]*)" is scaled to (\d+) and settles$`, func(ctx context.Context, name string, replicas int) error {
-		s := from(ctx)
-		if err := s.changeWorkload(ctx, name, func(workload *v1alpha.Workload) {
-			workload.Spec.Placements[0].ScaleSettings.MinReplicas = int32(replicas) //nolint:gosec // a number in a scenario.
-		}); err != nil {
-			return err
-		}
-		return s.isAvailable(ctx, name, replicas)
+		return from(ctx).scale(ctx, name, replicas)
+	})
+	sc.Step(`^Workload "([^"]*)" is scaled to (\d+) within (\d+) seconds$`, func(ctx context.Context, name string, replicas, seconds int) error {
+		s, begin := from(ctx), time.Now()
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+		defer cancel()
+		// The first attempts may be refused.
+		err := eventually(ctx, func(ctx context.Context) error { return s.scale(ctx, name, replicas) })
+		fmt.Fprintf(s.out, "Workload %s was scaled in %s\n", name, time.Since(begin).Round(time.Millisecond))
+		return err
 	})
 	sc.Step(`^the consumer lets Workload "([^"]*)" name "([^"]*)"$`, func(ctx context.Context, name, data string) error {
 		return from(ctx).changeWorkload(ctx, name, func(workload *v1alpha.Workload) { letName(&workload.Spec.Template.Spec, data) })
@@ -55,6 +59,16 @@ func addWorkloadSteps(sc sentences) {
 	sc.Step(`^placement "([^"]*)" of Workload "([^"]*)" says "([^"]*)"$`, func(ctx context.Context, placement, name, message string) error {
 		return from(ctx).placementSays(ctx, name, placement, message)
 	})
+}
+
+// scale scales a Workload's placement and waits until it has settled.
+func (s *scenario) scale(ctx context.Context, name string, replicas int) error {
+	if err := s.changeWorkload(ctx, name, func(workload *v1alpha.Workload) {
+		workload.Spec.Placements[0].ScaleSettings.MinReplicas = int32(replicas) //nolint:gosec // a number in a scenario.
+	}); err != nil {
+		return err
+	}
+	return s.isAvailable(ctx, name, replicas)
 }
 
 func placementsFrom(table *godog.Table) ([]v1alpha.WorkloadPlacement, error) {

@@ -133,9 +133,13 @@ const (
 	ModeCustomization = "customization"
 )
 
-// addOnArgs are for every replica. A lost cell is given up earlier than anybody would want in earnest.
+// addOnArgs are for every replica. A lost cell is given up, what nobody asked for is removed, and what Karmada forgot is looked for,
+// earlier than anybody would want in earnest.
 func addOnArgs(mode string) []string {
-	return []string{"--cell-failover-after=5s", "--interpreter-mode=" + mode}
+	return []string{
+		"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s", "--interpreter-mode=" + mode,
+		"--quota", "--quota-projects=" + labelMetered,
+	}
 }
 
 // interpreters are the kinds that are registered on the hub in each mode.

@@ -1,0 +1,84 @@
+@cellaudit
+Feature: What a cell has is what it was sent
+  Each cell says which WorkloadDeployments it has, and the hub compares that with what it sends there. What the projects have
+  not asked for is removed, by Karmada and after they were asked twice; nothing else is.
+
+  Scenario Outline: What no project has asked for is removed from a cell in <mode> mode
+    Given <given>
+    And a namespace in project "south"
+    And project "south" may use LHR
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | <city> | 1        |
+    And "metadata.uid" of namespace "kube-system" on the hub is remembered as "HUB"
+    When an operator creates in cell "<cell>"
+      """
+      apiVersion: compute.datumapis.com/v1alpha
+      kind: WorkloadDeployment
+      metadata:
+        name: left
+        labels:
+          karmada.io/managed: "true"
+          compute.datumapis.com/hub-uid: ${HUB}
+          compute.datumapis.com/project-uid: ${projectUID}
+          compute.datumapis.com/workload-deployment-uid: none
+          meta.datumapis.com/upstream-namespace: ${namespace}
+        annotations:
+          compute.datumapis.com/project: ${project}
+          resourcetemplate.karmada.io/uid: none
+          work.karmada.io/namespace: karmada-es-<cell>
+          work.karmada.io/name: none
+      spec:
+        workloadRef: {name: left, uid: none}
+        placementName: main
+        cityCode: <city>
+        scaleSettings: {minReplicas: 1}
+        template:
+          spec:
+            runtime:
+              resources: {instanceType: datumcloud/d1-standard-2}
+              sandbox: {containers: [{name: app, image: registry.k8s.io/pause:3.10}]}
+            networkInterfaces: [{network: {name: default}}]
+      """
+    And an operator creates in cell "<cell>"
+      """
+      apiVersion: compute.datumapis.com/v1alpha
+      kind: WorkloadDeployment
+      metadata:
+        name: theirs
+        labels:
+          karmada.io/managed: "true"
+          compute.datumapis.com/hub-uid: another
+          compute.datumapis.com/project-uid: ${projectUID}
+          compute.datumapis.com/workload-deployment-uid: none
+          meta.datumapis.com/upstream-namespace: ${namespace}
+        annotations:
+          compute.datumapis.com/project: ${project}
+          resourcetemplate.karmada.io/uid: none
+          work.karmada.io/namespace: karmada-es-another
+          work.karmada.io/name: none
+      spec:
+        workloadRef: {name: theirs, uid: none}
+        placementName: main
+        cityCode: <city>
+        scaleSettings: {minReplicas: 1}
+        template:
+          spec:
+            runtime:
+              resources: {instanceType: datumcloud/d1-standard-2}
+              sandbox: {containers: [{name: app, image: registry.k8s.io/pause:3.10}]}
+            networkInterfaces: [{network: {name: default}}]
+      """
+    Then cell "<cell>" runs exactly the Pods "left-0, theirs-0, web-main-<label>-0"
+    And cell "<cell>" has exactly the workloaddeployments "theirs, web-main-<label>"
+    And cell "<cell>" runs exactly the Pods "theirs-0, web-main-<label>-0"
+    And instance "web-main-<label>-0" in cell "<cell>" was not replaced
+
+    Examples:
+      | mode | given                          | cell | city | label |
+      | push | a namespace in project "north" | dfw  | DFW  | dfw   |
+
+    @customization
+    Examples:
+      | mode | given                                                    | cell | city | label |
+      | pull | cell "lhr" is in pull mode and cannot reach the webhooks | lhr  | LHR  | lhr   |

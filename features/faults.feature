@@ -1,0 +1,134 @@
+@faults
+Feature: Any process, at any time
+  Whatever is killed, and whatever Karmada and Kubernetes miss while it is down: nothing is lost, nothing is left behind, and
+  the project shows nothing that no cell says. The letters are those of the table in docs/reliability.md.
+
+  Background:
+    Given a namespace in project "north"
+
+  @serial
+  Scenario: A, C. Karmada and a garbage collector miss what changes while they are down
+    Given Workload "bound" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And Workload "gone" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And Workload "deleted" runs with
+      | placement | cities | replicas |
+      | main      | ORD    | 1        |
+    # A: Karmada starts while it cannot find its cells, and forgets the Works of what was deleted and made meanwhile.
+    When process "karmada-controller-manager" is killed
+    And the consumer deletes workload "deleted"
+    And resourcebinding "deleted-main-ord-workloaddeployment" on the hub has "metadata.deletionTimestamp"
+    And the consumer creates Workload "new" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And workloaddeployment "new-main-dfw" on the hub exists
+    # C: bindings keep the owners of earlier copies, and nobody collects them.
+    And process "hub-kube-controller-manager" is killed
+    And an operator deletes workloaddeployment "bound-main-dfw" on the hub
+    And an operator deletes workloaddeployment "gone-main-dfw" on the hub
+    And workloaddeployment "bound-main-dfw" on the hub becomes another one
+    And workloaddeployment "gone-main-dfw" on the hub becomes another one
+    And the consumer deletes workload "gone"
+    And process "karmada-aggregated-apiserver" is killed
+    And process "karmada-controller-manager" is started again
+    And 5 seconds pass
+    And process "karmada-aggregated-apiserver" is started again
+    Then cell "ord" has no workloaddeployments
+    And Workload "new" becomes available with 1 ready Instances
+    And Workload "bound" is scaled to 2 and settles
+    And instance "bound-main-dfw-0" in cell "dfw" was not replaced
+    And the project has exactly the workloads "bound, new"
+    And cell "dfw" has exactly the workloaddeployments "bound-main-dfw, new-main-dfw"
+    And cell "dfw" runs exactly the Pods "bound-main-dfw-0, bound-main-dfw-1, new-main-dfw-0"
+
+  @serial
+  Scenario: B. A garbage collector misses an Instance that is made again under its name
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 2        |
+    And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "POD"
+    When process "cell-dfw-kube-controller-manager" is killed
+    And an operator deletes instance "web-main-dfw-0" in cell "dfw"
+    Then instance "web-main-dfw-0" in cell "dfw" becomes another one
+    And pod "web-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${POD}"
+    And instance "web-main-dfw-0" in cell "dfw" has current condition Ready True
+    When process "cell-dfw-kube-controller-manager" is started again
+    And Workload "web" is scaled to 3 and settles
+    Then cell "dfw" runs exactly the Pods "web-main-dfw-0, web-main-dfw-1, web-main-dfw-2"
+
+  @serial
+  Scenario: D, E. A cell that cannot be reached says nothing, and what was forced to go without it goes when it is back
+    Given Workload "stays" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And Workload "goes" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 2        |
+    And "metadata.annotations['work.karmada.io/name']" of workloaddeployment "goes-main-dfw" in cell "dfw" is remembered as "WORK"
+    When cell "dfw" goes down
+    Then every instance in the project has condition Ready Unknown because of "CellNotReady"
+    And workload "stays" has "status.readyReplicas" "0"
+    When the consumer deletes workload "goes"
+    And work "karmada-es-dfw/${WORK}" on the hub has "metadata.deletionTimestamp"
+    And an operator patches work "karmada-es-dfw/${WORK}" on the hub with [{"op":"remove","path":"/metadata/finalizers"}]
+    And the project has exactly the workloads "stays"
+    And cell "dfw" comes back
+    Then cell "dfw" has exactly the workloaddeployments "stays-main-dfw"
+    And cell "dfw" runs exactly the Pods "stays-main-dfw-0"
+    And Workload "stays" becomes available with 1 ready Instances
+    And instance "stays-main-dfw-0" in cell "dfw" was not replaced
+
+  @timed
+  Scenario: F. An agent that was killed goes on where it was
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When the agent of cell "dfw" is killed
+    And the clock is started
+    And the consumer creates Workload "api" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then Workload "api" becomes available with 1 ready Instances
+    And at most 15 seconds have passed
+    And instance "web-main-dfw-0" in cell "dfw" was not replaced
+
+  Scenario: G. A deployment that its consumer deletes by mistake comes back with what runs
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 2        |
+    When an operator deletes workloaddeployment "web-main-dfw"
+    Then workloaddeployment "web-main-dfw" becomes another one
+    And Workload "web" becomes available with 2 ready Instances
+    And none of the Instances in cells "dfw" was replaced
+    When Workload "web" is scaled to 3 and settles
+    Then none of the Instances in cells "dfw" was replaced
+
+  @timed
+  Scenario: K. A replica that was killed has its projects taken over
+    When the clock is started
+    And replica 0 is killed
+    And the other replicas take over from it
+    Then at most 20 seconds have passed
+
+  @timed
+  Scenario: L. What Milo says of a project counts at once
+    Given a project of its own
+    And the consumer dry-runs the sample Workload
+    And that comes to be not refused
+    When the project is suspended
+    Then that is within 5 seconds refused with "suspended"
+    When the project is resumed
+    Then that is within 5 seconds not refused
+    When an operator deletes project "${project}" in Milo
+    And project "${project}" in Milo is gone
+    And the project is made again
+    Then that is within 5 seconds not refused
+
+  @serial @soak
+  Scenario: A soak
+    Given a namespace in project "south"
+    When a soak of 60 seconds with 12 Workloads, seed 13 and a fault every 8 seconds
+    Then project, hub and cells agree

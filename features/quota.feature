@@ -1,0 +1,26 @@
+Feature: Quota
+  Where quota is configured, an Instance starts only when its project's quota is granted, and holds a claim exactly as long as it
+  is there.
+
+  Scenario: What fits starts, the rest says what is missing, and starts when the quota is raised
+    Given a project of its own with quota for 1 Instances
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 2        |
+    Then instance "web-main-dfw-1" has condition QuotaGranted False, saying "compute.datumapis.com/instances: an Instance needs 1, 0 of 1 are left"
+    And cell "dfw" runs exactly the Pods "web-main-dfw-0"
+    And "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "FIRST"
+    And the project has exactly the resourceclaims "instance-web-main-dfw-0"
+    When the project gets quota for 4 Instances
+    Then Workload "web" becomes available with 2 ready Instances
+    And the project has exactly the resourceclaims "instance-web-main-dfw-0, instance-web-main-dfw-1"
+    And instance "web-main-dfw-0" in cell "dfw" has "metadata.uid" "${FIRST}"
+    When the consumer patches workload "web" with {"spec":{"template":{"metadata":{"annotations":{"compute.datumapis.com/restartedAt":"now"}}}}}
+    Then instance "web-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${FIRST}"
+    And Workload "web" becomes available with 2 ready Instances
+    When Workload "web" is scaled to 4 and settles
+    And Workload "web" is scaled to 1 and settles
+    Then the project has exactly the resourceclaims "instance-web-main-dfw-0"
+    And cell "dfw" runs exactly the Pods "web-main-dfw-0"
+    When the consumer deletes workload "web"
+    Then the project has no resourceclaims

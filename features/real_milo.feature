@@ -1,0 +1,45 @@
+@milo
+Feature: Milo as it is
+  Milo does not wait for the add-on when a project is deleted, it restarts, and it lets those who may impersonate say that
+  they are in a project.
+
+  @serial
+  Scenario: A project that is deleted while no replica runs
+    Given namespace default of a project of its own
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When every replica is stopped
+    And an operator deletes project "${project}" in Milo
+    And project "${project}" in Milo is gone
+    And every replica is started with "--project-withdrawal-after=4s"
+    Then the hub has nothing of the namespace
+    And cell "dfw" has nothing of the namespace
+    When the project is made again
+    Then the project has nothing of the namespace
+    And the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And Workload "web" becomes available with 1 ready Instances
+    When the consumer deletes workload "web"
+    Then the hub has nothing of the namespace
+
+  @serial
+  Scenario: Milo is away and comes back
+    Given a namespace in project "north"
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When Milo is down
+    And 20 seconds pass
+    And Milo is up again
+    Then Workload "web" is scaled to 2 within 15 seconds
+    And instance "web-main-dfw-0" in cell "dfw" was not replaced
+
+  Scenario: Somebody at Milo's root claims to be in a project that exists
+    Given a namespace in project "north"
+    When somebody at Milo who claims to be in Project "north" tries to create a Workload
+    Then that is not refused
+    And 5 seconds pass
+    And the project has nothing of the namespace
+    And the hub has nothing of the namespace
