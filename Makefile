@@ -42,14 +42,15 @@ images: ## Build OCI images of both binaries into OUT=bin/images, without an eng
 	@go run -C hack/tools/images . --source=$(CURDIR) --version=$(VERSION) --platforms=$(PLATFORMS) --out=$(abspath $(OUT)) $(if $(PUSH),--push=$(PUSH))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua and the chart's files.
-	$(CONTROLLER_GEN) object paths=./api/... paths=./milo
+generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files and the reference.
+	$(CONTROLLER_GEN) object paths=./api/... paths=./milo/...
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-hub paths=./hub/access/hub output:rbac:dir=hub/access/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
 	go run ./hack/customization interpreter/customization
 	go run ./hack/chart
+	go run ./hack/reasons
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.
@@ -99,9 +100,13 @@ bench: ## Measure admission and status propagation, on an idle machine. Results:
 
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
-	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzHandler:./interpreter FuzzAnswers:./milo; do \
+	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzHandler:./interpreter FuzzAnswers:./milo; do \
 		echo "$$fuzz"; go test -run '^$$' -fuzz "^$${fuzz%%:*}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$${fuzz##*:}" || exit 1; \
 	done
+
+.PHONY: soak
+soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, ARGS=--help for more.
+	@go run ./hack/federation soak $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
 
 ##@ Local federation
 

@@ -1,0 +1,345 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Disagreement is an object that is not as what it follows from says.
+type Disagreement struct {
+	// Plane has the object, for example "project/east", "hub" or "cell/dfw".
+	Plane string
+	// Object is its kind and name.
+	Object string
+	// Problem is the same while the object is wrong in the same way.
+	Problem string
+	// Detail may change meanwhile.
+	Detail string
+	// Of is which version of the Workload, or which object, it is about: a disagreement about a later one is another one.
+	Of string
+}
+
+// String says what is wrong where.
+func (d Disagreement) String() string {
+	text := fmt.Sprintf("%s: %s %s", d.Plane, d.Object, d.Problem)
+	if d.Detail != "" {
+		text += " (" + d.Detail + ")"
+	}
+	return text
+}
+
+func (d Disagreement) compare(other Disagreement) int {
+	return cmp.Or(cmp.Compare(d.Plane, other.Plane), cmp.Compare(d.Object, other.Object), cmp.Compare(d.Problem, other.Problem))
+}
+
+// Problems that several kinds of objects have.
+const (
+	missing  = "does not exist"
+	deleting = "is being deleted, and should exist"
+	leftover = "should not exist"
+	leaving  = "is being deleted, and is still there"
+)
+
+// expectation is a deployment that follows from a Workload of the project.
+type expectation struct {
+	workload *v1alpha.Workload
+	// of is the version of the Workload.
+	of       string
+	name     string
+	city     string
+	replicas int
+	hash     string
+
+	// What there is of it; nil when it does not exist or has another UID than it should.
+	deployment *v1alpha.WorkloadDeployment
+	copied     *v1alpha.WorkloadDeployment
+	// cells are those that the binding names.
+	cells []string
+}
+
+// instances are the names of its Instances: those that the hub assigns to cells, which need not be the lowest where a city has
+// several cells, or, while it assigns none or another number, the lowest.
+func (e *expectation) instances() []string {
+	if indices := e.assigned(); len(indices) == e.replicas {
+		return e.names(indices)
+	}
+	indices := make([]int, e.replicas)
+	for i := range indices {
+		indices[i] = i
+	}
+	return e.names(indices)
+}
+
+// assigned are the indices that the hub assigns to cells.
+func (e *expectation) assigned() []int {
+	var indices []int
+	if e.copied == nil || e.copied.Spec.Assignment == nil {
+		return nil
+	}
+	for i := range e.copied.Spec.Assignment.Cells {
+		indices = append(indices, e.copied.Spec.Assignment.Indices(e.copied.Spec.Assignment.Cells[i].Name)...)
+	}
+	return indices
+}
+
+func (e *expectation) names(indices []int) []string {
+	names := make([]string, len(indices))
+	for i, index := range indices {
+		names[i] = v1alpha.InstanceName(e.name, index)
+	}
+	return names
+}
+
+// comparison is one comparison of a view.
+type comparison struct {
+	*View
+	wanted   map[string]*Wanted
+	expected []*expectation
+	found    []Disagreement
+}
+
+// Compare returns what disagrees in a view: the project with what its consumer wants, by the names of Workloads, and each plane
+// with the one before it. It is empty when all is settled.
+func Compare(view *View, wanted map[string]*Wanted) ([]Disagreement, error) {
+	c := &comparison{View: view, wanted: wanted}
+	if err := c.expect(); err != nil {
+		return nil, err
+	}
+	c.workloads()
+	c.deployments()
+	c.hub()
+	c.instances()
+	c.works()
+	for _, cell := range c.cells() {
+		c.cell(cell)
+	}
+	c.running()
+	slices.SortFunc(c.found, Disagreement.compare)
+	return c.found, nil
+}
+
+// add notes a disagreement in a plane. The object is given as kind and name.
+func (c *comparison) add(plane, object, of, problem string) {
+	c.found = append(c.found, Disagreement{Plane: plane, Object: object, Problem: problem, Of: of})
+}
+
+func (c *comparison) inProject() string { return "project/" + c.Project }
+
+// present reports whether an object exists and stays; if it does not, that is a disagreement.
+func (c *comparison) present(plane, object, of string, there bool, deletion *metav1.Time) bool {
+	switch {
+	case !there:
+		c.add(plane, object, of, missing)
+	case deletion != nil:
+		c.add(plane, object, of, deleting)
+	default:
+		return true
+	}
+	return false
+}
+
+// surplus notes an object that should not exist.
+func (c *comparison) surplus(plane, object string, found metav1.ObjectMeta) {
+	problem := leftover
+	if found.DeletionTimestamp != nil {
+		problem = leaving
+	}
+	c.add(plane, object, string(found.UID), problem)
+}
+
+// expect derives the deployments from the Workloads of the project.
+func (c *comparison) expect() error {
+	deployments := byName(c.Deployments, deploymentName)
+	for i := range c.Workloads {
+		w := &c.Workloads[i]
+		if w.DeletionTimestamp != nil || c.wanted[w.Name] == nil {
+			continue
+		}
+		hash, err := v1alpha.TemplateHash(&w.Spec.Template)
+		if err != nil {
+			return err
+		}
+		for _, placement := range w.Spec.Placements {
+			for _, city := range placement.CityCodes {
+				e := &expectation{
+					workload: w, of: fmt.Sprintf("%s/%d", w.UID, w.Generation), name: v1alpha.DeploymentName(w.Name, placement.Name, city),
+					city: strings.ToUpper(city), replicas: int(placement.ScaleSettings.MinReplicas), hash: hash,
+				}
+				if d := deployments[e.name]; d != nil && d.DeletionTimestamp == nil && d.Spec.WorkloadRef.UID == w.UID {
+					e.deployment = d
+				}
+				c.expected = append(c.expected, e)
+			}
+		}
+	}
+	return nil
+}
+
+// workloads compares the Workloads with what their consumer wants.
+func (c *comparison) workloads() {
+	workloads := byName(c.Workloads, func(w *v1alpha.Workload) string { return w.Name })
+	for _, name := range slices.Sorted(maps.Keys(c.wanted)) {
+		object, w := "Workload "+name, workloads[name]
+		if c.wanted[name] == nil {
+			continue
+		}
+		if w == nil {
+			c.add(c.inProject(), object, "", missing)
+			continue
+		}
+		of := fmt.Sprintf("%s/%d", w.UID, w.Generation)
+		if !c.present(c.inProject(), object, of, true, w.DeletionTimestamp) {
+			continue
+		}
+		if !c.wanted[name].matches(w) {
+			c.add(c.inProject(), object, of, "is not what its consumer wants")
+		}
+		c.workloadStatus(w, of)
+	}
+	for name, w := range workloads {
+		if c.wanted[name] == nil {
+			c.surplus(c.inProject(), "Workload "+name, w.ObjectMeta)
+		}
+	}
+}
+
+// workloadStatus compares the status of a Workload with its spec.
+func (c *comparison) workloadStatus(w *v1alpha.Workload, of string) {
+	object, all, deployments := "Workload "+w.Name, int32(0), int32(0)
+	for _, placement := range w.Spec.Placements {
+		deployments += int32(len(placement.CityCodes))                               //nolint:gosec // at most 48
+		all += int32(len(placement.CityCodes)) * placement.ScaleSettings.MinReplicas //nolint:gosec // at most 48
+	}
+	if w.Status.ObservedGeneration != w.Generation {
+		c.add(c.inProject(), object, of, "has a status of an earlier generation")
+	}
+	if w.Status.Deployments != deployments || w.Status.ReplicaCounts != counts(all) {
+		c.add(c.inProject(), object, of, "does not count all of its Instances as Ready and up to date")
+	}
+	if !meta.IsStatusConditionTrue(w.Status.Conditions, v1alpha.ConditionAvailable) {
+		c.add(c.inProject(), object, of, "is not Available")
+	}
+	if meta.IsStatusConditionTrue(w.Status.Conditions, v1alpha.ConditionProgressing) {
+		c.add(c.inProject(), object, of, "is Progressing")
+	}
+}
+
+// counts are those of a deployment or Workload that is settled.
+func counts(all int32) v1alpha.ReplicaCounts {
+	return v1alpha.ReplicaCounts{Replicas: all, CurrentReplicas: all, DesiredReplicas: all, ReadyReplicas: all}
+}
+
+// deployments compares the project's deployments with the Workloads.
+func (c *comparison) deployments() {
+	found, expected := byName(c.Deployments, deploymentName), map[string]bool{}
+	for _, e := range c.expected {
+		expected[e.name] = true
+		object, d := "WorkloadDeployment "+e.name, found[e.name]
+		if d == nil || d.DeletionTimestamp != nil {
+			c.present(c.inProject(), object, e.of, d != nil, metaOf(d).DeletionTimestamp)
+			continue
+		}
+		if e.deployment == nil {
+			c.add(c.inProject(), object, e.of, "belongs to another Workload")
+			continue
+		}
+		c.sameSpec(c.inProject(), e, d)
+		if d.Status.ObservedGeneration != d.Generation {
+			c.add(c.inProject(), object, e.of, "has a status of an earlier generation")
+		}
+		if d.Status.ReplicaCounts != counts(int32(e.replicas)) { //nolint:gosec // at most 1000
+			c.add(c.inProject(), object, e.of, "does not count all of its Instances as Ready and up to date")
+		}
+		// An add-on that does not say how current a status is has no such condition.
+		if current := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionStatusCurrent); current != nil && current.Status != metav1.ConditionTrue {
+			c.found = append(c.found, Disagreement{
+				Plane: c.inProject(), Object: object, Of: e.of, Problem: "says that its status is not current", Detail: current.Reason + ": " + current.Message,
+			})
+		}
+	}
+	for name, d := range found {
+		if !expected[name] {
+			c.surplus(c.inProject(), "WorkloadDeployment "+name, d.ObjectMeta)
+		}
+	}
+}
+
+// sameSpec compares what a deployment or a copy of it runs with what its Workload wants.
+func (c *comparison) sameSpec(plane string, e *expectation, d *v1alpha.WorkloadDeployment) {
+	object := "WorkloadDeployment " + e.name
+	if int(d.Spec.ScaleSettings.MinReplicas) != e.replicas {
+		c.add(plane, object, e.of, "has another scale than its Workload")
+	}
+	// What cannot be encoded was not decoded from an API server.
+	if hash, err := v1alpha.TemplateHash(&d.Spec.Template); err != nil || hash != e.hash {
+		c.add(plane, object, e.of, "has another template than its Workload")
+	}
+}
+
+// metaOf is that of nothing for nil.
+func metaOf(d *v1alpha.WorkloadDeployment) metav1.ObjectMeta {
+	if d == nil {
+		return metav1.ObjectMeta{}
+	}
+	return d.ObjectMeta
+}
+
+// instances compares the project's Instances with the deployments.
+func (c *comparison) instances() {
+	found, expected := byName(c.Instances, instanceName), map[string]bool{}
+	for _, e := range c.expected {
+		for _, name := range e.instances() {
+			expected[name] = true
+			i := found[name]
+			if i == nil {
+				c.add(c.inProject(), "Instance "+name, e.of, missing)
+				continue
+			}
+			if !c.present(c.inProject(), "Instance "+name, e.of, true, i.DeletionTimestamp) {
+				continue
+			}
+			if e.deployment != nil && !ownedBy(i.OwnerReferences, string(e.deployment.UID)) {
+				c.add(c.inProject(), "Instance "+name, e.of, "is owned by another deployment")
+			}
+			c.instance(c.inProject(), e, i)
+		}
+	}
+	for name, i := range found {
+		if !expected[name] {
+			c.surplus(c.inProject(), "Instance "+name, i.ObjectMeta)
+		}
+	}
+}
+
+// instance compares an Instance, of the project or of a cell, with what its Workload wants.
+func (c *comparison) instance(plane string, e *expectation, i *v1alpha.Instance) {
+	object := "Instance " + i.Name
+	if ready := meta.FindStatusCondition(i.Status.Conditions, v1alpha.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
+		d := Disagreement{Plane: plane, Object: object, Of: e.of, Problem: "is not Ready"}
+		if ready != nil {
+			d.Detail = fmt.Sprintf("%s, %s: %s", ready.Status, ready.Reason, ready.Message)
+		}
+		c.found = append(c.found, d)
+	}
+	if i.Spec.Controller == nil || i.Spec.Controller.TemplateHash != e.hash {
+		c.add(plane, object, e.of, "has another template than its Workload")
+	}
+	if i.Status.Controller == nil || i.Status.Controller.ObservedTemplateHash != e.hash {
+		c.add(plane, object, e.of, "runs another template than its Workload's")
+	}
+}
+
+func ownedBy(owners []metav1.OwnerReference, uid string) bool {
+	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return string(o.UID) == uid })
+}

@@ -1,0 +1,222 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const hubPlane = "hub"
+
+// hub compares the hub's namespace, copies, policies and bindings with the project's deployments.
+func (c *comparison) hub() {
+	c.hubNamespace()
+	c.copies()
+	c.policies()
+	c.bindings()
+}
+
+// of is the version of all Workloads together: objects that serve them all have no one else to be about.
+func (c *comparison) of() string {
+	parts := make([]string, 0, len(c.expected))
+	for _, e := range c.expected {
+		parts = append(parts, e.of)
+	}
+	return strings.Join(parts, ",")
+}
+
+func (c *comparison) hubNamespace() {
+	switch {
+	case len(c.expected) > 0 && c.Namespace == nil:
+		c.add(hubPlane, "Namespace", c.of(), missing)
+	case len(c.expected) > 0 && c.Namespace.DeletionTimestamp != nil:
+		c.add(hubPlane, "Namespace "+c.Namespace.Name, c.of(), deleting)
+	case len(c.expected) == 0 && c.Namespace != nil:
+		c.surplus(hubPlane, "Namespace "+c.Namespace.Name, c.Namespace.ObjectMeta)
+	}
+}
+
+func (c *comparison) copies() {
+	found, expected := byName(c.Copies, deploymentName), map[string]bool{}
+	for _, e := range c.expected {
+		expected[e.name] = true
+		object, d := "WorkloadDeployment "+e.name, found[e.name]
+		if !c.present(hubPlane, object, e.of, d != nil, metaOf(d).DeletionTimestamp) || e.deployment == nil {
+			continue
+		}
+		if d.Labels[v1alpha.LabelDeploymentUID] != string(e.deployment.UID) {
+			c.add(hubPlane, object, e.of, "is the copy of another deployment")
+			continue
+		}
+		e.copied = d
+		if d.Annotations[v1alpha.AnnotationProjectGeneration] != strconv.FormatInt(e.deployment.Generation, 10) {
+			c.add(hubPlane, object, e.of, "is the copy of an earlier generation")
+		}
+		c.sameSpec(hubPlane, e, d)
+		if indices := e.assigned(); d.Spec.Assignment != nil && len(indices) != e.replicas {
+			c.add(hubPlane, object, e.of, "assigns another number of Instances than its Workload wants")
+		}
+	}
+	for name, d := range found {
+		if !expected[name] {
+			c.surplus(hubPlane, "WorkloadDeployment "+name, d.ObjectMeta)
+		}
+	}
+}
+
+func (c *comparison) policies() {
+	expected := map[string]string{}
+	for _, e := range c.expected {
+		expected[v1alpha.CityLabel(e.city)] = e.of
+	}
+	found := map[string]bool{}
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		city := p.Labels[v1alpha.LabelTopologyCity]
+		if of, wanted := expected[city]; wanted {
+			found[city] = true
+			c.present(hubPlane, "PropagationPolicy "+p.Name, of, true, p.DeletionTimestamp)
+			continue
+		}
+		c.surplus(hubPlane, "PropagationPolicy "+p.Name, p.ObjectMeta)
+	}
+	for city, of := range expected {
+		if !found[city] {
+			c.add(hubPlane, "PropagationPolicy of "+city, of, missing)
+		}
+	}
+}
+
+func (c *comparison) bindings() {
+	found := byName(c.Bindings, func(b *workv1alpha2.ResourceBinding) string { return b.Name })
+	expected := map[string]bool{}
+	for _, e := range c.expected {
+		name := karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, e.name)
+		expected[name] = true
+		object, b := "ResourceBinding "+name, found[name]
+		if b == nil {
+			c.add(hubPlane, object, e.of, missing)
+			continue
+		}
+		if !c.present(hubPlane, object, e.of, true, b.DeletionTimestamp) {
+			continue
+		}
+		if e.copied != nil && (!ownedBy(b.OwnerReferences, string(e.copied.UID)) || b.Spec.Resource.UID != e.copied.UID) {
+			c.add(hubPlane, object, e.of, "belongs to an earlier copy of its name")
+		}
+		c.scheduled(object, e, b)
+	}
+	for name, b := range found {
+		if !expected[name] && b.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment {
+			c.surplus(hubPlane, "ResourceBinding "+name, b.ObjectMeta)
+		}
+	}
+}
+
+// scheduled compares the cells that a binding names with those of the city, and what it divides with the scale.
+func (c *comparison) scheduled(object string, e *expectation, b *workv1alpha2.ResourceBinding) {
+	replicas := int32(0)
+	for _, target := range b.Spec.Clusters {
+		if !slices.Contains(c.Cities[e.city], target.Name) {
+			c.add(hubPlane, object, e.of, "names cell "+target.Name+", which does not serve the city")
+			continue
+		}
+		e.cells = append(e.cells, target.Name)
+		replicas += target.Replicas
+	}
+	if len(e.cells) == 0 {
+		c.add(hubPlane, object, e.of, "names no cell")
+	} else if int(replicas) != e.replicas {
+		c.add(hubPlane, object, e.of, "has another scale than its Workload")
+	}
+}
+
+// works compares the Works with the bindings, and those of the namespace with the cities in use.
+func (c *comparison) works() {
+	for _, cell := range c.cells() {
+		c.worksOf(cell)
+	}
+}
+
+// inCell returns which deployments a cell should have, by name.
+func (c *comparison) inCell(cell string) map[string]*expectation {
+	expected := map[string]*expectation{}
+	for _, e := range c.expected {
+		if slices.Contains(e.cells, cell) {
+			expected[e.name] = e
+		}
+	}
+	return expected
+}
+
+// serves says of which Workloads a cell serves a city, or that it serves none.
+func (c *comparison) serves(cell string) (string, bool) {
+	var of []string
+	for _, e := range c.expected {
+		if slices.Contains(c.Cities[e.city], cell) {
+			of = append(of, e.of)
+		}
+	}
+	return strings.Join(of, ","), len(of) > 0
+}
+
+func (c *comparison) worksOf(cell string) {
+	expected, found := c.inCell(cell), map[string]bool{}
+	of, serves := c.serves(cell)
+	for i := range c.Works[cell] {
+		w := &c.Works[cell][i]
+		object := fmt.Sprintf("Work of %s for cell %s", w.Carries, cell)
+		var e *expectation
+		switch {
+		case w.Deployment != nil:
+			e = expected[w.Deployment.Name]
+		case serves && strings.HasPrefix(w.Carries, "Namespace "):
+			e = &expectation{of: of}
+		}
+		if e == nil {
+			c.surplus(hubPlane, object, w.ObjectMeta)
+			continue
+		}
+		found[w.Carries] = true
+		if !c.present(hubPlane, object, e.of, true, w.DeletionTimestamp) {
+			continue
+		}
+		if !meta.IsStatusConditionTrue(w.Status.Conditions, workv1alpha1.WorkApplied) {
+			c.add(hubPlane, object, e.of, "is not Applied")
+		}
+		c.carries(object, e, w)
+	}
+	for name, e := range expected {
+		if carried := v1alpha.KindWorkloadDeployment + " " + name; !found[carried] {
+			c.add(hubPlane, fmt.Sprintf("Work of %s for cell %s", carried, cell), e.of, missing)
+		}
+	}
+	if serves && c.Namespace != nil && !found["Namespace "+c.Namespace.Name] {
+		c.add(hubPlane, fmt.Sprintf("Work of Namespace %s for cell %s", c.Namespace.Name, cell), of, missing)
+	}
+}
+
+// carries compares the deployment in a Work with the copy on the hub.
+func (c *comparison) carries(object string, e *expectation, w *Work) {
+	if w.Deployment == nil || e.deployment == nil {
+		return
+	}
+	if w.Deployment.Labels[v1alpha.LabelDeploymentUID] != string(e.deployment.UID) {
+		c.add(hubPlane, object, e.of, "carries another deployment")
+		return
+	}
+	if w.Deployment.Annotations[v1alpha.AnnotationProjectGeneration] != strconv.FormatInt(e.deployment.Generation, 10) {
+		c.add(hubPlane, object, e.of, "carries an earlier generation")
+	}
+}

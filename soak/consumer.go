@@ -1,0 +1,193 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// requestTimeout is how long a consumer waits for an answer.
+	requestTimeout = 30 * time.Second
+	// retryDelay is after which time a consumer tries again what failed, or looks again for what is not gone yet.
+	retryDelay = 500 * time.Millisecond
+)
+
+// consumer does the operations of a plan. It is safe for concurrent use.
+type consumer struct {
+	namespace string
+	projects  map[string]client.Client
+	clock     clock.Clock
+	printf    func(format string, args ...any)
+
+	mu        sync.Mutex
+	wanted    map[Name]*Wanted
+	done      int
+	latencies []time.Duration
+	failures  []error
+}
+
+// run does operations when their time has come. What concerns one Workload is done in order, and all else side by side. It
+// returns when everything is done or ctx ends.
+func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operation) {
+	queues := map[Name]chan Operation{}
+	var workers sync.WaitGroup
+	for _, operation := range operations {
+		if !sleepUntil(ctx, c.clock, begin.Add(operation.At)) {
+			break
+		}
+		queue := queues[operation.Name]
+		if queue == nil {
+			queue = make(chan Operation, len(operations))
+			queues[operation.Name] = queue
+			workers.Go(func() {
+				for next := range queue {
+					c.do(ctx, next)
+				}
+			})
+		}
+		c.mu.Lock()
+		c.wanted[operation.Name] = operation.Wanted
+		c.mu.Unlock()
+		queue <- operation
+	}
+	for _, queue := range queues {
+		close(queue)
+	}
+	workers.Wait()
+}
+
+// sleepUntil reports whether a time has come before ctx ended.
+func sleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
+	timer := c.NewTimer(at.Sub(c.Now()))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return true
+	}
+}
+
+// do does one operation. It repeats what failed, as a consumer would, until ctx ends; each failure is counted.
+func (c *consumer) do(ctx context.Context, operation Operation) {
+	if operation.Verb == Create && !c.awaitGone(ctx, operation.Name) {
+		return
+	}
+	for first := true; ctx.Err() == nil; first = false {
+		begin := c.clock.Now()
+		request, cancel := context.WithTimeout(ctx, requestTimeout)
+		err := c.request(request, operation)
+		cancel()
+		// What is there after a failure may be what failed to be answered.
+		if !first && operation.Verb == Create {
+			err = client.IgnoreAlreadyExists(err)
+		}
+		if ctx.Err() != nil || c.note(operation, c.clock.Since(begin), err) {
+			return
+		}
+		if !sleepUntil(ctx, c.clock, c.clock.Now().Add(retryDelay)) {
+			return
+		}
+	}
+}
+
+// note counts a request and reports whether it succeeded.
+func (c *consumer) note(operation Operation, took time.Duration, err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.latencies = append(c.latencies, took)
+	if err == nil {
+		c.done++
+		return true
+	}
+	err = fmt.Errorf("%s Workload %s in project %s: %w", operation.Verb, operation.Workload, operation.Project, err)
+	c.failures = append(c.failures, err)
+	c.printf("a request failed after %s: %v", took.Round(time.Millisecond), err)
+	return false
+}
+
+// request makes the request of an operation.
+func (c *consumer) request(ctx context.Context, operation Operation) error {
+	project := c.projects[operation.Project]
+	key := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: operation.Workload}}
+	switch operation.Verb {
+	case Create:
+		return project.Create(ctx, operation.Wanted.Workload(c.namespace, operation.Workload))
+	case Delete:
+		return client.IgnoreNotFound(project.Delete(ctx, key))
+	case Scale, Rollout, Move:
+		wanted := operation.Wanted.Workload(c.namespace, operation.Workload)
+		patch, err := json.Marshal(map[string]any{"spec": wanted.Spec})
+		if err != nil {
+			return err
+		}
+		return project.Patch(ctx, key, client.RawPatch(types.MergePatchType, patch))
+	}
+	return fmt.Errorf("nobody knows how to %s", operation.Verb)
+}
+
+// awaitGone waits until a deleted Workload is gone, or ctx ends.
+func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
+	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {
+		err := c.projects[name.Project].Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name.Workload}, &v1alpha.Workload{})
+		return apierrors.IsNotFound(err), nil
+	})
+	return err == nil
+}
+
+// wants returns what the consumer wants by now in a project, by the names of Workloads. Deleted ones have a nil.
+func (c *consumer) wants(project string) map[string]*Wanted {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted := map[string]*Wanted{}
+	for name, w := range c.wanted {
+		if name.Project == project {
+			wanted[name.Workload] = w
+		}
+	}
+	return wanted
+}
+
+// removeAll deletes all Workloads and waits until they are gone.
+func (c *consumer) removeAll(ctx context.Context) error {
+	c.mu.Lock()
+	names := slices.Collect(maps.Keys(c.wanted))
+	c.mu.Unlock()
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, c.request(ctx, Operation{Verb: Delete, Name: name}))
+	}
+	for _, name := range names {
+		if !c.awaitGone(ctx, name) {
+			errs = append(errs, fmt.Errorf("Workload %s in project %s is not gone: %w", name.Workload, name.Project, context.Cause(ctx)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// percentile returns a percentile of the latencies of all requests.
+func percentile(latencies []time.Duration, percent int) time.Duration {
+	if len(latencies) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(latencies))
+	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
+}

@@ -1,0 +1,105 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// View is what the planes hold of one namespace of a project, read at about the same time.
+type View struct {
+	Project string
+	// Cities are the cells of each city, by its code in upper case.
+	Cities map[string][]string
+
+	// In the project.
+	Workloads   []v1alpha.Workload
+	Deployments []v1alpha.WorkloadDeployment
+	Instances   []v1alpha.Instance
+
+	// On the hub. Namespace is nil when there is none. Works are those that carry the namespace or what is in it, by cell.
+	Namespace *corev1.Namespace
+	Copies    []v1alpha.WorkloadDeployment
+	Policies  []policyv1alpha1.PropagationPolicy
+	Bindings  []workv1alpha2.ResourceBinding
+	Works     map[string][]Work
+
+	// Cells by name.
+	Cells map[string]*CellView
+}
+
+// CellView is what a cell holds of the hub namespace. Namespace is nil when there is none.
+type CellView struct {
+	Namespace   *corev1.Namespace
+	Deployments []v1alpha.WorkloadDeployment
+	Instances   []v1alpha.Instance
+	Pods        []corev1.Pod
+}
+
+// Work is a Work and what it carries.
+type Work struct {
+	workv1alpha1.Work
+	// Deployment is nil unless the Work carries a WorkloadDeployment.
+	Deployment *v1alpha.WorkloadDeployment
+	// Carries is the kind and name of what it carries.
+	Carries string
+}
+
+// readWork returns what a Work carries for a hub namespace, or nil if it carries something else. The add-on and Karmada put one
+// object into each Work.
+func readWork(work *workv1alpha1.Work, hubNamespace string) (*Work, error) {
+	for i := range work.Spec.Workload.Manifests {
+		raw := work.Spec.Workload.Manifests[i].Raw
+		var head metav1.PartialObjectMetadata
+		if err := json.Unmarshal(raw, &head); err != nil {
+			return nil, fmt.Errorf("read Work %s/%s: %w", work.Namespace, work.Name, err)
+		}
+		isNamespace := head.Kind == "Namespace" && head.Name == hubNamespace
+		if head.Namespace != hubNamespace && !isNamespace {
+			continue
+		}
+		result := &Work{Work: *work, Carries: head.Kind + " " + head.Name}
+		if head.Kind == v1alpha.KindWorkloadDeployment {
+			deployment, err := v1alpha.DecodeWorkloadDeployment(raw)
+			if err != nil {
+				return nil, fmt.Errorf("read Work %s/%s: %w", work.Namespace, work.Name, err)
+			}
+			result.Deployment = deployment
+		}
+		return result, nil
+	}
+	return nil, nil
+}
+
+// cells returns the names of all cells, in order.
+func (v *View) cells() []string {
+	var names []string
+	for name := range v.Cells {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// byName indexes objects.
+func byName[T any](objects []T, name func(*T) string) map[string]*T {
+	index := make(map[string]*T, len(objects))
+	for i := range objects {
+		index[name(&objects[i])] = &objects[i]
+	}
+	return index
+}
+
+func deploymentName(d *v1alpha.WorkloadDeployment) string { return d.Name }
+func instanceName(i *v1alpha.Instance) string             { return i.Name }
