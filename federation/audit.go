@@ -51,7 +51,8 @@ type Request struct {
 	Write
 	// Path is that of a request that is about no resource.
 	Path string
-	// Forbidden is set when the user has no right to it, by RBAC.
+	// Forbidden is set when the user has no right to it, by RBAC. It is not while the kube-apiserver starts, which refuses all
+	// that ask before it has read the roles.
 	Forbidden bool
 }
 
@@ -88,23 +89,38 @@ func (f *Federation) Writes(plane string, since time.Time) ([]Write, error) {
 // answered at or after since, oldest first, from its audit log. It knows those
 // of the add-on only.
 func (f *Federation) Requests(plane string, since time.Time, users ...string) ([]Request, error) {
+	starts, err := f.starts(apiServerName(audited(plane)))
+	if err != nil {
+		return nil, err
+	}
 	var requests []Request
 	return requests, f.readAudit(plane, func(event auditEvent) {
 		request := event.request()
-		if slices.Contains(users, request.User) && !request.Time.Before(since) {
-			requests = append(requests, request)
+		if !slices.Contains(users, request.User) || request.Time.Before(since) {
+			return
 		}
+		if slices.ContainsFunc(starts, func(s start) bool { return s.during(request.Time) }) {
+			request.Forbidden = false
+		}
+		requests = append(requests, request)
 	})
+}
+
+// audited is the plane whose kube-apiserver answers for a plane.
+func audited(plane string) string {
+	switch {
+	case plane == planeMilo:
+		return planeMiloRoot
+	case strings.HasPrefix(plane, planeProject):
+		return planeProjectDirect + strings.TrimPrefix(plane, planeProject)
+	default:
+		return plane
+	}
 }
 
 // readAudit calls each for every event in the audit log of a plane.
 func (f *Federation) readAudit(plane string, each func(auditEvent)) error {
-	switch {
-	case plane == planeMilo:
-		plane = planeMiloRoot
-	case strings.HasPrefix(plane, planeProject):
-		plane = planeProjectDirect + strings.TrimPrefix(plane, planeProject)
-	}
+	plane = audited(plane)
 	if _, err := f.server(plane); err != nil {
 		return err
 	}

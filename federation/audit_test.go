@@ -4,6 +4,8 @@
 package federation
 
 import (
+	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -52,5 +54,37 @@ func TestReadWrites(t *testing.T) {
 	}
 	if err := readEvents(strings.NewReader("no JSON\n"), func(auditEvent) {}); err == nil {
 		t.Error("a malformed line was ignored")
+	}
+}
+
+// TestRequestsDuringStart covers a kube-apiserver that refuses everything until it has read the roles.
+func TestRequestsDuringStart(t *testing.T) {
+	f := newFolder(t)
+	const plane = planeHub
+	f.state.Ports = map[string]int{plane: 1}
+	begin := time.Now()
+	event := func(at time.Time) string {
+		return `{"verb":"get","requestURI":"/api","stageTimestamp":"` + at.Format(time.RFC3339Nano) + `","user":{"username":"a"},` +
+			`"annotations":{"authorization.k8s.io/decision":"forbid"}}` + "\n"
+	}
+	if err := f.StartProcess(t.Context(), Process{Name: apiServerName(plane), Path: "/bin/sleep", Args: []string{"60"},
+		Ready: func(context.Context) error { return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	end := time.Now()
+	lines := event(begin.Add(-time.Second)) + event(begin.Add(end.Sub(begin)/2)) + event(end.Add(time.Second))
+	if err := os.WriteFile(f.auditLog(plane), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	requests, err := f.Requests(plane, time.Time{}, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []bool
+	for _, request := range requests {
+		got = append(got, request.Forbidden)
+	}
+	if want := []bool{true, false, true}; !slices.Equal(got, want) {
+		t.Errorf("forbidden before, during and after the start: %v, want %v", got, want)
 	}
 }

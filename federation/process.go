@@ -76,6 +76,7 @@ type exit struct {
 // not become ready is killed; the error shows the end of its log. The process
 // outlives ctx and, if the federation is detached, this program; Down stops it.
 func (f *Federation) StartProcess(ctx context.Context, p Process) error {
+	begin := time.Now()
 	ended, rec, err := f.launch(p)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
@@ -83,7 +84,11 @@ func (f *Federation) StartProcess(ctx context.Context, p Process) error {
 	if p.Ready == nil {
 		return nil
 	}
-	if err := waitReady(ctx, p, ended); err != nil {
+	err = waitReady(ctx, p, ended)
+	if noteErr := f.noteStart(p.Name, begin); err == nil {
+		err = noteErr
+	}
+	if err != nil {
 		// The process must be killed even if it was ctx that ended the wait.
 		stopErr := rec.stop(context.WithoutCancel(ctx), syscall.SIGKILL)
 		if ctx.Err() != nil {
