@@ -28,11 +28,21 @@ func OnlyDeletions() predicate.Predicate {
 	}
 }
 
-// IgnoreStatusUpdates drops updates that change nothing but the status: the generation, labels, annotations and deletion
+// IgnoreStatusUpdates drops updates that change nothing but the status: the UID, generation, labels, annotations and deletion
 // timestamp are those of before.
 func IgnoreStatusUpdates() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
-		predicate.AnnotationChangedPredicate{}, DeletionStarted())
+	return predicate.Or(GenerationChanged(), predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, DeletionStarted())
+}
+
+// GenerationChanged drops updates that change neither the generation nor the UID: those of the status and of metadata.
+func GenerationChanged() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, MadeAgain())
+}
+
+// MadeAgain drops updates but those between an object and another of its name. A watch that was down while the first was
+// deleted and the second created shows both as one update.
+func MadeAgain() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() }}
 }
 
 // DeletionStarted drops updates but the one in which an object gets its deletion timestamp, and lets creations and

@@ -22,16 +22,19 @@ func TestUpdates(t *testing.T) {
 		"annotations": func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} },
 		"deletion":    func(p *corev1.Pod) { p.DeletionTimestamp = &now },
 		"status":      func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning },
+		"all":         func(p *corev1.Pod) { p.UID = "another" },
 	}
 	tests := map[string]struct {
 		predicate predicate.Predicate
 		want      map[string]bool
 	}{
 		"IgnoreUpdates":       {predicates.IgnoreUpdates(), nil},
-		"IgnoreCreations":     {predicates.IgnoreCreations(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true, "status": true}},
+		"IgnoreCreations":     {predicates.IgnoreCreations(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true, "status": true, "all": true}},
 		"OnlyDeletions":       {predicates.OnlyDeletions(), nil},
+		"GenerationChanged":   {predicates.GenerationChanged(), map[string]bool{"spec": true, "all": true}},
+		"MadeAgain":           {predicates.MadeAgain(), map[string]bool{"all": true}},
 		"DeletionStarted":     {predicates.DeletionStarted(), map[string]bool{"deletion": true}},
-		"IgnoreStatusUpdates": {predicates.IgnoreStatusUpdates(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true}},
+		"IgnoreStatusUpdates": {predicates.IgnoreStatusUpdates(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true, "all": true}},
 	}
 	for name, test := range tests {
 		for changed, change := range changes {

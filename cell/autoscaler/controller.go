@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -35,9 +35,9 @@ type Reconciler struct {
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("autoscaler").
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
 		// One that was changed or deleted by hand is restored. Its status is rollup's.
-		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(predicates.GenerationChanged())).
 		WithOptions(options).
 		Complete(r)
 }

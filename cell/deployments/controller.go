@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -41,7 +41,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("deployments").
 		// The status is rollup's.
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
 		// One that becomes Ready lets the next start; one that was deleted is created again.
 		Owns(&v1alpha.Instance{}).
 		WithOptions(options)

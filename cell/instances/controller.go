@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -40,7 +40,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		For(&v1alpha.Instance{}).
 		// Quota is granted in the spec of the deployment.
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(predicates.GenerationChanged())).
 		WithOptions(options)
 	// The data that a template names arrives apart from the deployment.
 	return data.Watch(b, r.specs).Complete(r)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -34,7 +35,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("isolation").
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
 		// Templates come and go with Instances; what an Instance is made from never changes.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }})).
 		// A policy that was edited or deleted by hand is restored.

@@ -110,7 +110,8 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
 			after, stillIs := e.ObjectNew.(*workv1alpha2.ResourceBinding)
-			return isBinding && stillIs && changed(before, after)
+			// A watch that was down shows a binding that was made again as an update.
+			return isBinding && stillIs && (before.UID != after.UID || changed(before, after))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}

@@ -156,7 +156,7 @@ func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []
 // whether the policy is being deleted.
 func policyEdited() predicate.Predicate {
 	return predicate.And(
-		predicate.Or(predicate.GenerationChangedPredicate{}, predicates.DeletionStarted()),
+		predicate.Or(predicates.GenerationChanged(), predicates.DeletionStarted()),
 		predicates.IgnoreCreations(),
 	)
 }
