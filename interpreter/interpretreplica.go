@@ -13,10 +13,7 @@ import (
 // that ReviseReplica sets, so that Karmada reads back what it wrote, else minReplicas. Requirements are nil when the size is
 // unknown.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
-	replicas := object.Spec.ScaleSettings.MinReplicas
-	if object.Spec.Replicas != nil {
-		replicas = *object.Spec.Replicas
-	}
+	replicas := object.Spec.StatedReplicas()
 	size := v1alpha.InstanceSize(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
 	if len(size) == 0 {
 		return replicas, nil

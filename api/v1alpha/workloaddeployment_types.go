@@ -194,6 +194,14 @@ func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
 	return max(least, min(most, *s.Replicas))
 }
 
+// StatedReplicas is the number of Instances as it is written, which Karmada divides among the cells of a city.
+func (s *WorkloadDeploymentSpec) StatedReplicas() int32 {
+	if s.Replicas != nil {
+		return *s.Replicas
+	}
+	return s.ScaleSettings.MinReplicas
+}
+
 // Autoscaled says whether an autoscaler in the cell decides how many Instances run.
 func (s *WorkloadDeploymentSpec) Autoscaled() bool {
 	scale := &s.ScaleSettings

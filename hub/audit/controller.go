@@ -63,6 +63,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
 			mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates()))).
+		WatchesRawSource(r.leftovers(&events)).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }

@@ -98,7 +98,7 @@ func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 		trimmed.Spec.GracefulEvictionTasks = append(trimmed.Spec.GracefulEvictionTasks,
 			workv1alpha2.GracefulEvictionTask{FromCluster: binding.Spec.GracefulEvictionTasks[i].FromCluster})
 	}
-	if isDivided(binding) {
+	if IsDivided(binding) {
 		trimmed.Spec.Placement = divided
 	}
 	for _, condition := range binding.Status.Conditions {
@@ -109,7 +109,8 @@ func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, namesInstances(binding))
 }
 
-func isDivided(binding *workv1alpha2.ResourceBinding) bool {
+// IsDivided says whether the replicas of a binding, trimmed or not, are divided among several cells.
+func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
 	placement := binding.Spec.Placement
 	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
 }
@@ -117,7 +118,7 @@ func isDivided(binding *workv1alpha2.ResourceBinding) bool {
 // namesInstances says whether the reports of a binding, trimmed or not, have the names of Instances. Where nothing is divided, no
 // cell waits for another to give an index up.
 func namesInstances(binding *workv1alpha2.ResourceBinding) bool {
-	return isDivided(binding) || len(binding.Status.AggregatedStatus) > 1
+	return IsDivided(binding) || len(binding.Status.AggregatedStatus) > 1
 }
 
 // trimReports drops a report that cannot be decoded: it confirms nothing.

@@ -140,7 +140,7 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 			binding := one()
 			test.change(binding)
 			got := trim(t, binding)
-			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports || isDivided(got) != isDivided(binding) {
+			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports || IsDivided(got) != IsDivided(binding) {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
@@ -48,7 +47,7 @@ type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 func (e *Events) Watch(b *mcbuilder.Builder) *mcbuilder.Builder {
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return b.
-		Watches(&workv1alpha2.ResourceBinding{}, e.handle(e.ofBinding, bindingChange), onHub...).
+		Watches(&workv1alpha2.ResourceBinding{}, e.handle(e.OfBinding, bindingChange), onHub...).
 		Watches(&workv1alpha1.Work{}, e.handle(ofWork, workChange), onHub...).
 		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(e.ofCluster), append(onHub, mcbuilder.WithPredicates(cities.HealthChanged()))...).
 		WatchesRawSource(source.TypedFunc[mcreconcile.Request](func(ctx context.Context, q queue) error {
@@ -97,10 +96,6 @@ func (e *Events) handle(originals func(context.Context, client.Object) []mcrecon
 	}
 }
 
-func requestFor(project string, name types.NamespacedName) mcreconcile.Request {
-	return mcreconcile.Request{ClusterName: multicluster.ClusterName(project), Request: reconcile.Request{NamespacedName: name}}
-}
-
 func ofWork(_ context.Context, object client.Object) []mcreconcile.Request {
 	work, ok := object.(*workv1alpha1.Work)
 	if !ok {
@@ -110,12 +105,12 @@ func ofWork(_ context.Context, object client.Object) []mcreconcile.Request {
 	if !ours {
 		return nil
 	}
-	return []mcreconcile.Request{requestFor(source.Project, source.Original)}
+	return []mcreconcile.Request{source.Request()}
 }
 
-// ofBinding requests the original of the copy that a binding names, whether the copy exists or not: the hub namespace says where
+// OfBinding requests the original of the copy that a binding names, whether the copy exists or not: the hub namespace says where
 // it comes from.
-func (e *Events) ofBinding(ctx context.Context, object client.Object) []mcreconcile.Request {
+func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconcile.Request {
 	binding, ok := object.(*workv1alpha2.ResourceBinding)
 	if !ok || binding.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
 		return nil

@@ -48,6 +48,10 @@ const (
 	ReportOutdated Fault = "ReportOutdated"
 	// StatusOutdated: Karmada has not collected what a cell reports.
 	StatusOutdated Fault = "StatusOutdated"
+	// DivisionOutdated: Karmada divides another number of Instances among the cells than the copy says.
+	DivisionOutdated Fault = "DivisionOutdated"
+	// AssignmentOutdated: the copy assigns its cells other numbers of Instances than Karmada divides.
+	AssignmentOutdated Fault = "AssignmentOutdated"
 	// WorkOrphaned: a Work is for a cell that the binding does not name.
 	WorkOrphaned Fault = "WorkOrphaned"
 	// CopyGone: a ResourceBinding or a Work is left of a copy that does not exist.

@@ -45,6 +45,9 @@ func Judge(w *Way) []Finding {
 			findings = append(findings, *found)
 		}
 	}
+	if found := w.division(); found != nil {
+		findings = append(findings, *found)
+	}
 	return append(findings, w.orphans()...)
 }
 
@@ -245,6 +248,49 @@ func (w *Way) aggregation() *Finding {
 		Fault: StatusOutdated, Repair: RefreshBinding, Object: w.Binding,
 		Message: "Karmada has not summed up what the cells report",
 	}
+}
+
+// division judges whether Karmada divides the Instances that the copy wants, and the copy assigns them as Karmada divides them.
+// What Karmada refuses to divide is no fault of the way.
+func (w *Way) division() *Finding {
+	if !bindings.IsDivided(w.Binding) || len(w.Binding.Spec.Clusters) == 0 || bindings.Refusal(w.Binding) != "" {
+		return nil
+	}
+	var sum int32
+	assigned := true
+	for _, target := range w.Binding.Spec.Clusters {
+		sum += target.Replicas
+		assigned = assigned && w.assigned(target.Name) == target.Replicas
+	}
+	switch wanted := w.Copied.Spec.StatedReplicas(); {
+	case sum != wanted:
+		return &Finding{
+			Fault: DivisionOutdated, Repair: TouchCopy, Object: w.Copied,
+			Message: fmt.Sprintf("Karmada divides %d Instances among the cells, and %d are wanted; the hub's copy is brought to its attention", sum, wanted),
+		}
+	case !assigned:
+		return &Finding{
+			Fault: AssignmentOutdated, Repair: TouchCopy, Object: w.Copied,
+			Message: "the hub's copy does not assign the Instances to the cells as Karmada divides them; it is made to",
+		}
+	}
+	return nil
+}
+
+// assigned is how many Instances a cell runs by the assignment; where it has an autoscaler, at least.
+func (w *Way) assigned(cell string) int32 {
+	if w.Copied.Spec.Assignment == nil {
+		return 0
+	}
+	if w.Copied.Spec.Autoscaled() {
+		for _, c := range w.Copied.Spec.Assignment.Cells {
+			if c.Name == cell && c.MinReplicas != nil {
+				return *c.MinReplicas
+			}
+		}
+		return 0
+	}
+	return int32(len(w.Copied.Spec.Assignment.Indices(cell))) //nolint:gosec // there are at most 1000
 }
 
 // owners are the cells whose reports make the status of the copy.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util"
@@ -28,7 +29,6 @@ const report7 = `{"generation":2,"observedGeneration":2,"resourceTemplateGenerat
 
 func raw(report string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(report)} }
 
-// newWay is a way to two cells that is in order, trimmed as the cache has it.
 // editWork has the Work of cell a carry a field in the place of minReplicas.
 func editWork(t *testing.T, w *Way, field string) {
 	t.Helper()
@@ -42,6 +42,27 @@ func editWork(t *testing.T, w *Way, field string) {
 	w.Works["a"].Spec = trimmed(t, full).Spec
 }
 
+// workAnew has the Works carry the copy as it is now.
+func workAnew(t *testing.T, w *Way) {
+	t.Helper()
+	for cell, work := range w.Works {
+		work.Spec = trimmed(t, planes.WorkOf(t, w.Copied, cell)).Spec
+	}
+}
+
+// autoscale has autoscalers in the cells, with at least so many Instances each.
+func autoscale(t *testing.T, w *Way, least ...int32) {
+	t.Helper()
+	scale := &w.Copied.Spec.ScaleSettings
+	scale.MaxReplicas = new(int32(8))
+	scale.Metrics = []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
+	for i := range least {
+		w.Copied.Spec.Assignment.Cells[i].MinReplicas = &least[i]
+	}
+	workAnew(t, w)
+}
+
+// newWay is a way to two cells that is in order, trimmed as the cache has it.
 func newWay(t *testing.T) *Way {
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{}
@@ -51,9 +72,13 @@ func newWay(t *testing.T) *Way {
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
 		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 1})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{2, 3})},
 	}}
+	copied.Spec.Replicas = new(int32(4))
 	copied.Status.ObservedGeneration, copied.Status.ReadyReplicas = 7, 2
 	w := &Way{Copied: copied, Works: map[string]*workv1alpha1.Work{}}
 	binding := planes.BindingOf(copied)
+	binding.Spec.Placement = &policyv1alpha1.Placement{ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{
+		ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided,
+	}}
 	for _, cell := range []string{"a", "b"} {
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell, Replicas: 2})
 		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(report7)})
@@ -196,6 +221,34 @@ func TestJudge(t *testing.T) {
 		},
 		"a generation that was not summed up": {
 			change: func(_ *testing.T, w *Way) { w.Copied.Status.ObservedGeneration = 6 }, want: []string{"StatusOutdated//2"},
+		},
+		"a division of another number": {
+			change: func(_ *testing.T, w *Way) { w.Binding.Spec.Clusters[1].Replicas = 1 }, want: []string{"DivisionOutdated//1"}, wantSays: "3 Instances",
+		},
+		"another division that Karmada refuses": {
+			change: func(_ *testing.T, w *Way) {
+				w.Binding.Spec.Clusters[1].Replicas = 1
+				w.Binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: metav1.ConditionFalse, Message: "full"}}
+			},
+		},
+		"a division that is not assigned": {
+			change: func(t *testing.T, w *Way) {
+				w.Copied.Spec.Assignment.Cells = w.Copied.Spec.Assignment.Cells[:1]
+				w.Copied.Status.ReadyReplicas = 1
+				workAnew(t, w)
+			}, want: []string{"AssignmentOutdated//1"},
+		},
+		"indices that a cell has yet to give up": {
+			change: func(t *testing.T, w *Way) {
+				w.Copied.Spec.Assignment.Cells[0].Releasing = v1alpha.IndexRanges([]int{7})
+				workAnew(t, w)
+			},
+		},
+		"a division among autoscalers": {
+			change: func(t *testing.T, w *Way) { autoscale(t, w, 2, 2) },
+		},
+		"a division among autoscalers that is not assigned": {
+			change: func(t *testing.T, w *Way) { autoscale(t, w, 2, 1) }, want: []string{"AssignmentOutdated//1"},
 		},
 		"a Work too many": {
 			change: func(t *testing.T, w *Way) { t.Helper(); w.Works["c"] = trimmed(t, planes.WorkOf(t, w.Copied, "c")) }, want: []string{"WorkOrphaned/c/2"},

@@ -15,6 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
@@ -141,6 +144,11 @@ type Source struct {
 	Original types.NamespacedName
 	// Copy is the copy on the hub.
 	Copy types.NamespacedName
+}
+
+// Request is for the original.
+func (s *Source) Request() mcreconcile.Request {
+	return mcreconcile.Request{ClusterName: multicluster.ClusterName(s.Project), Request: reconcile.Request{NamespacedName: s.Original}}
 }
 
 // SourceOf is the source of a Work; false for one that does not carry a WorkloadDeployment of a project.

@@ -1,0 +1,87 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+)
+
+// sweepInterval is about how often the hub's cache is searched for ResourceBindings and Works without copies. Events find most of
+// them earlier, but a replica that takes a project over gets none of what has neither a copy nor an original.
+const sweepInterval = time.Minute
+
+// leftovers is a source of requests for what is left of copies that do not exist, in projects that this replica has engaged.
+func (r *Reconciler) leftovers(events *delivery.Events) source.TypedSource[mcreconcile.Request] {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
+			requests, err := r.findLeftovers(ctx, events)
+			if err != nil {
+				log.FromContext(ctx).Error(err, "What is left of deployments is looked for again later", "after", sweepInterval)
+			}
+			for _, request := range requests {
+				queue.Add(request)
+			}
+		}, sweepInterval, 0.2, true)
+		return nil
+	})
+}
+
+// findLeftovers reads the hub's cache alone.
+func (r *Reconciler) findLeftovers(ctx context.Context, events *delivery.Events) ([]mcreconcile.Request, error) {
+	var copies v1alpha.WorkloadDeploymentList
+	var bindings workv1alpha2.ResourceBindingList
+	var works workv1alpha1.WorkList
+	var errs []error
+	for _, list := range []client.ObjectList{&copies, &bindings, &works} {
+		errs = append(errs, r.Hub.List(ctx, list, client.UnsafeDisableDeepCopy))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("list copies, bindings and Works of the hub: %w", err)
+	}
+	exists := sets.New[types.NamespacedName]()
+	for i := range copies.Items {
+		exists.Insert(client.ObjectKeyFromObject(&copies.Items[i]))
+	}
+	found := sets.New[mcreconcile.Request]()
+	for i := range bindings.Items {
+		binding := &bindings.Items[i]
+		if !exists.Has(types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.Resource.Name}) {
+			found.Insert(events.OfBinding(ctx, binding)...)
+		}
+	}
+	for i := range works.Items {
+		if source, ours := delivery.SourceOf(&works.Items[i]); ours && !exists.Has(source.Copy) {
+			found.Insert(source.Request())
+		}
+	}
+	return r.engaged(ctx, found), nil
+}
+
+// engaged are the requests of projects that this replica has.
+func (r *Reconciler) engaged(ctx context.Context, requests sets.Set[mcreconcile.Request]) []mcreconcile.Request {
+	var engaged []mcreconcile.Request
+	for request := range requests {
+		if _, err := r.Projects.Get(ctx, request.ClusterName); err == nil {
+			engaged = append(engaged, request)
+		}
+	}
+	return engaged
+}
