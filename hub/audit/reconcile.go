@@ -137,7 +137,7 @@ func (s *scope) putRight(ctx context.Context, findings []delivery.Finding) error
 // the work of a Karmada that is busy.
 func (s *scope) patience(found *delivery.Finding) time.Duration {
 	const busy = 3
-	onTheWay := []delivery.Fault{delivery.BindingMissing, delivery.WorkMissing, delivery.WorkOutdated, delivery.WorkNotApplied, delivery.ReportMissing}
+	onTheWay := []delivery.Fault{delivery.BindingMissing, delivery.NotScheduled, delivery.WorkMissing, delivery.WorkOutdated, delivery.WorkNotApplied, delivery.ReportMissing}
 	if slices.Contains(onTheWay, found.Fault) && s.copied != nil && s.Clock.Since(s.copied.CreationTimestamp.Time) < busy*s.After {
 		return busy * s.After
 	}

@@ -28,6 +28,8 @@ const (
 	BindingOwnerGone Fault = "BindingOwnerGone"
 	// BindingDeleting: the ResourceBinding is being deleted while its copy exists.
 	BindingDeleting Fault = "BindingDeleting"
+	// NotScheduled: Karmada's scheduler has neither chosen cells for the ResourceBinding nor said why not.
+	NotScheduled Fault = "NotScheduled"
 	// CellNotReady: Karmada does not reach the cell.
 	CellNotReady Fault = "CellNotReady"
 	// AgentNotReady: the agent of the cell does not run.
@@ -63,6 +65,7 @@ func (f Fault) Reason() string {
 	return map[Fault]string{
 		KarmadaNotRunning: v1alpha.ReasonKarmadaNotRunning,
 		BindingMissing:    v1alpha.ReasonNotBound, BindingOwnerGone: v1alpha.ReasonNotBound, BindingDeleting: v1alpha.ReasonNotBound,
+		NotScheduled: v1alpha.ReasonNotBound,
 		CellNotReady: v1alpha.ReasonCellNotReady, AgentNotReady: v1alpha.ReasonAgentNotReady,
 		WorkMissing: v1alpha.ReasonNotApplied, WorkDeleting: v1alpha.ReasonNotApplied, WorkEdited: v1alpha.ReasonNotApplied, WorkNotApplied: v1alpha.ReasonNotApplied,
 		WorkOutdated: v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated, StatusOutdated: v1alpha.ReasonReportOutdated,

@@ -75,8 +75,22 @@ func (w *Way) binding() *Finding {
 			found.Message = "the ResourceBinding and what runs belong to an earlier Workload of this name; they are deleted"
 		}
 		return found
+	case w.unscheduled():
+		return &Finding{
+			Fault: NotScheduled, Repair: RefreshBinding, Object: b,
+			Message: "Karmada has not chosen cells for the deployment and does not say why; its scheduler is made to look at the ResourceBinding again",
+		}
 	}
 	return nil
+}
+
+// unscheduled says whether the binding names no cell although it should, or although nobody has said why.
+func (w *Way) unscheduled() bool {
+	if len(w.Binding.Spec.Clusters) > 0 {
+		return false
+	}
+	scheduled := meta.FindStatusCondition(w.Binding.Status.Conditions, workv1alpha2.Scheduled)
+	return scheduled == nil || scheduled.Status == metav1.ConditionTrue && w.Copied.Spec.StatedReplicas() > 0
 }
 
 // owned says whether the binding is that of the present copy.

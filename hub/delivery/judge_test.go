@@ -50,6 +50,11 @@ func workAnew(t *testing.T, w *Way) {
 	}
 }
 
+// schedule has Karmada's scheduler say whether it has found cells.
+func (w *Way) schedule(status metav1.ConditionStatus) {
+	w.Binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: status, Message: "full"}}
+}
+
 // autoscale has autoscalers in the cells, with at least so many Instances each.
 func autoscale(t *testing.T, w *Way, least ...int32) {
 	t.Helper()
@@ -149,6 +154,28 @@ func TestJudge(t *testing.T) {
 		"a binding that is being deleted": {
 			change: func(_ *testing.T, w *Way) { w.Binding.DeletionTimestamp = &at }, want: []string{"BindingDeleting//2"}, wantSince: at.Time,
 		},
+		"a binding that was not scheduled": {
+			change: func(_ *testing.T, w *Way) { w.Binding.Spec.Clusters, w.Works = nil, nil }, want: []string{"NotScheduled//2"},
+		},
+		"a binding that was scheduled to no cell": {
+			change: func(_ *testing.T, w *Way) {
+				w.Binding.Spec.Clusters, w.Works = nil, nil
+				w.schedule(metav1.ConditionTrue)
+			}, want: []string{"NotScheduled//2"},
+		},
+		"a binding that nothing is to run for": {
+			change: func(_ *testing.T, w *Way) {
+				w.Copied.Spec.Replicas = new(int32(0))
+				w.Binding.Spec.Clusters, w.Works = nil, nil
+				w.schedule(metav1.ConditionTrue)
+			},
+		},
+		"a binding that Karmada finds no cell for": {
+			change: func(_ *testing.T, w *Way) {
+				w.Binding.Spec.Clusters, w.Works = nil, nil
+				w.schedule(metav1.ConditionFalse)
+			},
+		},
 		"a lost cell hides what follows": {
 			change: func(_ *testing.T, w *Way) { w.Cells[0].Ready, w.Works["a"].DeletionTimestamp = false, &at }, want: []string{"CellNotReady/a/0"}, wantSince: began,
 		},
@@ -228,7 +255,7 @@ func TestJudge(t *testing.T) {
 		"another division that Karmada refuses": {
 			change: func(_ *testing.T, w *Way) {
 				w.Binding.Spec.Clusters[1].Replicas = 1
-				w.Binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: metav1.ConditionFalse, Message: "full"}}
+				w.schedule(metav1.ConditionFalse)
 			},
 		},
 		"a division that is not assigned": {
