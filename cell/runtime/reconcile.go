@@ -51,6 +51,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, s.instance); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	if s.Settings.external(&s.instance.Spec) {
+		// One that has a Pod was started before the class was another runtime's, and stays as it is until it is replaced.
+		if err := s.findPod(ctx); err != nil || s.pod == nil {
+			return reconcile.Result{}, err
+		}
+	}
 	return s.Run(ctx, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
 }
 

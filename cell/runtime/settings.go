@@ -21,6 +21,9 @@ type Settings struct {
 	RuntimeClass string
 	// RuntimeClasses are the RuntimeClasses of the classes that templates may name. Others are not served here.
 	RuntimeClasses map[string]string
+	// ExternalClasses are classes that templates may name and that another runtime in this cell runs: the agent makes no Pods for
+	// their Instances and writes nothing to them. docs/how-to/external-runtime.md is the contract with that runtime.
+	ExternalClasses []string
 	// Capabilities are those that containers keep; all others are dropped.
 	Capabilities []corev1.Capability
 	// EphemeralStorage is what a container may write to its own disk, logs included, where it does not say its own; zero: no limit.
@@ -38,6 +41,11 @@ func (s *Settings) runtimeClass(spec *v1alpha.InstanceSpec) (name *string, ok bo
 		return nil, served
 	}
 	return &mapped, served
+}
+
+// external says whether another runtime runs a template.
+func (s *Settings) external(spec *v1alpha.InstanceSpec) bool {
+	return spec.Runtime.Class != "" && slices.Contains(s.ExternalClasses, spec.Runtime.Class)
 }
 
 // unsupported says what in spec this cell cannot run; nil when it can run all of it.
@@ -58,7 +66,8 @@ func (s *Settings) unsupported(spec *v1alpha.InstanceSpec) *finding {
 	}
 	if _, served := s.runtimeClass(spec); !served {
 		have := "none but the default, for templates that name no class"
-		if classes := slices.Sorted(maps.Keys(s.RuntimeClasses)); len(classes) > 0 {
+		if classes := append(slices.Collect(maps.Keys(s.RuntimeClasses)), s.ExternalClasses...); len(classes) > 0 {
+			slices.Sort(classes)
 			have = strings.Join(classes, ", ")
 		}
 		return &finding{v1alpha.ReasonRuntimeClassNotServed, fmt.Sprintf("this cell does not serve spec.runtime.class %q; it serves %s", spec.Runtime.Class, have)}

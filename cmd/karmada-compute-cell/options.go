@@ -39,6 +39,7 @@ type cellOptions struct {
 type podOptions struct {
 	runtimeClass     string
 	runtimeClasses   map[string]string
+	externalClasses  []string
 	capabilities     []string
 	ephemeralStorage string
 }
@@ -67,6 +68,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	pods := groups.FlagSet("pods")
 	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of the Pods of templates that name no class, for example gvisor. Default: that of the cluster.")
 	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil, "Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. Instances of other classes are not started, and say so.")
+	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil, "Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as virtual-machine. The agent makes no Pods for their Instances.")
 	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. The default is what common images need that start as root. Only those of the baseline of Pod security are allowed.")
 	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "What a container may write to its own disk, logs included, unless its template says its own. 0: no limit.")
 
@@ -106,7 +108,7 @@ var baseline = []string{
 
 // settings are those of the runtime, or every mistake.
 func (o *podOptions) settings() (runtime.Settings, error) {
-	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses}
+	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses}
 	var mistakes []error
 	for _, capability := range o.capabilities {
 		if !slices.Contains(baseline, capability) {
@@ -121,6 +123,14 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 		}
 		if classes["--runtime-classes: "+class] = mapped; mapped == "" {
 			mistakes = append(mistakes, fmt.Errorf("--runtime-classes: class %s has no RuntimeClass", class))
+		}
+	}
+	for _, class := range o.externalClasses {
+		for _, problem := range validation.IsDNS1123Label(class) {
+			mistakes = append(mistakes, fmt.Errorf("--external-runtime-classes: %q: %s", class, problem))
+		}
+		if _, both := o.runtimeClasses[class]; both {
+			mistakes = append(mistakes, fmt.Errorf("--external-runtime-classes: %s has a RuntimeClass in --runtime-classes as well; remove it from one of them", class))
 		}
 	}
 	for flag, name := range classes {

@@ -28,8 +28,11 @@ func TestValidate(t *testing.T) {
 		"classes that cannot be": {
 			[]string{"--runtime-class=A_B", "--runtime-classes=X=kata,empty="}, []string{"--runtime-class", "--runtime-classes"},
 		},
-		"more than the baseline":      {[]string{"--capabilities=SYS_ADMIN"}, []string{"--capabilities"}},
-		"a limit that is no quantity": {[]string{"--ephemeral-storage-limit=much"}, []string{"--ephemeral-storage-limit"}},
+		"classes of another runtime":   {args: []string{"--external-runtime-classes=virtual-machine,unikernel"}},
+		"a class of two runtimes":      {[]string{"--runtime-classes=vm=kata", "--external-runtime-classes=vm"}, []string{"--external-runtime-classes"}},
+		"an external class of no name": {[]string{"--external-runtime-classes=A_B"}, []string{"--external-runtime-classes"}},
+		"more than the baseline":       {[]string{"--capabilities=SYS_ADMIN"}, []string{"--capabilities"}},
+		"a limit that is no quantity":  {[]string{"--ephemeral-storage-limit=much"}, []string{"--ephemeral-storage-limit"}},
 		"every mistake is said, not just the first": {
 			[]string{"--concurrency=0", "--kube-api-burst=0", "--metrics-bind-address=8080", "--health-probe-bind-address=:x"},
 			[]string{"--concurrency", "--kube-api-burst", "--metrics-bind-address", "--health-probe-bind-address"},
