@@ -109,6 +109,13 @@ func granted(indices ...int) func(*v1alpha.WorkloadDeployment) {
 	}
 }
 
+// network says whether the networks of the template are in the city.
+func network(ready bool) func(*v1alpha.WorkloadDeployment) {
+	return func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Networks = &v1alpha.WorkloadDeploymentNetworks{Ready: ready, Message: "network default is not there"}
+	}
+}
+
 // instance creates an Instance of deployment.
 func (f *fixture) instance(deployment *v1alpha.WorkloadDeployment, index int, changes ...func(*v1alpha.Instance)) *v1alpha.Instance {
 	f.t.Helper()

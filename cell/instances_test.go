@@ -58,8 +58,20 @@ func TestInstancesReconcile(t *testing.T) {
 			wantGates: []string{"Quota"}, wantQuota: "-" + v1alpha.ReasonPendingEvaluation,
 		},
 		"quota is granted": {
-			given:     func(f *fixture) { f.instance(f.deployment(1, granted(0)), 0, gated("Network", "Quota")) },
-			wantGates: []string{"Network"}, wantQuota: v1alpha.ReasonQuotaAvailable,
+			given:     func(f *fixture) { f.instance(f.deployment(1, granted(0)), 0, gated("ReferencedData", "Quota")) },
+			wantGates: []string{"ReferencedData"}, wantQuota: v1alpha.ReasonQuotaAvailable,
+		},
+		"the network is not there": {
+			given:     func(f *fixture) { f.instance(f.deployment(1, network(false)), 0, gated("Network")) },
+			wantGates: []string{"Network"}, wantQuota: v1alpha.ReasonQuotaDisabled,
+		},
+		"the network is there": {
+			given:     func(f *fixture) { f.instance(f.deployment(1, network(true)), 0, gated("Network")) },
+			wantQuota: v1alpha.ReasonQuotaDisabled,
+		},
+		"nobody waits for networks any more": {
+			given:     func(f *fixture) { f.instance(f.deployment(1), 0, gated("Network")) },
+			wantQuota: v1alpha.ReasonQuotaDisabled,
 		},
 		"a grant that is taken back sets no gate": {
 			given:     func(f *fixture) { f.instance(f.deployment(1, granted()), 0) },
@@ -191,7 +203,7 @@ func TestInstancesRaces(t *testing.T) {
 	}{
 		"another gate is lifted meanwhile": {
 			given: func(f *fixture) func() {
-				instance := f.instance(f.deployment(1, granted(0)), 0, gated("Network", "Quota"))
+				instance := f.instance(f.deployment(1, granted(0)), 0, gated("ReferencedData", "Quota"))
 				return func() {
 					instance.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: "Quota"}}
 					f.update(instance)

@@ -46,3 +46,16 @@ Feature: What may run
     Then instancetype "${namespace}" is gone
     And workload "web" has condition InstanceTypeDisabled True because of "InstanceTypeNotFound"
     And none of the Instances in cell "dfw" was replaced
+
+  Scenario: An Instance starts when its network is in the city
+    Given a project of its own with a network service
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then workload "web" has condition Available False, saying "network default is not in location location-dfw yet"
+    And the project has 1 networkbindings
+    And cell "dfw" runs exactly the Pods ""
+    When the network service brings network "default" to "location-dfw"
+    Then Workload "web" becomes available with 1 ready Instances
+    When the consumer deletes workload "web"
+    Then the project has no networkbindings

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -54,6 +55,8 @@ type Options struct {
 	DefaultType string
 	// Network is the kind of the networks in a project. It need not be served.
 	Network schema.GroupVersionKind
+	// Features says which features are on.
+	Features featuregate.FeatureGate
 	// Metering says which projects' Instances need quota. Nil: no quota is configured.
 	Metering projects.Metering
 	// Concurrency is how many objects each controller reconciles at once.
@@ -167,6 +170,14 @@ func setUpQuota(t Target) error {
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
+// binder is nil where the feature is off.
+func (t Target) binder() (propagation.Networks, error) {
+	if t.Options.Features == nil || !t.Options.Features.Enabled(NetworkBinding) {
+		return nil, nil
+	}
+	return networks.NewBinder(t.Options.Locations, t.Options.Clock, metrics.Registry)
+}
+
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
 	shared := &watch{}
@@ -184,10 +195,14 @@ func Controllers() []Controller {
 		}},
 		{Name: "propagation", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
+			binder, err := t.binder()
+			if err != nil {
+				return err
+			}
 			r := propagation.New(propagation.Options{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-				Metering: t.Options.Metering,
+				Metering: t.Options.Metering, Networks: binder,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -19,25 +19,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
 // scopes lists every kind that is read or written at Milo's root or in a project. There is no default: requests for a
 // cluster-scoped kind that is mapped as namespaced go to a wrong path.
 var scopes = map[schema.GroupKind]meta.RESTScope{
-	{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}:     meta.RESTScopeRoot,
-	{Group: NetworkingGroupVersion.Group, Kind: "LocationBinding"}:  meta.RESTScopeRoot,
-	{Group: QuotaGroupVersion.Group, Kind: "ResourceGrant"}:         meta.RESTScopeNamespace,
-	{Group: QuotaGroupVersion.Group, Kind: "ResourceClaim"}:         meta.RESTScopeNamespace,
-	{Group: QuotaGroupVersion.Group, Kind: "AllowanceBucket"}:       meta.RESTScopeNamespace,
-	{Group: v1alpha.GroupVersion.Group, Kind: "Workload"}:           meta.RESTScopeNamespace,
-	{Group: v1alpha.GroupVersion.Group, Kind: "WorkloadDeployment"}: meta.RESTScopeNamespace,
-	{Group: v1alpha.GroupVersion.Group, Kind: "Instance"}:           meta.RESTScopeNamespace,
-	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceType"}:       meta.RESTScopeRoot,
-	{Group: authenticationv1.GroupName, Kind: "SelfSubjectReview"}:  meta.RESTScopeRoot,
-	{Group: authorizationv1.GroupName, Kind: "SubjectAccessReview"}: meta.RESTScopeRoot,
-	{Group: corev1.GroupName, Kind: "Namespace"}:                    meta.RESTScopeRoot,
-	{Group: corev1.GroupName, Kind: "ConfigMap"}:                    meta.RESTScopeNamespace,
-	{Group: corev1.GroupName, Kind: "Secret"}:                       meta.RESTScopeNamespace,
+	{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}:                meta.RESTScopeRoot,
+	{Group: NetworkingGroupVersion.Group, Kind: "LocationBinding"}:             meta.RESTScopeRoot,
+	{Group: QuotaGroupVersion.Group, Kind: "ResourceGrant"}:                    meta.RESTScopeNamespace,
+	{Group: QuotaGroupVersion.Group, Kind: "ResourceClaim"}:                    meta.RESTScopeNamespace,
+	{Group: QuotaGroupVersion.Group, Kind: "AllowanceBucket"}:                  meta.RESTScopeNamespace,
+	{Group: NetworkingGroupVersion.Group, Kind: networking.KindNetworkBinding}: meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "Workload"}:                      meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "WorkloadDeployment"}:            meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "Instance"}:                      meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceType"}:                  meta.RESTScopeRoot,
+	{Group: authenticationv1.GroupName, Kind: "SelfSubjectReview"}:             meta.RESTScopeRoot,
+	{Group: authorizationv1.GroupName, Kind: "SubjectAccessReview"}:            meta.RESTScopeRoot,
+	{Group: corev1.GroupName, Kind: "Namespace"}:                               meta.RESTScopeRoot,
+	{Group: corev1.GroupName, Kind: "ConfigMap"}:                               meta.RESTScopeNamespace,
+	{Group: corev1.GroupName, Kind: "Secret"}:                                  meta.RESTScopeNamespace,
 }
 
 // mapper maps kinds to resources without discovery, which in each of thousands of projects would cost Milo more than the

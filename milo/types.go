@@ -4,6 +4,7 @@
 package milo
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
@@ -21,7 +23,7 @@ import (
 var ResourceManagerGroupVersion = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Version: "v1alpha1"}
 
 // NetworkingGroupVersion is the group and version of LocationBinding.
-var NetworkingGroupVersion = schema.GroupVersion{Group: "networking.datumapis.com", Version: "v1alpha"}
+var NetworkingGroupVersion = networking.GroupVersion
 
 // KindNetwork is the kind of a network in NetworkingGroupVersion, of which only the metadata is read.
 const KindNetwork = "Network"
@@ -140,7 +142,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	metav1.AddToGroupVersion(scheme, NetworkingGroupVersion)
 	scheme.AddKnownTypes(QuotaGroupVersion, &ResourceGrant{}, &ResourceGrantList{})
 	metav1.AddToGroupVersion(scheme, QuotaGroupVersion)
-	return quota.AddToScheme(scheme)
+	return errors.Join(quota.AddToScheme(scheme), networking.AddToScheme(scheme))
 }
 
 // ProjectConfig is the configuration for a project's control plane. The project's path is appended to the path of the root's

@@ -193,6 +193,8 @@ const (
 const (
 	// ReasonAvailablePlacementFound says that at least one placement is available.
 	ReasonAvailablePlacementFound = "AvailablePlacementFound"
+	// ReasonNetworkProvisioning says that no Instance is Ready and one waits for its network.
+	ReasonNetworkProvisioning = "NetworkProvisioning"
 	// ReasonNetworkNotFound says that the project does not have a network that the template names. Create it, or name another.
 	ReasonNetworkNotFound = "NetworkNotFound"
 	// ReasonNoAvailablePlacements says that no placement is available.

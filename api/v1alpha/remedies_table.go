@@ -62,6 +62,7 @@ var remedies = []Remedy{
 	{ReasonReferencedDataNotReady, ActorConsumer, "Condition ReferencedDataReady names the ConfigMap or Secret that is missing.", available},
 	{ReasonNoMatchingLocation, ActorConsumer, "Choose a city that the project may use, or have the location enabled for it. If it is enabled, no cell serves the city: the operator adds one.", available},
 
+	{ReasonNetworkProvisioning, ActorNobody, "The network service brings the network to the city; the message names the NetworkBinding and what it says. If that does not end, tell whoever runs the network.", available},
 	{ReasonNetworkNotFound, ActorConsumer, "Create the network that the message names in the project, or name another one.", available},
 	{ReasonInstanceTypeNotFound, ActorConsumer, "Choose an instance type that exists: kubectl get instancetypes lists them.", []string{ConditionAvailable, ConditionInstanceTypeDisabled}},
 	{ReasonDefaultInstanceTypeNotFound, ActorOperator, "Create the InstanceType that --default-instance-type names on the hub, or name another one. A consumer names a type.", []string{ConditionAvailable, ConditionInstanceTypeDisabled}},

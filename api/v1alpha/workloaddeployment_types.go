@@ -61,6 +61,11 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
 
+	// networks says whether the networks of the template are in the city. The hub sets it on its copy. Without it Instances have no
+	// gate Network.
+	// +optional
+	Networks *WorkloadDeploymentNetworks `json:"networks,omitempty"`
+
 	// suspended says that the project is suspended. The hub sets it on its copy: cells stop the Instances and keep them, and start
 	// them again when it is no longer set.
 	// +optional
@@ -145,6 +150,18 @@ type WorkloadDeploymentQuota struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	Withheld []QuotaWithheld `json:"withheld,omitempty"`
+}
+
+// WorkloadDeploymentNetworks says whether the networks of a template are in a city.
+type WorkloadDeploymentNetworks struct {
+	// ready says that they are: Instances start.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+
+	// message says what is waited for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
 }
 
 // QuotaSize is the size of an Instance as quota counts it.

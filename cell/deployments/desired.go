@@ -53,6 +53,9 @@ func desiredGates(deployment *v1alpha.WorkloadDeployment) []v1alpha.SchedulingGa
 	if deployment.Spec.Quota != nil {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota})
 	}
+	if networks := deployment.Spec.Networks; networks != nil && !networks.Ready {
+		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateNetwork})
+	}
 	if needed, _ := v1alpha.DataObjects(&deployment.Spec.Template.Spec); len(needed) > 0 {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData})
 	}

@@ -64,16 +64,18 @@ func (s *scope) findData(ctx context.Context) error {
 	return nil
 }
 
-// liftGates removes the gates whose conditions are True. A grant that is taken back, or data that is deleted, does not set
+// liftGates removes the gates of what is there. A grant that is taken back, or data that is deleted, does not set
 // a gate again: an Instance that runs keeps running.
 func (s *scope) liftGates(ctx context.Context) error {
 	before := s.instance.DeepCopy()
 	gates, changed := s.instance.SchedulingGates(), false
-	for gate, condition := range map[string]string{
-		v1alpha.GateQuota:          v1alpha.ConditionQuotaGranted,
-		v1alpha.GateReferencedData: v1alpha.ConditionReferencedDataReady,
+	networks := s.deployment.Spec.Networks
+	for gate, lifted := range map[string]bool{
+		v1alpha.GateQuota:          meta.IsStatusConditionTrue(s.found, v1alpha.ConditionQuotaGranted),
+		v1alpha.GateNetwork:        networks == nil || networks.Ready,
+		v1alpha.GateReferencedData: meta.IsStatusConditionTrue(s.found, v1alpha.ConditionReferencedDataReady),
 	} {
-		if meta.IsStatusConditionTrue(s.found, condition) {
+		if lifted {
 			var held bool
 			gates, held = withoutGate(gates, gate)
 			changed = changed || held

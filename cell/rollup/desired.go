@@ -118,6 +118,9 @@ func (s *summary) available() metav1.Condition {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
 	case s.heldByQuota:
 		condition.Reason = v1alpha.ReasonQuotaNotGranted
+	case s.awaitedNetworks != "":
+		condition.Reason = v1alpha.ReasonNetworkProvisioning
+		condition.Message += "; " + s.awaitedNetworks
 	case s.heldByData:
 		condition.Reason = v1alpha.ReasonReferencedDataNotReady
 	default:

@@ -41,6 +41,8 @@ type summary struct {
 	heldByQuota bool
 	// heldByData says whether data that an Instance needs is not in the cell.
 	heldByData bool
+	// awaitedNetworks is what the networks of the template wait for, if an Instance waits for them.
+	awaitedNetworks string
 	// unlisted is how many Instances the report has no room for.
 	unlisted int
 	// worst says why the Instance that needs a user most is not Ready; "" when all are.
@@ -56,6 +58,9 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 		index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
 		_, wanted := slices.BinarySearch(indices, index)
 		s.count(instance, hash, wanted)
+		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
+			s.awaitedNetworks = networks.Message
+		}
 		if rank, message := trouble(instance); rank > highest && message != "" {
 			highest, s.worst = rank, message
 		}
@@ -123,6 +128,10 @@ func trouble(instance *v1alpha.Instance) (int, string) {
 
 // heldBy says whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.
 func heldBy(instance *v1alpha.Instance, gate, condition string) bool {
-	return slices.Contains(instance.SchedulingGates(), v1alpha.SchedulingGate{Name: gate}) &&
+	return hasGate(instance, gate) &&
 		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, condition, metav1.ConditionFalse)
+}
+
+func hasGate(instance *v1alpha.Instance, gate string) bool {
+	return slices.Contains(instance.SchedulingGates(), v1alpha.SchedulingGate{Name: gate})
 }

@@ -46,7 +46,7 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 		FailoverAfter: a.options.hub.failoverAfter, InventoryAfter: a.options.hub.inventoryAfter,
 		Existence: projects, Suspension: projects, WithdrawAfter: a.options.milo.withdrawAfter,
 		AuditInterval: a.options.hub.auditInterval, AuditAfter: a.options.hub.auditAfter,
-		Metering: metering,
+		Metering: metering, Features: a.options.webhook.features,
 	}}); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ func newApp() *app {
 	// No limit on the client's side: the API servers' priority and fairness limits requests.
 	a := &app{options: options{client: component.Client{QPS: -1, Burst: 1}}, projects: &admissionProjects{}, users: &addOnUsers{}, types: &admissionTypes{}}
 	a.options.webhook.features = webhook.NewFeatureGate()
+	hub.AddFeatures(a.options.webhook.features)
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}

@@ -138,7 +138,7 @@ const (
 func addOnArgs(mode string) []string {
 	return []string{
 		"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s", "--interpreter-mode=" + mode,
-		"--quota", "--quota-projects=" + labelMetered,
+		"--quota", "--quota-projects=" + labelMetered, "--feature-gates=NetworkBinding=true",
 	}
 }
 

@@ -32,13 +32,19 @@ var kind = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "
 // serve has the project serve networks.
 func serve(t *testing.T, p *planes.Planes) {
 	t.Helper()
+	serveKind(t, p, "networks", kind.Kind)
+}
+
+// serveKind has the project serve a kind of the group of networks.
+func serveKind(t *testing.T, p *planes.Planes, plural, name string) {
+	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "networks." + kind.Group},
+		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + kind.Group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: kind.Group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "networks", Singular: "network", Kind: kind.Kind, ListKind: "NetworkList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: name, ListKind: name + "List"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: kind.Version, Served: true, Storage: true,
+				Name: kind.Version, Served: true, Storage: true, Subresources: withStatus,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
 			}},
 		},

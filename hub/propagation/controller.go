@@ -53,6 +53,8 @@ type Options struct {
 	FailoverAfter time.Duration
 	// Metering says whether the Instances of a project need quota. Nil: those of none do.
 	Metering projects.Metering
+	// Networks brings the networks of deployments to their cities. Nil: nobody waits for networks.
+	Networks Networks
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }

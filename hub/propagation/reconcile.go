@@ -33,6 +33,7 @@ const waitingRequeue = 15 * time.Second
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
+	of         projects.Project
 	project    client.Client
 	projectAPI client.Reader
 	// origin is what objects on the hub are marked with.
@@ -54,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return reconcile.Result{}, err
 	}
 	s := &scope{
-		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
+		Reconciler: r, of: project, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Namespace), deployment: &v1alpha.WorkloadDeployment{},
 	}
 	steps, err := s.load(ctx, request.NamespacedName)
@@ -109,7 +110,7 @@ func (s *scope) withdraw(ctx context.Context) error {
 		return err
 	}
 	if s.hubNamespace != "" && !wanted {
-		if err := s.locked(ctx, s.deleteCopy, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
+		if err := s.locked(ctx, s.deleteCopy, s.releaseNetworks, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
 			return err
 		}
 	}
@@ -187,6 +188,9 @@ func (s *scope) ensureCopy(ctx context.Context) error {
 	}
 	metered, err := s.metered()
 	if err != nil {
+		return err
+	}
+	if desired.Spec.Networks, err = s.bindNetworks(ctx, existing); err != nil {
 		return err
 	}
 	if metered {

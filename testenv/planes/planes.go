@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
@@ -155,7 +156,7 @@ func (s *connection) start(t testing.TB) error {
 	}); err != nil {
 		return fmt.Errorf("install the kinds of Karmada: %w", err)
 	}
-	scheme := testenv.Scheme(t, v1alpha.AddToScheme, quota.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
+	scheme := testenv.Scheme(t, v1alpha.AddToScheme, quota.AddToScheme, networking.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
 	if s.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}

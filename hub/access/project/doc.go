@@ -14,6 +14,9 @@ package project
 // The networks that templates name.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=networks,verbs=get
 
+// The networks of deployments, brought to their cities. Without the feature gate NetworkBinding none of these is used.
+// +kubebuilder:rbac:groups=networking.datumapis.com,resources=networkbindings,verbs=get;list;create;patch;delete
+
 // What users are allowed to reference, and their quota.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourcegrants,verbs=list

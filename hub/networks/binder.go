@@ -1,0 +1,233 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package networks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/milo/networking"
+)
+
+// FieldManager is the field manager of NetworkBindings.
+const FieldManager apply.FieldManager = "karmada-compute-networks"
+
+// BindingRetry is how soon a binding that is not Ready is to be asked for again.
+const BindingRetry = 5 * time.Second
+
+// Answers of a project about a binding, as a label of the metric.
+const (
+	answerReady     = "ready"
+	answerWaiting   = "waiting"
+	answerNotServed = "not_served"
+)
+
+// Binder brings the networks of deployments to the locations of their cities, through NetworkBindings in the project. It watches
+// nothing: it asks for each binding, and remembers that it is Ready. Make it with NewBinder. It is safe for concurrent use.
+type Binder struct {
+	locations projects.Locations
+	answers   *cache.LRUExpireCache
+	asked     *prometheus.CounterVec
+}
+
+// NewBinder returns a Binder, and registers its metric.
+func NewBinder(locations projects.Locations, clock clock.PassiveClock, registerer prometheus.Registerer) (*Binder, error) {
+	b := &Binder{
+		locations: locations, answers: cache.NewLRUExpireCacheWithClock(maxAnswers, clock),
+		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_network_bindings_total",
+			Help: "Answers of projects about NetworkBindings. Where the kind is not served, Instances start without.",
+		}, []string{"answer"}),
+	}
+	if err := registerer.Register(b.asked); err != nil {
+		return nil, fmt.Errorf("register the metric of network bindings: %w", err)
+	}
+	return b, nil
+}
+
+// bound is a binding that is remembered to be Ready; without a name: that the project does not serve the kind.
+type bound struct {
+	project types.UID
+	binding types.NamespacedName
+}
+
+// settled is a deployment with the networks that alone it has bindings for.
+type settled struct {
+	deployment types.UID
+	wanted     string
+}
+
+// Bind makes the NetworkBindings of a deployment, and says whether all are Ready. A project that does not serve the kind has no
+// networks to wait for. Failed requests are errors.
+func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error) {
+	if _, known := b.answers.Get(bound{project: project.UID}); known {
+		return &v1alpha.WorkloadDeploymentNetworks{Ready: true}, nil
+	}
+	wanted, err := b.wanted(ctx, project, d)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []string
+	for _, binding := range wanted {
+		message, err := b.bind(ctx, project, binding)
+		switch {
+		case isNotServed(err):
+			b.asked.WithLabelValues(answerNotServed).Inc()
+			b.answers.Add(bound{project: project.UID}, true, presentFor)
+			log.FromContext(ctx).Info("Instances start without NetworkBindings: the project does not serve them, or the add-on may not write them",
+				"answer", err.Error(), "again", presentFor)
+			return &v1alpha.WorkloadDeploymentNetworks{Ready: true}, nil
+		case err != nil:
+			return nil, err
+		case message != "":
+			waiting = append(waiting, message)
+		}
+	}
+	if len(wanted) == 0 && len(d.Spec.Template.Spec.NetworkInterfaces) > 0 {
+		waiting = append(waiting, fmt.Sprintf("the project has no location in city %s", d.Spec.CityCode))
+	}
+	return &v1alpha.WorkloadDeploymentNetworks{
+		Ready: len(waiting) == 0, Message: v1alpha.ShortenMessage(strings.Join(waiting, "; "), v1alpha.MaxMessage),
+	}, nil
+}
+
+// bind makes a binding that does not exist, and says what it waits for; "" when it is Ready.
+func (b *Binder) bind(ctx context.Context, project projects.Project, wanted *networking.NetworkBinding) (string, error) {
+	key := bound{project.UID, client.ObjectKeyFromObject(wanted)}
+	if _, known := b.answers.Get(key); known {
+		return "", nil
+	}
+	existing := &networking.NetworkBinding{}
+	err := project.GetAPIReader().Get(ctx, key.binding, existing)
+	if apierrors.IsNotFound(err) && !isNotServed(err) {
+		existing, err = apply.Object(ctx, project.GetClient(), FieldManager, wanted)
+	}
+	if err != nil {
+		return "", err
+	}
+	if meta.IsStatusConditionTrue(existing.Status.Conditions, networking.ConditionReady) && existing.DeletionTimestamp.IsZero() {
+		b.asked.WithLabelValues(answerReady).Inc()
+		b.answers.Add(key, true, presentFor)
+		return "", nil
+	}
+	b.asked.WithLabelValues(answerWaiting).Inc()
+	message := fmt.Sprintf("network %s is not in location %s yet (NetworkBinding %s)", wanted.Spec.Network.Name, wanted.Spec.Location.Name, wanted.Name)
+	if ready := meta.FindStatusCondition(existing.Status.Conditions, networking.ConditionReady); ready != nil {
+		message += fmt.Sprintf(": %s: %s", ready.Reason, ready.Message)
+	}
+	return message, nil
+}
+
+// wanted are the bindings of a deployment: of every network that its template names to every location of its city that is
+// available, or to every one while none is.
+func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) ([]*networking.NetworkBinding, error) {
+	locations, err := b.locations.List(ctx, project.GetClient())
+	if err != nil {
+		return nil, err
+	}
+	locations = slices.DeleteFunc(locations, func(l v1alpha.Location) bool { return !strings.EqualFold(l.City, d.Spec.CityCode) })
+	if slices.ContainsFunc(locations, func(l v1alpha.Location) bool { return l.Available }) {
+		locations = slices.DeleteFunc(locations, func(l v1alpha.Location) bool { return !l.Available })
+	}
+	var wanted []*networking.NetworkBinding
+	for i := range d.Spec.Template.Spec.NetworkInterfaces {
+		network := &d.Spec.Template.Spec.NetworkInterfaces[i].Network
+		for j := range locations {
+			wanted = append(wanted, bindingOf(d, networking.NetworkReference{Namespace: network.Namespace, Name: network.Name}, locations[j].Name))
+		}
+	}
+	return wanted, nil
+}
+
+// bindingOf is the binding of one network of a deployment to one location. It is garbage together with the deployment.
+func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReference, location string) *networking.NetworkBinding {
+	hash := fnv.New32a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = fmt.Fprintf(hash, "%s/%s@%s", cmp.Or(network.Namespace, d.Namespace), network.Name, location)
+	return &networking.NetworkBinding{
+		TypeMeta: metav1.TypeMeta{APIVersion: networking.GroupVersion.String(), Kind: networking.KindNetworkBinding},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: d.Namespace, Name: v1alpha.ShortenName(d.Name + "-" + strconv.FormatUint(uint64(hash.Sum32()), 36)),
+			Labels: map[string]string{v1alpha.LabelDeploymentUID: string(d.UID)},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, UID: d.UID,
+			}},
+		},
+		Spec: networking.NetworkBindingSpec{
+			Network: network, Location: networking.LocationReference{Name: location},
+			Consumer: &networking.Consumer{APIGroup: v1alpha.GroupVersion.Group, Kind: v1alpha.KindWorkloadDeployment, Name: d.Name},
+		},
+	}
+}
+
+// Settle deletes the bindings of a deployment that its template does not need any more. Call it when all Instances are of the
+// template. It asks once for each set of networks.
+func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
+	wanted, err := b.wanted(ctx, project, d)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, binding := range wanted {
+		names = append(names, binding.Name)
+	}
+	key := settled{d.UID, strings.Join(names, ",")}
+	if _, known := b.answers.Get(key); known {
+		return nil
+	}
+	if err := b.release(ctx, project, d, names); err != nil {
+		return err
+	}
+	b.answers.Add(key, true, presentFor)
+	return nil
+}
+
+// Release deletes all bindings of a deployment.
+func (b *Binder) Release(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
+	return b.release(ctx, project, d, nil)
+}
+
+// release deletes the bindings of a deployment but the named ones. A project that does not serve the kind has none.
+func (b *Binder) release(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment, keep []string) error {
+	if _, known := b.answers.Get(bound{project: project.UID}); known {
+		return nil
+	}
+	var bindings networking.NetworkBindingList
+	err := project.GetAPIReader().List(ctx, &bindings, client.InNamespace(d.Namespace), client.MatchingLabels{v1alpha.LabelDeploymentUID: string(d.UID)})
+	if isNotServed(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list the NetworkBindings of the deployment: %w", err)
+	}
+	for i := range bindings.Items {
+		if slices.Contains(keep, bindings.Items[i].Name) {
+			continue
+		}
+		if err := project.GetClient().Delete(ctx, &bindings.Items[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete NetworkBinding %s: %w", bindings.Items[i].Name, err)
+		}
+		b.answers.Remove(bound{project.UID, client.ObjectKeyFromObject(&bindings.Items[i])})
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/networks"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// Networks brings the networks of deployments to their cities, as networks.Binder does.
+type Networks interface {
+	// Bind has the networks of a deployment brought to its city, and says whether all are there.
+	Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error)
+	// Settle gives up the networks that the template of a deployment does not name any more.
+	Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
+	// Release gives up all networks of a deployment.
+	Release(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
+}
+
+// bindNetworks says whether the networks of the deployment are in its city, and has them brought there. existing is the present
+// copy, or an empty one: while the project does not answer, what it says stays. Networks that an earlier template named stay as
+// long as Instances of it run.
+func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error) {
+	if s.Networks == nil {
+		return nil, nil
+	}
+	found, err := s.Networks.Bind(ctx, s.of, s.deployment)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Cannot ask the project for the networks of a deployment", "again", networks.BindingRetry)
+		s.requeueAfter.AtMost(networks.BindingRetry)
+		if existing.Spec.Networks != nil {
+			return existing.Spec.Networks, nil
+		}
+		return &v1alpha.WorkloadDeploymentNetworks{Message: "the project does not say whether its networks are in the city; it is asked again"}, nil
+	}
+	if !found.Ready {
+		s.requeueAfter.AtMost(networks.BindingRetry)
+		return found, nil
+	}
+	if upToDate(&s.deployment.Status, s.deployment.Generation) {
+		return found, s.Networks.Settle(ctx, s.of, s.deployment)
+	}
+	return found, nil
+}
+
+// upToDate says whether all Instances are of the newest template.
+func upToDate(status *v1alpha.WorkloadDeploymentStatus, generation int64) bool {
+	return status.ObservedGeneration == generation && status.CurrentReplicas == status.DesiredReplicas && status.Replicas == status.DesiredReplicas
+}
+
+// releaseNetworks deletes what was made for the networks of the deployment, whose Instances are gone.
+func (s *scope) releaseNetworks(ctx context.Context) error {
+	if s.Networks == nil {
+		return nil
+	}
+	return s.Networks.Release(ctx, s.of, s.deployment)
+}
