@@ -25,6 +25,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		return nil
 	}
 	s.warnOfMissing(status)
+	s.tellOfAvailability(status)
 	s.warnOfType(status)
 	s.workload.Status = status
 	return apply.Status(ctx, s.client, FieldManager, s.workload)

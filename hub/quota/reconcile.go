@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -46,6 +47,7 @@ type scope struct {
 	project     client.Client
 	projectAPI  client.Reader
 	watched     *projectClaims
+	events      events.EventRecorder
 	// deployment is the one in the project, and copied that on the hub.
 	deployment, copied *v1alpha.WorkloadDeployment
 	// found are the claims of the deployment, by index.
@@ -63,6 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	s := &scope{
 		Reconciler: r, request: request, projectName: project.Name, projectUID: project.UID,
 		project: project.GetClient(), projectAPI: project.GetAPIReader(), watched: r.claims.of(request.ClusterName),
+		events: project.GetEventRecorder(string(FieldManager)),
 		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
 	}
 	if s.watched == nil || s.watched.cluster != project.Cluster {
@@ -312,7 +315,12 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 		s.requeueAfter.AtMost(rest)
 		return nil
 	}
-	return s.replace(ctx, desired)
+	before := s.copied.Spec.Quota
+	if err := s.replace(ctx, desired); err != nil {
+		return err
+	}
+	s.tell(before, desired)
+	return nil
 }
 
 // gathering is how long to wait for more grants: while Milo has not answered claims that were made just now.

@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
@@ -58,8 +60,25 @@ func TestPartlyDenied(t *testing.T) {
 	if message := f.copied(t).Spec.Quota.Withheld[0].Message; !strings.Contains(message, "compute.datumapis.com/vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 2000 are left") {
 		t.Errorf("the message is %q", message)
 	}
+	f.awaitEvent(t, v1alpha.ReasonQuotaExceeded, "Deployment web: 1 Instances do not start: ")
 	f.allow(t, 3)
 	f.becomes(t, []int{0, 1, 2}, "", nil)
+	f.awaitEvent(t, v1alpha.ReasonQuotaAvailable, "Deployment web: the quota of all Instances is granted")
+}
+
+// awaitEvent waits for one Event on the Workload: they are written in the background, and repeated ones are counted in one.
+func (f *fixture) awaitEvent(t *testing.T, reason, note string) {
+	t.Helper()
+	f.until(t, func() bool {
+		var list eventsv1.EventList
+		if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
+			return e.Reason == reason && e.Regarding.Kind == v1alpha.KindWorkload && e.Regarding.Name == f.original.Spec.WorkloadRef.Name &&
+				strings.HasPrefix(e.Note, note)
+		})
+	})
 }
 
 // TestNoBudget: a claim that was made before the first grant is denied for good, and is made anew.

@@ -1,0 +1,37 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// tellOfAvailability records an event when the Workload becomes available, when it ceases to be, and when somebody has to act on a new
+// reason for which it is not.
+func (s *scope) tellOfAvailability(next v1alpha.WorkloadStatus) {
+	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionAvailable)
+	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionAvailable)
+	was := before != nil && before.Status == metav1.ConditionTrue
+	switch {
+	case after.Status == metav1.ConditionTrue:
+		if !was {
+			s.events.Eventf(s.workload, nil, corev1.EventTypeNormal, after.Reason, "Run", "The Workload is available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+		}
+	case before != nil && before.Status == after.Status && before.Reason == after.Reason:
+	case after.Reason == v1alpha.ReasonNoMatchingLocation && len(s.plan.missing) > 0:
+		// warnOfMissing says it.
+	case was || actedOn(after.Reason):
+		s.events.Eventf(s.workload, nil, corev1.EventTypeWarning, after.Reason, "Run", "The Workload is not available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+	}
+}
+
+// actedOn says whether somebody has to act on a reason of Available.
+func actedOn(reason string) bool {
+	remedy, known := v1alpha.RemedyOf(v1alpha.ConditionAvailable, reason)
+	return known && remedy.Actor != v1alpha.ActorNobody
+}

@@ -1,0 +1,49 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestEventsOfAvailability: the owner of a Workload is told when it becomes available, when it ceases to be, and what to act on. Nobody is
+// told of what passes by itself, or twice.
+func TestEventsOfAvailability(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	steps := []struct {
+		report report
+		want   []string
+	}{
+		{report{reason: v1alpha.ReasonInstancesProvisioning}, nil},
+		{report{reason: v1alpha.ReasonQuotaNotGranted, message: "none left"}, []string{v1alpha.ReasonQuotaNotGranted}},
+		{report{reason: v1alpha.ReasonQuotaNotGranted, message: "one left"}, nil},
+		{report{reason: v1alpha.ReasonStableInstanceFound, ready: 2}, []string{v1alpha.ReasonAvailablePlacementFound}},
+		{report{reason: v1alpha.ReasonStableInstanceFound, ready: 1}, nil},
+		{report{reason: v1alpha.ReasonInstancesProvisioning}, []string{v1alpha.ReasonInstancesProvisioning}},
+		{report{reason: v1alpha.ReasonProjectSuspended}, []string{v1alpha.ReasonProjectSuspended}},
+		{report{reason: v1alpha.ReasonStableInstanceFound, ready: 2}, []string{v1alpha.ReasonAvailablePlacementFound}},
+	}
+	for i, step := range steps {
+		f.report(t, "web-main-dfw", step.report)
+		f.Project.Calls()
+		f.mustReconcileKeepingCalls(t)
+		var got []string
+		for _, call := range f.Project.Calls() {
+			if event, ok := strings.CutPrefix(call.Verb, "event "); ok && call == (planes.Call{Verb: call.Verb, Kind: "Workload", Name: "web"}) {
+				got = append(got, event)
+			}
+		}
+		if !slices.Equal(got, step.want) {
+			t.Errorf("step %d, %s: events %v, want %v", i, step.report.reason, got, step.want)
+		}
+	}
+}
