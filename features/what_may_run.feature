@@ -56,6 +56,7 @@ Feature: What may run
     And the project has 1 networkbindings
     And cell "dfw" runs exactly the Pods ""
     When the network service brings network "default" to "location-dfw"
-    Then Workload "web" becomes available with 1 ready Instances
+    Then kubectl waits for condition Available of workload "web"
+    And Workload "web" becomes available with 1 ready Instances
     When the consumer deletes workload "web"
     Then the project has no networkbindings
