@@ -1,0 +1,102 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package shards
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// division says which replica has each shard. "" is nobody.
+type division []string
+
+// parseDivision reads the division of a number of shards. A shard that is not named is nobody's.
+func parseDivision(text string, count int) (division, error) {
+	d := make(division, count)
+	if text == "" {
+		return d, nil
+	}
+	var by map[string][]int
+	if err := json.Unmarshal([]byte(text), &by); err != nil {
+		return nil, fmt.Errorf("parse the division of the shards: %w", err)
+	}
+	for replica, held := range by {
+		for _, shard := range held {
+			if shard < 0 || shard >= count {
+				continue
+			}
+			if d[shard] != "" {
+				return nil, fmt.Errorf("shard %d is both %s's and %s's", shard, d[shard], replica)
+			}
+			d[shard] = replica
+		}
+	}
+	return d, nil
+}
+
+// String is the division as the record has it: the shards of each replica.
+func (d division) String() string {
+	by := map[string][]int{}
+	for shard, replica := range d {
+		if replica != "" {
+			by[replica] = append(by[replica], shard)
+		}
+	}
+	// A map of strings and numbers can be marshalled.
+	text, _ := json.Marshal(by)
+	return string(text)
+}
+
+// of are the shards of a replica.
+func (d division) of(replica string) []int {
+	var held []int
+	for shard, holder := range d {
+		if holder == replica {
+			held = append(held, shard)
+		}
+	}
+	return held
+}
+
+// without is the division without the replicas that do not run.
+func (d division) without(runs func(replica string) bool) division {
+	rest := slices.Clone(d)
+	for shard, holder := range rest {
+		if holder != "" && !runs(holder) {
+			rest[shard] = ""
+		}
+	}
+	return rest
+}
+
+// share is how many of the shards a replica should have. All have equally many, and of those that do not divide evenly, one each is
+// for who has most already, so that as few as possible move.
+func (d division) share(replica string, running []string) int {
+	ranked := slices.SortedFunc(slices.Values(running), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(d.of(b)), len(d.of(a))), cmp.Compare(a, b))
+	})
+	share := len(d) / len(ranked)
+	if slices.Index(ranked, replica) < len(d)%len(ranked) {
+		share++
+	}
+	return share
+}
+
+// balanced is the division after a replica that runs has given up what is more than its share, or taken of what is nobody's what it lacks.
+func (d division) balanced(replica string, running []string) division {
+	next, held, share := slices.Clone(d), d.of(replica), d.share(replica, running)
+	for _, shard := range held[min(share, len(held)):] {
+		next[shard] = ""
+	}
+	missing := share - len(held)
+	for _, shard := range d.of("") {
+		if missing > 0 {
+			next[shard] = replica
+			missing--
+		}
+	}
+	return next
+}

@@ -1,0 +1,110 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Names of the Leases, and what is in them.
+const (
+	// recordName is the record's. Its annotation says which replica has which shards.
+	recordName         = "karmada-compute-shards"
+	annotationDivision = "compute.datumapis.com/shards"
+
+	// leasePrefix begins the name of a replica's Lease. Its annotations say which process renews it, and which record that goes by.
+	leasePrefix       = "karmada-compute-replica-"
+	annotationProcess = "compute.datumapis.com/process"
+	annotationRecord  = "compute.datumapis.com/record"
+)
+
+// labels select all of them.
+var labels = client.MatchingLabels{"compute.datumapis.com/shards": ""}
+
+// errTaken is that another process runs with the name of this one.
+var errTaken = errors.New("another process renews the Lease of this replica: give each its own --replica-name")
+
+// ownLease is the Lease of this replica. It is not safe for concurrent use.
+type ownLease struct {
+	client          client.Client
+	namespace, name string
+	// holder is the replica, process one that runs under this name.
+	holder, process string
+	lasts           time.Duration
+
+	// lease is as last read or written. Nil: it must be read.
+	lease *coordinationv1.Lease
+	// record is the UID of the record that the Lease names. Empty: none, so this replica has no shard.
+	record types.UID
+	// joined says that this process has written it before.
+	joined bool
+}
+
+// renew writes the Lease. ended says that the Lease on the hub counts no more, whoever wrote it.
+//
+// A process takes over the Lease of an earlier one with its name when it starts: that one was killed. Later it does so only when the
+// Lease has ended.
+func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, ended bool) error {
+	if err := l.read(ctx, ended); err != nil {
+		return err
+	}
+	lease := l.lease.DeepCopy()
+	lease.Labels = labels
+	lease.Annotations = map[string]string{annotationProcess: l.process, annotationRecord: string(record)}
+	lease.Spec.HolderIdentity = &l.holder
+	lease.Spec.LeaseDurationSeconds = new(int32(l.lasts / time.Second)) //nolint:gosec // it is a few seconds
+	lease.Spec.RenewTime = &metav1.MicroTime{Time: at}
+	write := func() error { return l.client.Update(ctx, lease) }
+	if lease.ResourceVersion == "" {
+		write = func() error { return l.client.Create(ctx, lease) }
+	}
+	if err := write(); err != nil {
+		// An attempt that was given up may have arrived, or somebody has deleted it.
+		l.lease = nil
+		return fmt.Errorf("write Lease %s: %w", l.name, err)
+	}
+	l.lease, l.record, l.joined = lease, record, true
+	return nil
+}
+
+func (l *ownLease) read(ctx context.Context, ended bool) error {
+	if l.lease != nil {
+		return nil
+	}
+	lease := &coordinationv1.Lease{}
+	err := l.client.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: l.name}, lease)
+	if apierrors.IsNotFound(err) {
+		l.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: l.name}}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read Lease %s: %w", l.name, err)
+	}
+	if l.joined && !ended && lease.Annotations[annotationProcess] != l.process {
+		return errTaken
+	}
+	l.lease = lease
+	return nil
+}
+
+// remove deletes the Lease, unless another process has written it.
+func (l *ownLease) remove(ctx context.Context) error {
+	if l.lease == nil || l.lease.ResourceVersion == "" {
+		return nil
+	}
+	unchanged := client.Preconditions{UID: &l.lease.UID, ResourceVersion: &l.lease.ResourceVersion}
+	if err := client.IgnoreNotFound(l.client.Delete(ctx, l.lease, unchanged)); err != nil {
+		return fmt.Errorf("delete Lease %s: %w", l.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package shards
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestNoTwoOwners: replicas are killed, stopped, paused, cut off from the hub or from its answers, requests take up to 8 s and arrive long
+// after they were given up, and somebody deletes Leases. No shard ever has two owners. When all that ends, each has one.
+func TestNoTwoOwners(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &faults{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // it must be repeatable
+				f.world = newWorld(t, 16, f.latency)
+				for range 2 + f.random.IntN(4) {
+					f.join()
+				}
+				for range 60 {
+					f.next()
+					<-time.After(between(f.random, 100*time.Millisecond, 12*time.Second))
+				}
+				f.heal()
+				// Each may be in a request that takes 8 s, and a replica may have been killed just now.
+				f.settled(45 * time.Second)
+				f.verdict()
+			})
+		})
+	}
+}
+
+// faults are what happens to a world.
+type faults struct {
+	*world
+	random *rand.Rand
+	joined int
+	healed bool
+}
+
+// latency is called with w.mu held.
+func (f *faults) latency() time.Duration {
+	if !f.healed && f.random.IntN(20) == 0 {
+		return between(f.random, time.Second, 8*time.Second)
+	}
+	return between(f.random, time.Millisecond, 300*time.Millisecond)
+}
+
+func (f *faults) join() {
+	f.joined++
+	f.start(fmt.Sprintf("replica-%d", f.joined))
+}
+
+// next has one thing happen, to one replica mostly.
+func (f *faults) next() {
+	f.mu.Lock()
+	s := f.replicas[f.random.IntN(len(f.replicas))]
+	what, flag, stopped := f.random.IntN(12), f.random.IntN(2) == 0, s.paused != nil
+	f.mu.Unlock()
+	switch {
+	case stopped:
+		s.resume()
+	case what < 3:
+		s.pause()
+	case what < 5:
+		s.kill()
+		if flag {
+			f.start(s.name)
+		} else {
+			f.join()
+		}
+	case what < 6:
+		s.end()
+		f.join()
+	case what < 7:
+		f.remove(recordName)
+	case what < 8:
+		f.remove(leasePrefix + s.name)
+	default:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if flag {
+			s.refused = !s.refused
+		} else {
+			s.lost = !s.lost
+		}
+	}
+}
+
+// remove deletes a Lease behind the replicas' backs.
+func (f *faults) remove(name string) {
+	lease := &coordinationv1.Lease{}
+	lease.Namespace, lease.Name = namespace, name
+	if err := client.IgnoreNotFound(f.hub.Delete(f.t.Context(), lease)); err != nil {
+		f.t.Error(err)
+	}
+}
+
+// heal ends all that is wrong.
+func (f *faults) heal() {
+	f.mu.Lock()
+	f.healed = true
+	var paused []*simulated
+	for _, s := range f.replicas {
+		s.refused, s.lost = false, false
+		if s.paused != nil {
+			paused = append(paused, s)
+		}
+	}
+	f.mu.Unlock()
+	for _, s := range paused {
+		s.resume()
+	}
+}

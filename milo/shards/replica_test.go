@@ -1,0 +1,216 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package shards
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// usual is how long a request takes that nothing is wrong with.
+func usual() time.Duration { return between(rand.New(rand.NewPCG(rand.Uint64(), 0)), time.Millisecond, 20*time.Millisecond) } //nolint:gosec // it is a test
+
+// settle starts replicas and waits until they share the shards.
+func (w *world) settle(replicas int) {
+	w.t.Helper()
+	for i := range replicas {
+		w.start(fmt.Sprintf("replica-%d", i))
+	}
+	w.settled(time.Minute)
+	// Each has renewed at least once since it knows all others.
+	<-time.After(15 * time.Second)
+}
+
+// TestWritesAtRest: less than one write a second, however many shards there are, and nothing but renewals.
+func TestWritesAtRest(t *testing.T) {
+	for _, shards := range []int{16, 64} {
+		for _, replicas := range []int{2, 4, 10} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, shards, usual)
+				for i := range replicas {
+					w.start(fmt.Sprintf("replica-%d", i))
+				}
+				<-time.After(time.Minute)
+				before := w.record()
+				w.mu.Lock()
+				w.writes = 0
+				w.mu.Unlock()
+				const minutes = 3
+				<-time.After(minutes * time.Minute)
+				w.mu.Lock()
+				rate := float64(w.writes) / (minutes * 60)
+				w.mu.Unlock()
+				if rate > 1 || rate == 0 {
+					t.Errorf("%d replicas with %d shards write %.2f times a second", replicas, shards, rate)
+				}
+				if after := w.record(); after.ResourceVersion != before.ResourceVersion {
+					t.Errorf("%d replicas with %d shards: the division was written at rest", replicas, shards)
+				}
+				w.verdict()
+			})
+		}
+	}
+}
+
+func (w *world) record() *coordinationv1.Lease {
+	w.t.Helper()
+	record := &coordinationv1.Lease{}
+	if err := w.hub.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: recordName}, record); err != nil {
+		w.t.Fatal(err)
+	}
+	return record
+}
+
+// TestTakeover: the shards of a replica that was killed have other owners within --lease-duration, whenever that was.
+func TestTakeover(t *testing.T) {
+	for _, replicas := range []int{2, 3, 10} {
+		for after := range 4 {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 64, usual)
+				w.settle(replicas)
+				<-time.After(time.Duration(after) * 2700 * time.Millisecond)
+				w.replicas[after%replicas].kill()
+				if took := w.settled(15 * time.Second); took < 2*time.Second {
+					t.Errorf("taken over after %s: its Lease cannot have ended", took)
+				}
+				w.verdict()
+			})
+		}
+	}
+}
+
+// TestTakeoverWritesOnce: the one that is left takes all shards with one write, and removes the Lease of the other.
+func TestTakeoverWritesOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 16, usual)
+		w.settle(2)
+		before := w.record()
+		w.replicas[0].kill()
+		w.settled(15 * time.Second)
+		<-time.After(time.Minute)
+		if after := w.record(); *after.Spec.LeaseTransitions != *before.Spec.LeaseTransitions+1 {
+			t.Errorf("the record was written %d times", *after.Spec.LeaseTransitions-*before.Spec.LeaseTransitions)
+		}
+		var leases coordinationv1.LeaseList
+		if err := w.hub.List(t.Context(), &leases); err != nil || len(leases.Items) != 2 {
+			t.Errorf("%d Leases, %v", len(leases.Items), err)
+		}
+		w.verdict()
+	})
+}
+
+// TestHandover: the shards of a replica that stops have other owners at its next look, and one that joins gets its share.
+func TestHandover(t *testing.T) {
+	for _, replicas := range []int{2, 3, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 16, usual)
+			w.settle(replicas)
+			w.replicas[0].end()
+			if took := w.settled(time.Minute); took > 3*time.Second {
+				t.Errorf("a replica of %d has stopped, and its shards have owners after %s", replicas, took)
+			}
+			w.start("another")
+			if took := w.settled(time.Minute); took > 4*time.Second {
+				t.Errorf("a replica has joined, and has its share after %s", took)
+			}
+			w.verdict()
+		})
+	}
+}
+
+// TestRestart: a replica that starts again under its name has its shards back at once.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 16, usual)
+		w.settle(2)
+		name := w.replicas[0].name
+		w.replicas[0].kill()
+		w.start(name)
+		if took := w.settled(time.Minute); took > time.Second {
+			t.Errorf("it has its shards back after %s", took)
+		}
+		w.verdict()
+	})
+}
+
+// TestHubAway: replicas keep their shards while the hub does not answer for a moment, have none when their Leases end, and have them
+// back when it answers.
+func TestHubAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 16, usual)
+		w.settle(2)
+		refuse := func(refused bool) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, s := range w.replicas {
+				s.refused = refused
+			}
+		}
+		refuse(true)
+		<-time.After(7 * time.Second)
+		if _, err := w.division(); err != nil {
+			t.Errorf("the hub was away for 7 s, and %v", err)
+		}
+		<-time.After(6 * time.Second)
+		if counts, _ := w.division(); counts["replica-0"]+counts["replica-1"] != 0 {
+			t.Errorf("the hub was away for 13 s, and the replicas have %v", counts)
+		}
+		<-time.After(time.Minute)
+		refuse(false)
+		if took := w.settled(time.Minute); took > 2*time.Second {
+			t.Errorf("the shards have owners %s after the hub is back", took)
+		}
+		w.verdict()
+	})
+}
+
+// TestOneName: of two processes that run with one name, the later one has the shards. The other one waits, and has them when it ends.
+func TestOneName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 4, usual)
+		first := w.start("one")
+		<-time.After(time.Minute)
+		second := w.start("one")
+		<-time.After(time.Minute)
+		if owned := first.replica.fence.shards(); len(owned) != 0 {
+			t.Errorf("the first one has %v", owned)
+		}
+		if owned := second.replica.fence.shards(); len(owned) != 4 {
+			t.Errorf("the second one has %v", owned)
+		}
+		second.kill()
+		<-time.After(16 * time.Second)
+		if owned := first.replica.fence.shards(); len(owned) != 4 {
+			t.Errorf("the first one has %v after the second one was killed", owned)
+		}
+		first.end()
+		w.requests.Wait()
+	})
+}
+
+// TestDeletedRecord: all shards are divided anew, and none has two owners meanwhile, also if a replica does not notice.
+func TestDeletedRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 16, usual)
+		w.settle(3)
+		w.mu.Lock()
+		w.replicas[0].lost = true
+		w.mu.Unlock()
+		if err := w.hub.Delete(t.Context(), w.record()); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(30 * time.Second)
+		w.mu.Lock()
+		w.replicas[0].lost = false
+		w.mu.Unlock()
+		w.settled(time.Minute)
+		w.verdict()
+	})
+}

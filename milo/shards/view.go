@@ -1,0 +1,98 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package shards
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// view is what one list of all Leases says.
+type view struct {
+	// record is nil if there is none.
+	record   *coordinationv1.Lease
+	division division
+	// replicas have a Lease, by their names.
+	replicas map[string]*coordinationv1.Lease
+}
+
+func newView(leases []coordinationv1.Lease, count int) (view, error) {
+	v := view{division: make(division, count), replicas: map[string]*coordinationv1.Lease{}}
+	for i := range leases {
+		lease := &leases[i]
+		if replica, found := strings.CutPrefix(lease.Name, leasePrefix); found {
+			v.replicas[replica] = lease
+		}
+		if lease.Name != recordName {
+			continue
+		}
+		var err error
+		if v.division, err = parseDivision(lease.Annotations[annotationDivision], count); err != nil {
+			return view{}, err
+		}
+		v.record = lease
+	}
+	return v, nil
+}
+
+// goesBy says whether a replica may have shards by another record than this one.
+func (v view) goesBy(replica string, record types.UID) bool {
+	lease := v.replicas[replica]
+	return lease == nil || lease.Annotations[annotationRecord] == "" || lease.Annotations[annotationRecord] == string(record)
+}
+
+// sighting is since when a replica's Lease has been seen as it is.
+type sighting struct {
+	// version is empty if there is no Lease.
+	version string
+	since   time.Time
+	lasts   time.Duration
+}
+
+func (s sighting) ends() time.Time { return s.since.Add(s.lasts) }
+
+// sightings are those of the other replicas, by name.
+type sightings map[string]sighting
+
+// update adds a view: that which was asked for at one time, and answered at another. A replica with shards and without a Lease counts as
+// if it had one that lasts as long as this replica's: somebody has deleted it.
+func (s sightings) update(v view, answered time.Time, lasts time.Duration) {
+	for _, replica := range v.division {
+		if _, found := v.replicas[replica]; !found && replica != "" {
+			s.see(replica, sighting{"", answered, lasts})
+		}
+	}
+	for replica, lease := range v.replicas {
+		seen := sighting{string(lease.UID) + "/" + lease.ResourceVersion, answered, lasts}
+		if seconds := lease.Spec.LeaseDurationSeconds; seconds != nil {
+			seen.lasts = time.Duration(*seconds) * time.Second
+		}
+		s.see(replica, seen)
+	}
+	maps.DeleteFunc(s, func(replica string, _ sighting) bool {
+		return v.replicas[replica] == nil && !slices.Contains(v.division, replica)
+	})
+}
+
+func (s sightings) see(replica string, seen sighting) {
+	if before, found := s[replica]; !found || before.version != seen.version {
+		s[replica] = seen
+	}
+}
+
+// running are the replicas whose Leases had not ended at the time at which the last view was asked for.
+func (s sightings) running(asked time.Time) []string {
+	var names []string
+	for replica, seen := range s {
+		if asked.Before(seen.ends()) {
+			names = append(names, replica)
+		}
+	}
+	return names
+}
