@@ -5,26 +5,26 @@ package milo
 
 import (
 	"context"
-	"fmt"
 	"hash/fnv"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/sharded"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/basic"
+
+	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
-// Coordinator shares the projects among replicas: multicluster-runtime's sharded coordinator gets a fixed number of shards,
-// and the Provider engages the projects of the shards that this replica owns.
+// Coordinator shares the projects among replicas: package shards divides a fixed number of shards among them, and the Provider
+// engages the projects of the shards that this replica owns.
 //
-// With the projects themselves instead of shards it would renew a Lease per project every few seconds, and projects would
-// share contexts (docs/decisions/0004-sharding.md).
+// multicluster-runtime's sharded coordinator would renew a Lease per shard every few seconds (docs/decisions/0028-leases.md).
 type Coordinator struct {
-	*sharded.Coordinator
-	provider *Provider
+	// Coordinator has the controllers, which the Provider engages with each project.
+	*basic.Coordinator
+	replica *shards.Replica
 }
 
 // CoordinatorOptions configure a Coordinator.
@@ -37,48 +37,28 @@ type CoordinatorOptions struct {
 	Replica string
 	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner. The Leases last less.
 	LeaseDuration time.Duration
-	// Clock is for the Leases of replicas.
-	Clock clock.WithTicker
+	// Clock is for the Leases.
+	Clock clock.WithDelayedExecution
 	// Log gets the shards that this replica acquires and loses.
 	Log logr.Logger
 }
 
-// Prefixes of the names of Leases.
-const (
-	shardLeasePrefix = "karmada-compute-shard"
-	peerLeasePrefix  = "karmada-compute-replica"
-)
-
 // NewCoordinator makes the coordinator of a provider.
 func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator {
-	at := timingsFor(options.LeaseDuration)
-	c := &Coordinator{
-		Coordinator: sharded.New(options.Client, options.Log,
-			sharded.WithShardLease(options.Namespace, shardLeasePrefix),
-			sharded.WithPerClusterLease(true),
-			sharded.WithLeaseTimings(at.shard, at.shardRenewal, at.shardRetry),
-			sharded.WithSynchronizationIntervals(at.decision, 0),
-			sharded.WithPeerRegistry(newPeers(options)),
-		),
-		provider: provider,
+	return &Coordinator{
+		Coordinator: provider.controllers,
+		replica: shards.New(shards.Options{
+			Client: options.Client, Namespace: options.Namespace, Name: options.Replica, LeaseDuration: options.LeaseDuration,
+			Count: provider.options.Shards, Own: provider.own, Clock: options.Clock, Log: options.Log,
+		}),
 	}
-	c.Coordinator.AddAware(shards{provider})
-	return c
 }
 
-// AddAware adds a controller, which is engaged with each project of the shards that this replica owns.
-func (c *Coordinator) AddAware(aware multicluster.Aware) {
-	c.provider.mu.Lock()
-	defer c.provider.mu.Unlock()
-	c.provider.awares = append(c.provider.awares, aware)
-}
+// Runnable shares the shards as long as it runs.
+func (c *Coordinator) Runnable() manager.Runnable { return manager.RunnableFunc(c.replica.Run) }
 
-// shards is engaged by the sharded coordinator with the shards that this replica owns.
-type shards struct{ provider *Provider }
-
-// Engage starts the ownership of a shard. It ends with ctx.
-func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cluster.Cluster) error {
-	p := s.provider
+// own starts the ownership of a shard. It ends with ctx.
+func (p *Provider) own(ctx context.Context, shard int) {
 	// An empty name stands for every project.
 	defer p.notify("")
 	p.mu.Lock()
@@ -93,11 +73,10 @@ func (s shards) Engage(ctx context.Context, shard multicluster.ClusterName, _ cl
 			p.decideShard(shard)
 		}
 	})
-	return nil
 }
 
 // decideShard calls decide for every project of a shard. p.mu is held.
-func (p *Provider) decideShard(shard multicluster.ClusterName) {
+func (p *Provider) decideShard(shard int) {
 	for project := range p.known {
 		if shardOf(project, p.options.Shards) != shard {
 			continue
@@ -111,22 +90,10 @@ func (p *Provider) decideShard(shard multicluster.ClusterName) {
 	}
 }
 
-func shardNames(count int) []multicluster.ClusterName {
-	names := make([]multicluster.ClusterName, count)
-	for i := range names {
-		names[i] = shardName(i)
-	}
-	return names
-}
-
-func shardName(i int) multicluster.ClusterName {
-	return multicluster.ClusterName(fmt.Sprintf("%03d", i))
-}
-
 // shardOf is the shard of a project. It is the same on every replica with the same number of shards.
-func shardOf(project string, count int) multicluster.ClusterName {
+func shardOf(project string, count int) int {
 	hasher := fnv.New32a()
 	// Writing to a hash.Hash never returns an error.
 	_, _ = hasher.Write([]byte(project))
-	return shardName(int(hasher.Sum32() % uint32(count))) //nolint:gosec // NewProvider refuses counts below 1.
+	return int(hasher.Sum32() % uint32(count)) //nolint:gosec // NewProvider refuses counts below 1.
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
+	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/basic"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 )
 
@@ -47,13 +48,14 @@ type Provider struct {
 	options ProviderOptions
 	mapper  meta.RESTMapper
 	root    client.Reader
+	// controllers are engaged with each project.
+	controllers *basic.Coordinator
 
 	// mu guards the fields below. It is never held during a request to a server.
 	mu       sync.RWMutex
-	awares   []multicluster.Aware
 	indexes  []clusters.Index
 	known    map[string]types.UID
-	owned    map[multicluster.ClusterName]context.Context
+	owned    map[int]context.Context
 	projects map[string]*engagement
 	// suspended are the Projects that are suspended.
 	suspended map[string]bool
@@ -91,11 +93,14 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 		}
 	}
 	return &Provider{
-		options:  options,
-		mapper:   mapper,
-		root:     root,
+		options: options,
+		mapper:  mapper,
+		root:    root,
+
+		controllers: basic.New(),
+
 		known:    map[string]types.UID{},
-		owned:    map[multicluster.ClusterName]context.Context{},
+		owned:    map[int]context.Context{},
 		projects: map[string]*engagement{},
 
 		suspended: map[string]bool{},
@@ -136,13 +141,8 @@ func (p *Provider) IndexField(_ context.Context, obj client.Object, field string
 	return nil
 }
 
-// Start engages the coordinator with the shards, and returns when ctx ends.
-func (p *Provider) Start(ctx context.Context, coordinator multicluster.Aware) error {
-	for _, shard := range shardNames(p.options.Shards) {
-		if err := coordinator.Engage(ctx, shard, nil); err != nil {
-			return fmt.Errorf("engage the coordinator with shard %s: %w", shard, err)
-		}
-	}
+// Start returns when ctx ends: the coordinator of NewCoordinator has the projects engaged.
+func (p *Provider) Start(ctx context.Context, _ multicluster.Aware) error {
 	<-ctx.Done()
 	return nil
 }
@@ -237,17 +237,14 @@ func (p *Provider) engage(parent context.Context, project string, engaged *engag
 	}
 	p.mu.Lock()
 	engaged.cluster = cl
-	awares := p.awares
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
 		engaged.cluster = nil
 		p.mu.Unlock()
 	}()
-	for _, aware := range awares {
-		if err := aware.Engage(ctx, multicluster.ClusterName(project), cl); err != nil {
-			return fmt.Errorf("engage the project's controllers: %w", err)
-		}
+	if err := p.controllers.Engage(ctx, multicluster.ClusterName(project), cl); err != nil {
+		return fmt.Errorf("engage the project's controllers: %w", err)
 	}
 	p.options.Log.Info("Project engaged", "project", project)
 	if err := <-stopped; err != nil {

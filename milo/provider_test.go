@@ -98,15 +98,11 @@ func TestProjectsFollowTheirShard(t *testing.T) {
 		t.Fatal("engaged a project of a shard that another replica has")
 	}
 	owned, lose := context.WithCancel(t.Context())
-	if err := (shards{p}).Engage(owned, shard, nil); err != nil {
-		t.Fatal(err)
-	}
+	p.own(owned, shard)
 	eventually(t, "engaged", func() bool { return isEngaged(p, project) })
 	lose()
 	eventually(t, "let go", func() bool { return !isEngaged(p, project) })
-	if err := (shards{p}).Engage(t.Context(), shard, nil); err != nil {
-		t.Fatal(err)
-	}
+	p.own(t.Context(), shard)
 	eventually(t, "engaged again", func() bool { return isEngaged(p, project) })
 	p.Forget(readyProject(project, "1"))
 	if isEngaged(p, project) {
@@ -119,9 +115,7 @@ func TestProjectsFollowTheirShard(t *testing.T) {
 
 func TestRecreatedProjectIsAnother(t *testing.T) {
 	p := newTestProvider(t)
-	if err := (shards{p}).Engage(t.Context(), shardOf("north", 4), nil); err != nil {
-		t.Fatal(err)
-	}
+	p.own(t.Context(), shardOf("north", 4))
 	p.Observe(readyProject("north", "1"))
 	eventually(t, "engaged", func() bool { return isEngaged(p, "north") })
 	before, err := p.Get(t.Context(), "north")
@@ -140,9 +134,7 @@ func TestRecreatedProjectIsAnother(t *testing.T) {
 
 func TestProjectThatIsNotReadyIsLeftAlone(t *testing.T) {
 	p := newTestProvider(t)
-	if err := (shards{p}).Engage(t.Context(), shardOf("north", 4), nil); err != nil {
-		t.Fatal(err)
-	}
+	p.own(t.Context(), shardOf("north", 4))
 	project := readyProject("north", "1")
 	project.Status.Conditions = nil
 	p.Observe(project)
@@ -154,10 +146,8 @@ func TestProjectThatIsNotReadyIsLeftAlone(t *testing.T) {
 // TestHangingProjectDelaysNoOther: the informers of one project never sync, and all others are engaged.
 func TestHangingProjectDelaysNoOther(t *testing.T) {
 	p := newTestProvider(t)
-	for _, shard := range shardNames(4) {
-		if err := (shards{p}).Engage(t.Context(), shard, nil); err != nil {
-			t.Fatal(err)
-		}
+	for shard := range 4 {
+		p.own(t.Context(), shard)
 	}
 	p.Observe(readyProject("hanging", "1"))
 	for i := range 50 {
@@ -172,13 +162,13 @@ func TestHangingProjectDelaysNoOther(t *testing.T) {
 }
 
 func TestShardsAreUsedEvenly(t *testing.T) {
-	counts := map[multicluster.ClusterName]int{}
+	counts := map[int]int{}
 	for i := range 16000 {
 		counts[shardOf(fmt.Sprintf("project-%d", i), 16)]++
 	}
 	for shard, count := range counts {
 		if count < 500 || count > 1500 {
-			t.Errorf("shard %s has %d of 16000 projects", shard, count)
+			t.Errorf("shard %d has %d of 16000 projects", shard, count)
 		}
 	}
 	if len(counts) != 16 {
@@ -265,9 +255,7 @@ func TestExistence(t *testing.T) {
 	p.Observe(readyProject("north", "1"))
 	is("without its shard", false, "1")
 	ctx, lose := context.WithCancel(t.Context())
-	if err := (shards{p}).Engage(ctx, shardOf("north", 4), nil); err != nil {
-		t.Fatal(err)
-	}
+	p.own(ctx, shardOf("north", 4))
 	p.Observe(readyProject("north", "1"))
 	is("with its shard", true, "1")
 	p.Observe(readyProject("north", "2"))

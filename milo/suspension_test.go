@@ -49,9 +49,7 @@ func TestSuspension(t *testing.T) {
 // TestASuspendedProjectIsEngaged: also one that is not Ready, since what it runs must be stopped.
 func TestASuspendedProjectIsEngaged(t *testing.T) {
 	p := newTestProvider(t)
-	if err := (shards{p}).Engage(t.Context(), shardOf("north", 4), nil); err != nil {
-		t.Fatal(err)
-	}
+	p.own(t.Context(), shardOf("north", 4))
 	project := suspendedProject("north", metav1.ConditionTrue)
 	project.Status.Conditions[0].Status = metav1.ConditionFalse
 	p.Observe(project)

@@ -24,16 +24,20 @@ type timings struct {
 // perReplica is what each replica adds to the time between renewals, so that all together renew less than once a second.
 const perReplica = 1020 * time.Millisecond
 
+// longestLook is the longest time between looks, whatever Options.LeaseDuration is.
+const longestLook = 2 * time.Second
+
 func timingsFor(duration time.Duration) timings {
-	t := timings{
+	// A replica that stops or joins must not be noticed late only because one that was killed may be.
+	look := min(duration/15, longestLook)
+	return timings{
 		lease:   (duration * 13 / 15).Truncate(time.Second),
-		look:    duration / 15,
-		retry:   duration / 30,
-		contend: duration / 300,
-		request: duration * 2 / 15,
+		fence:   (duration * 13 / 15).Truncate(time.Second) - duration/20,
+		look:    look,
+		retry:   look / 2,
+		contend: look / 20,
+		request: 2 * look,
 	}
-	t.fence = t.lease - duration/20
-	return t
 }
 
 // renewal is the time between the renewals of one of some replicas. The more there are, the longer it is, and the less is left for

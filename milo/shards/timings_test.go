@@ -1,0 +1,41 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package shards
+
+import (
+	"testing"
+	"time"
+)
+
+// TestTimings: whatever --lease-duration is, a killed replica's shards are taken over by then, a replica stops before its Lease ends, and
+// it has several attempts to renew it.
+func TestTimings(t *testing.T) {
+	for _, duration := range []time.Duration{3 * time.Second, 4 * time.Second, 5500 * time.Millisecond, 10 * time.Second, 15 * time.Second, time.Minute, 7 * time.Minute} {
+		at := timingsFor(duration)
+		if worst := at.worstTakeover(); worst > duration-duration/15 {
+			t.Errorf("%s: taken over after up to %s, without the time of requests", duration, worst)
+		}
+		if at.lease < time.Second || at.lease%time.Second != 0 || at.fence >= at.lease || at.look <= 0 || at.retry <= 0 || at.contend <= 0 {
+			t.Errorf("%s: %+v", duration, at)
+		}
+		for replicas := 1; replicas <= 20; replicas++ {
+			if left := at.fence - at.renewal(replicas); left < 3*at.retry {
+				t.Errorf("%s: a replica of %d has only %s for further attempts", duration, replicas, left)
+			}
+		}
+	}
+}
+
+// TestWrites: with the default, up to ten replicas write less than once a second.
+func TestWrites(t *testing.T) {
+	at := timingsFor(15 * time.Second)
+	for replicas := 1; replicas <= 10; replicas++ {
+		if rate := at.writes(replicas); rate >= 1 {
+			t.Errorf("%d replicas write %.2f times a second", replicas, rate)
+		}
+	}
+	if rate := at.writes(2); rate > 0.5 {
+		t.Errorf("the usual two replicas write %.2f times a second", rate)
+	}
+}
