@@ -115,7 +115,7 @@ Feature: Admission
     And replica 0 has every project
     When only replica 1 is called
     And the consumer creates 20 Workloads a second
-    And the Leases of the projects are taken from replica 0 3 times, every 5 seconds
+    And the shards of the projects are taken from replica 0 3 times, every 5 seconds
     Then none of them was refused
 
   @serial

@@ -38,6 +38,9 @@ func addQuietSteps(sc sentences) {
 		}
 		return s.wroteEverywhere()
 	})
+	sc.Step(`^the replicas have renewed Leases on the hub, and less than once a second$`, func(ctx context.Context) error {
+		return from(ctx).renewedLeases()
+	})
 }
 
 func (s *scenario) writtenPlanes() []string {
@@ -63,6 +66,23 @@ func (s *scenario) writes(in period) (map[string][]federation.Write, error) {
 		}
 	}
 	return result, nil
+}
+
+// renewedLeases counts the writes of Leases in the time that was watched.
+func (s *scenario) renewedLeases() error {
+	all, err := s.federation.Writes("hub", s.watched.from)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(write federation.Write) bool {
+		return !slices.Contains(addOnUsers, write.User) || write.Resource != leases || !write.Time.Before(s.watched.until)
+	})
+	seconds := s.watched.until.Sub(s.watched.from).Seconds()
+	fmt.Fprintf(s.out, "%d Leases were written on the hub in %.0f s\n", len(all), seconds)
+	if len(all) == 0 || float64(len(all)) >= seconds {
+		return fmt.Errorf("%d Leases were written in %.0f s", len(all), seconds)
+	}
+	return nil
 }
 
 // becomesQuiet waits until the add-on has written nothing for a time that began after the step did.

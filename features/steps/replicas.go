@@ -12,7 +12,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,8 +65,8 @@ func addReplicaSteps(sc sentences) {
 		s.disturbed.add("which replicas are called", s.addOn.RouteAll)
 		return s.addOn.Route(ctx, s.replicas(which)...)
 	})
-	sc.Step(`^the Leases of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`, func(ctx context.Context, replica, times, seconds int) error {
-		return from(ctx).takeLeases(ctx, replica, times, time.Duration(seconds)*time.Second)
+	sc.Step(`^the shards of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`, func(ctx context.Context, replica, times, seconds int) error {
+		return from(ctx).takeShards(ctx, replica, times, time.Duration(seconds)*time.Second)
 	})
 	sc.Step(`^(somebody without a certificate|user "[^"]*") reads the metrics of replica (\d+)$`, func(ctx context.Context, who string, replica int) error {
 		return from(ctx).readMetrics(ctx, replica, who)
@@ -140,23 +138,6 @@ type answer struct {
 type killed struct {
 	name string
 	at   time.Time
-}
-
-// tookOver waits until no Lease is held by the replica that was killed, and reports how long that took.
-func (s *scenario) tookOver(ctx context.Context) error {
-	return eventually(ctx, func(ctx context.Context) error {
-		shards, err := s.shards(ctx)
-		if err != nil {
-			return err
-		}
-		for i := range shards {
-			if holder := shards[i].Spec.HolderIdentity; holder == nil || *holder == "" || *holder == s.killed.name {
-				return fmt.Errorf("nobody has taken Lease %s over from %s", shards[i].Name, s.killed.name)
-			}
-		}
-		fmt.Fprintf(s.out, "the shards of a killed replica had other owners after %s\n", time.Since(s.killed.at).Round(100*time.Millisecond))
-		return nil
-	})
 }
 
 // registeredPath is where the webhook configurations say that Workloads are validated.
@@ -248,63 +229,4 @@ func (s *scenario) call(request *http.Request, who string) error {
 	content, err := io.ReadAll(response.Body)
 	s.answer = answer{response.StatusCode, string(content)}
 	return errors.Join(err, response.Body.Close())
-}
-
-// shards are the Leases by which replicas share the projects.
-func (s *scenario) shards(ctx context.Context) ([]coordinationv1.Lease, error) {
-	hub := s.client("hub", admin)
-	var leases coordinationv1.LeaseList
-	if err := hub.List(ctx, &leases, client.InNamespace("karmada-system")); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(leases.Items, func(lease coordinationv1.Lease) bool {
-		return !strings.HasPrefix(lease.Name, "karmada-compute-shard-")
-	}), nil
-}
-
-// hasEveryShard waits until a replica has every project.
-func (s *scenario) hasEveryShard(ctx context.Context, replica int) error {
-	name, err := s.addOn.ReplicaName(replica)
-	if err != nil {
-		return err
-	}
-	return eventually(ctx, func(ctx context.Context) error {
-		shards, err := s.shards(ctx)
-		if err != nil {
-			return err
-		}
-		for i := range shards {
-			if holder := shards[i].Spec.HolderIdentity; holder == nil || *holder != name {
-				return fmt.Errorf("Lease %s is not held by replica %d", shards[i].Name, replica)
-			}
-		}
-		if len(shards) == 0 {
-			return errors.New("there are no Leases")
-		}
-		return nil
-	})
-}
-
-// takeLeases gives the Leases of the projects to somebody who does not renew them, again and again.
-func (s *scenario) takeLeases(ctx context.Context, replica, times int, every time.Duration) error {
-	hub := s.client("hub", admin)
-	for range times {
-		shards, err := s.shards(ctx)
-		if err != nil {
-			return err
-		}
-		for i := range shards {
-			if err := updateWhenFree(ctx, hub, &shards[i], func(lease *coordinationv1.Lease) {
-				lease.Spec.HolderIdentity = new("somebody-else")
-				lease.Spec.LeaseDurationSeconds = new(int32(every.Seconds()))
-				lease.Spec.RenewTime = new(metav1.NowMicro())
-			}); err != nil {
-				return err
-			}
-		}
-		if err := pause(ctx, every); err != nil {
-			return err
-		}
-	}
-	return s.hasEveryShard(ctx, replica)
 }
