@@ -21,11 +21,11 @@ import (
 // projectPath is where Milo serves the control plane of a project.
 const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/control-plane"
 
-// shardLeases is what the names of the Leases of the shards begin with.
-const shardLeases = "karmada-compute-"
+// ownLeases is what the names of the Leases of the replicas, and of the record of their shards, begin with.
+const ownLeases = "karmada-compute-"
 
 // isOwnLease says whether a Lease is one by which replicas share the projects.
-func isOwnLease(name string) bool { return strings.HasPrefix(name, shardLeases) }
+func isOwnLease(name string) bool { return strings.HasPrefix(name, ownLeases) }
 
 // deleteWorkloads deletes every Workload of every project and waits until the add-on, which still runs, has cleaned up.
 func (s *session) deleteWorkloads(ctx context.Context) error {

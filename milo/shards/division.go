@@ -21,7 +21,7 @@ func parseDivision(text string, count int) (division, error) {
 	}
 	var by map[string][]int
 	if err := json.Unmarshal([]byte(text), &by); err != nil {
-		return nil, fmt.Errorf("parse the division of the shards: %w", err)
+		return nil, fmt.Errorf("parse the division of the shards (delete Lease %s, and it is made again): %w", recordName, err)
 	}
 	for replica, held := range by {
 		for _, shard := range held {
@@ -29,7 +29,7 @@ func parseDivision(text string, count int) (division, error) {
 				continue
 			}
 			if d[shard] != "" {
-				return nil, fmt.Errorf("shard %d is both %s's and %s's", shard, d[shard], replica)
+				return nil, fmt.Errorf("shard %d is both %s's and %s's: delete Lease %s, and it is made again", shard, d[shard], replica, recordName)
 			}
 			d[shard] = replica
 		}

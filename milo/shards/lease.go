@@ -29,7 +29,7 @@ const (
 )
 
 // labels select all of them.
-var labels = client.MatchingLabels{"compute.datumapis.com/shards": ""}
+var labels = client.MatchingLabels{annotationDivision: ""}
 
 // errTaken is that another process runs with the name of this one.
 var errTaken = errors.New("another process renews the Lease of this replica: give each its own --replica-name")

@@ -53,7 +53,8 @@ type Replica struct {
 	renewAt, lookAt time.Time
 	seen            sightings
 	// asked is when the last look was asked for.
-	asked time.Time
+	asked  time.Time
+	former former
 }
 
 // New makes a Replica. It sends no request before it runs.
@@ -69,7 +70,8 @@ func New(options Options) *Replica {
 			client: options.Client, namespace: options.Namespace, name: leasePrefix + name,
 			holder: name, process: string(uuid.NewUUID()), lasts: at.lease,
 		},
-		seen: sightings{},
+		seen:   sightings{},
+		former: former{seen: sightings{}},
 	}
 }
 
@@ -195,6 +197,9 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		}
 	}
 	r.stop(slices.DeleteFunc(r.fence.shards(), func(shard int) bool { return v.division[shard] == r.name }))
+	if gone, err := r.formerGone(ctx); err != nil || !gone {
+		return err
+	}
 	running := r.running()
 	for _, replica := range running {
 		if replica != r.name && !v.goesBy(replica, v.record.UID) {

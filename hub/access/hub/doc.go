@@ -46,5 +46,5 @@ package hub
 // Whether a karmada-controller-manager is at work.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,resourceNames=karmada-controller-manager,verbs=get
 
-// The Leases of the shards of projects.
+// The Leases of the replicas, and the record of their shards.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,verbs=get;list;watch;create;update;delete
