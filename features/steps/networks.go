@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,8 +36,8 @@ func addNetworkSteps(sc sentences) {
 }
 
 func (s *scenario) serveNetworkBindings(ctx context.Context) error {
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(networkBindings, crd); err != nil {
+	crd := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(networkBindings, crd); err != nil {
 		return err
 	}
 	c := s.client("project/"+s.project, admin)

@@ -77,11 +77,11 @@ type settled struct {
 	wanted     string
 }
 
-// Bind makes the NetworkBindings of a deployment, and says whether all are Ready. A project that does not serve the kind has no
-// networks to wait for. Failed requests are errors.
+// Bind makes the NetworkBindings of a deployment, and says whether all are Ready. It is nil for a project that does not serve the
+// kind, which has no networks to wait for. Failed requests are errors.
 func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error) {
 	if _, known := b.answers.Get(bound{project: project.UID}); known {
-		return &v1alpha.WorkloadDeploymentNetworks{Ready: true}, nil
+		return nil, nil
 	}
 	wanted, err := b.wanted(ctx, project, d)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 			b.answers.Add(bound{project: project.UID}, true, presentFor)
 			log.FromContext(ctx).Info("Instances start without NetworkBindings: the project does not serve them, or the add-on may not write them",
 				"answer", err.Error(), "again", presentFor)
-			return &v1alpha.WorkloadDeploymentNetworks{Ready: true}, nil
+			return nil, nil
 		case err != nil:
 			return nil, err
 		case message != "":

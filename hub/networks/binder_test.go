@@ -5,6 +5,7 @@ package networks
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
@@ -32,10 +34,11 @@ func (p *places) List(context.Context, client.Reader) ([]v1alpha.Location, error
 	return slices.Clone(*p), nil
 }
 
-// binding is a deployment in a project that serves NetworkBindings.
+// binding is a deployment in a project.
 type binding struct {
 	*planes.Planes
 	t          *testing.T
+	served     bool
 	clock      *testingclock.FakePassiveClock
 	places     *places
 	binder     *Binder
@@ -75,10 +78,23 @@ func (b *binding) bind(wantReady bool, wantMessage string) int {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	if b.served != (got != nil) {
+		b.t.Fatalf("bound is %+v", got)
+	}
+	if !b.served {
+		return len(b.Project.Calls())
+	}
 	if got.Ready != wantReady || !strings.Contains(got.Message, wantMessage) {
 		b.t.Errorf("bound is %+v, want %t %q", got, wantReady, wantMessage)
 	}
 	return len(b.Project.Calls())
+}
+
+// serve has the project serve NetworkBindings.
+func (b *binding) serve() {
+	b.t.Helper()
+	serveKind(b.t, b.Planes, "networkbindings", networking.KindNetworkBinding)
+	b.served = true
 }
 
 // stored are the bindings of the deployment, by the networks and locations.
@@ -113,11 +129,15 @@ func (b *binding) answer(name string, status metav1.ConditionStatus) {
 // TestBind: a network is brought to each location of the city, waited for, and asked for no more.
 func TestBind(t *testing.T) {
 	b := newBinding(t)
+	b.Project.Before(func(planes.Call) error {
+		return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", networking.GroupVersion.WithResource("").GroupResource(), "", "no such resource", 0, true)
+	})
 	b.bind(true, "")
+	b.Project.Before(nil)
 	if requests := b.bind(true, ""); requests != 0 {
 		t.Errorf("a project without the kind is asked %d times again", requests)
 	}
-	serveKind(t, b.Planes, "networkbindings", networking.KindNetworkBinding)
+	b.serve()
 	b.clock.SetTime(b.clock.Now().Add(presentFor + time.Second))
 
 	b.bind(false, "network default is not in location dfw-1 yet")
@@ -157,7 +177,7 @@ func TestBind(t *testing.T) {
 // TestSettle: the network of an earlier template is given back when no Instance of it runs, and all when the deployment ends.
 func TestSettle(t *testing.T) {
 	b := newBinding(t)
-	serveKind(t, b.Planes, "networkbindings", networking.KindNetworkBinding)
+	b.serve()
 	b.bind(false, "default")
 	b.deployment.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "second"
 	b.bind(false, "second")

@@ -15,7 +15,7 @@ import (
 
 // Networks brings the networks of deployments to their cities, as networks.Binder does.
 type Networks interface {
-	// Bind has the networks of a deployment brought to its city, and says whether all are there.
+	// Bind has the networks of a deployment brought to its city, and says whether all are there; nil: there is nothing to wait for.
 	Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error)
 	// Settle gives up the networks that the template of a deployment does not name any more.
 	Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
@@ -38,6 +38,9 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 			return existing.Spec.Networks, nil
 		}
 		return &v1alpha.WorkloadDeploymentNetworks{Message: "the project does not say whether its networks are in the city; it is asked again"}, nil
+	}
+	if found == nil {
+		return nil, nil
 	}
 	if !found.Ready {
 		s.requeueAfter.AtMost(networks.BindingRetry)
