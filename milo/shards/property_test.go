@@ -41,6 +41,39 @@ func TestNoTwoOwners(t *testing.T) {
 	}
 }
 
+// TestComesBack: a replica cannot reach the hub about as long as its Lease lasts, and the other one takes its shards, or does not, at the
+// moment at which it is back.
+func TestComesBack(t *testing.T) {
+	for _, slow := range []time.Duration{0, 600 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &faults{random: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // it must be repeatable
+			f.world = newWorld(t, 4, func() time.Duration {
+				if slow > 0 && f.random.IntN(3) == 0 {
+					return between(f.random, slow/2, slow)
+				}
+				return between(f.random, time.Millisecond, 10*time.Millisecond)
+			})
+			f.settle(2)
+			for range 120 {
+				s := f.replicas[f.random.IntN(2)]
+				f.refuse(s, true)
+				<-time.After(between(f.random, 12*time.Second, 14500*time.Millisecond))
+				f.refuse(s, false)
+				f.settled(30 * time.Second)
+				// It is in some phase of its renewals.
+				<-time.After(between(f.random, 0, 5*time.Second))
+			}
+			f.verdict()
+		})
+	}
+}
+
+func (f *faults) refuse(s *simulated, refused bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.refused = refused
+}
+
 // faults are what happens to a world.
 type faults struct {
 	*world

@@ -61,7 +61,20 @@ type simulated struct {
 
 func newWorld(t *testing.T, shards int, latency func() time.Duration) *world {
 	t.Helper()
-	return &world{t: t, hub: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), shards: shards, latency: latency}
+	w := &world{t: t, hub: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), shards: shards, latency: latency}
+	t.Cleanup(w.close)
+	return w
+}
+
+// close ends all processes and requests, for which the bubble waits.
+func (w *world) close() {
+	for _, s := range slices.Clone(w.replicas) {
+		if s.paused != nil {
+			s.resume()
+		}
+		s.end()
+	}
+	w.requests.Wait()
 }
 
 // start starts a process with a name.
@@ -286,13 +299,11 @@ func (w *world) settled(within time.Duration) time.Duration {
 	}
 }
 
-// verdict fails the test if a shard ever had two owners, and ends the processes.
+// verdict fails the test if a shard ever had two owners.
 func (w *world) verdict() {
 	w.t.Helper()
-	for _, s := range slices.Clone(w.replicas) {
-		s.end()
-	}
-	w.requests.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, found := range w.found {
 		w.t.Error(found)
 	}
