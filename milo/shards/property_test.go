@@ -20,7 +20,7 @@ func TestNoTwoOwners(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := &faults{random: rand.New(rand.NewPCG(seed, 1)), usual: 10 * time.Millisecond} //nolint:gosec // it must be repeatable
+				f := &faults{random: rand.New(rand.NewPCG(seed, 1)), usual: 10 * time.Millisecond}
 				if seed%2 == 0 {
 					f.usual = 300 * time.Millisecond
 				}
@@ -46,7 +46,7 @@ func TestNoTwoOwners(t *testing.T) {
 func TestComesBack(t *testing.T) {
 	for _, slow := range []time.Duration{0, 600 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &faults{random: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // it must be repeatable
+			f := &faults{random: rand.New(rand.NewPCG(1, 1))}
 			f.world = newWorld(t, 4, func() time.Duration {
 				if slow > 0 && f.random.IntN(3) == 0 {
 					return between(f.random, slow/2, slow)

@@ -15,9 +15,7 @@ import (
 )
 
 // usual is how long a request takes that nothing is wrong with.
-func usual() time.Duration {
-	return between(rand.New(rand.NewPCG(rand.Uint64(), 0)), time.Millisecond, 20*time.Millisecond)
-} //nolint:gosec // it is a test
+func usual() time.Duration { return time.Millisecond + rand.N(20*time.Millisecond) }
 
 // settle starts replicas and waits until they share the shards.
 func (w *world) settle(replicas int) {

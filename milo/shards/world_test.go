@@ -99,7 +99,7 @@ func (w *world) start(name string) *simulated {
 func (s *simulated) own(ctx context.Context, shard int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owned[shard] = ctx
+	s.owned[shard] = ctx //nolint:fatcontext // the context is the ownership
 	s.check()
 }
 
