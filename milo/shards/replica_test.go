@@ -212,3 +212,28 @@ func TestDeletedRecord(t *testing.T) {
 		w.verdict()
 	})
 }
+
+// TestTakenAway: a replica stops the shards that the record gives to somebody else, and has them back when that one's Lease has ended.
+func TestTakenAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 4, usual)
+		w.settle(1)
+		lease := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: new(int32(5))}}
+		lease.Namespace, lease.Name, lease.Labels = namespace, leasePrefix+"somebody", labels
+		if err := w.hub.Create(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+		record := w.record()
+		record.Annotations[annotationDivision] = `{"replica-0":[0],"somebody":[1,2,3]}`
+		if err := w.hub.Update(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(1500 * time.Millisecond)
+		// Its share of four shards is two, and no other is free.
+		if owned := w.replicas[0].replica.fence.shards(); len(owned) != 1 || owned[0] != 0 {
+			t.Errorf("it has %v", owned)
+		}
+		w.settled(6 * time.Second)
+		w.verdict()
+	})
+}
