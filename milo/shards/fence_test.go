@@ -16,7 +16,9 @@ import (
 // lateClock is that of a process that goes on after a pause: its timers have not fired yet.
 type lateClock struct{ clock.RealClock }
 
-func (c lateClock) AfterFunc(_ time.Duration, f func()) clock.Timer { return c.RealClock.AfterFunc(time.Hour, f) }
+func (c lateClock) AfterFunc(_ time.Duration, f func()) clock.Timer {
+	return c.RealClock.AfterFunc(time.Hour, f)
+}
 
 // TestLateRenewal: the answer to a renewal that comes too late stops the shards, even if it comes before the timer.
 func TestLateRenewal(t *testing.T) {
