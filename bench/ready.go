@@ -1,0 +1,95 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+type readyOptions struct {
+	n, warmup, burst int
+	deadline         time.Duration
+}
+
+func readyCommand() *cobra.Command {
+	var o readyOptions
+	cmd := &cobra.Command{
+		Use:   "ready",
+		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if min(o.n, o.burst) < 1 || o.warmup < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup: use 0 or more")
+			}
+			return runReady(cmd, &o)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
+	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
+	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
+	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
+}
+
+func runReady(cmd *cobra.Command, o *readyOptions) error {
+	report := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
+		"writes project", "hub", "cell")
+	progress := newProgress(cmd)
+	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
+		subjects, err := s.openReady(ctx)
+		if err != nil {
+			return err
+		}
+		var floor *readyResult
+		for _, subject := range subjects {
+			progress.printf("%s: %d one after the other, %d at once", subject.name, o.n, o.burst)
+			result, err := subject.measure(ctx, o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", subject.name, err)
+			}
+			if floor == nil {
+				floor = result
+			}
+			report.add(result.row(subject.name, floor)...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	report.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
+	report.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
+	return report.write(cmd.OutOrStdout())
+}
+
+// readyResult is what was measured of a subject.
+type readyResult struct {
+	latency summary
+	// perSecond is the rate of the burst.
+	perSecond float64
+	// writes are those to project, hub and cell per object.
+	writes [3]float64
+}
+
+func (r *readyResult) row(name string, floor *readyResult) []string {
+	row := []string{
+		name, millis(r.latency.p50), millis(r.latency.p99),
+		ratio(r.latency.p50.Seconds(), floor.latency.p50.Seconds()), ratio(r.latency.p99.Seconds(), floor.latency.p99.Seconds()),
+		fmt.Sprintf("%.1f", r.perSecond), ratio(r.perSecond, floor.perSecond),
+	}
+	for _, writes := range r.writes {
+		row = append(row, fmt.Sprintf("%.1f", writes))
+	}
+	return row
+}

@@ -1,0 +1,242 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/policies"
+)
+
+// readyNamespace is that of the floor's objects on the hub and in the cell.
+const readyNamespace = "bench-ready"
+
+var (
+	namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	policyResource    = schema.GroupVersionResource{Group: policyv1alpha1.GroupName, Version: "v1alpha1", Resource: "propagationpolicies"}
+	instanceResource  = v1alpha.GroupVersion.WithResource("instances")
+)
+
+// readySubject is a kind of object whose way to Ready is measured.
+type readySubject struct {
+	name  string
+	stage *stage
+	// made are created, and shown show that they are Ready.
+	made, shown dynamic.ResourceInterface
+	// object has a name.
+	object func(name string) (*unstructured.Unstructured, error)
+	// ready is the name of the object that is Ready now by what is shown, or "".
+	ready func(shown *unstructured.Unstructured) string
+}
+
+// openReady prepares the hub for the floor, and returns it and ours.
+func (s *stage) openReady(ctx context.Context) ([]*readySubject, error) {
+	hub, err := s.client(hubPlane, federation.Admin)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.client(plane, consumer)
+	if err != nil {
+		return nil, err
+	}
+	watcher, err := s.client(plane, federation.Admin)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}), metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	policy := policies.CityPolicy(readyNamespace, policies.City{Code: city, Cells: []string{cell}})
+	policy.Spec.ResourceSelectors = []policyv1alpha1.ResourceSelector{{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: readyNamespace}}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(policy)
+	if err != nil {
+		return nil, err
+	}
+	applied := object(policyv1alpha1.GroupVersion.String(), "PropagationPolicy", policy.Name, fields)
+	if _, err := hub.Resource(policyResource).Namespace(readyNamespace).Create(ctx, applied, metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	sets := hub.Resource(statefulSetResource).Namespace(readyNamespace)
+	return []*readySubject{
+		{name: "floor: StatefulSet", stage: s, made: sets, shown: sets, object: newStatefulSet, ready: readySet},
+		{
+			name: "Workload", stage: s, made: of.Resource(workloadResource).Namespace(namespace),
+			shown: watcher.Resource(instanceResource).Namespace(namespace), object: newWorkload, ready: readyInstance,
+		},
+	}, nil
+}
+
+func newStatefulSet(name string) (*unstructured.Unstructured, error) {
+	set := bareSubject{name: name}.object()
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(set)
+	if err != nil {
+		return nil, err
+	}
+	o := object("apps/v1", "StatefulSet", name, fields)
+	o.SetNamespace(readyNamespace)
+	return o, unstructured.SetNestedField(o.Object, int64(1), "spec", "replicas")
+}
+
+func readySet(shown *unstructured.Unstructured) string {
+	if count, _, _ := unstructured.NestedInt64(shown.Object, "status", "readyReplicas"); count < 1 {
+		return ""
+	}
+	return shown.GetName()
+}
+
+func newWorkload(name string) (*unstructured.Unstructured, error) {
+	o, err := sampleAs(workloadResource)
+	if err != nil {
+		return nil, err
+	}
+	o.SetName(name)
+	return o, nil
+}
+
+func readyInstance(shown *unstructured.Unstructured) string {
+	conditions, _, _ := unstructured.NestedSlice(shown.Object, "status", "conditions")
+	for _, condition := range conditions {
+		if fields, ok := condition.(map[string]any); ok && fields["type"] == v1alpha.ConditionReady && fields["status"] == string(metav1.ConditionTrue) {
+			return shown.GetLabels()[v1alpha.LabelWorkloadName]
+		}
+	}
+	return ""
+}
+
+// measure creates objects one after the other, and then many at once.
+func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResult, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	seen, err := r.follow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	latency := &samples{}
+	var begin time.Time
+	for i := range o.warmup + o.n {
+		if i == o.warmup {
+			begin = time.Now()
+		}
+		took, err := r.one(ctx, seen, fmt.Sprintf("one-%d", i), o.deadline)
+		if err != nil {
+			return nil, err
+		}
+		if i >= o.warmup {
+			latency.add(took)
+		}
+	}
+	result := &readyResult{latency: latency.summary()}
+	if result.writes, err = r.stage.writesSince(begin, o.n); err != nil {
+		return nil, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	begin = time.Now()
+	for i := range o.burst {
+		group.Go(func() error {
+			_, err := r.one(groupCtx, seen, fmt.Sprintf("burst-%d", i), o.deadline)
+			return err
+		})
+	}
+	err = group.Wait()
+	result.perSecond = float64(o.burst) / time.Since(begin).Seconds()
+	return result, err
+}
+
+// one creates an object and waits until it is Ready.
+func (r *readySubject) one(ctx context.Context, seen *readyNames, name string, deadline time.Duration) (time.Duration, error) {
+	made, err := r.object(name)
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	if _, err := r.made.Create(ctx, made, metav1.CreateOptions{}); err != nil {
+		return 0, err
+	}
+	select {
+	case <-seen.of(name):
+		return time.Since(begin), nil
+	case <-time.After(deadline):
+		return 0, fmt.Errorf("%s is not Ready after %s", name, deadline)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// follow watches what is shown until ctx ends.
+func (r *readySubject) follow(ctx context.Context) (*readyNames, error) {
+	watch, err := r.shown.Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	seen := &readyNames{ready: map[string]chan struct{}{}}
+	go func() {
+		for event := range watch.ResultChan() {
+			if shown, ok := event.Object.(*unstructured.Unstructured); ok {
+				if name := r.ready(shown); name != "" {
+					seen.close(name)
+				}
+			}
+		}
+	}()
+	return seen, nil
+}
+
+// readyNames are the objects that have been seen Ready. It is safe for concurrent use.
+type readyNames struct {
+	mu    sync.Mutex
+	ready map[string]chan struct{}
+}
+
+// of is closed when the object of the name has been seen Ready.
+func (n *readyNames) of(name string) chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ready[name] == nil {
+		n.ready[name] = make(chan struct{})
+	}
+	return n.ready[name]
+}
+
+func (n *readyNames) close(name string) {
+	ready := n.of(name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	select {
+	case <-ready:
+	default:
+		close(ready)
+	}
+}
+
+// writesSince are the writes to project, hub and cell for each of n objects.
+func (s *stage) writesSince(begin time.Time, n int) ([3]float64, error) {
+	var each [3]float64
+	for i, plane := range []string{plane, hubPlane, cellPlane} {
+		writes, err := s.federation.Writes(plane, begin)
+		if err != nil {
+			return each, err
+		}
+		for _, write := range writes {
+			switch write.Resource {
+			case "coordination.k8s.io/leases", "/events", "events.k8s.io/events":
+			default:
+				each[i] += 1 / float64(n)
+			}
+		}
+	}
+	return each, nil
+}

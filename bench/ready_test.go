@@ -1,0 +1,57 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func TestReady(t *testing.T) {
+	instance := func(status string) *unstructured.Unstructured {
+		o := object("compute.datumapis.com/v1alpha", "Instance", "web-main-dfw-0", map[string]any{"status": map[string]any{"conditions": []any{
+			map[string]any{"type": "Available", "status": "True"}, map[string]any{"type": "Ready", "status": status},
+		}}})
+		o.SetLabels(map[string]string{v1alpha.LabelWorkloadName: "web"})
+		return o
+	}
+	set := func(status map[string]any) *unstructured.Unstructured {
+		return object("apps/v1", "StatefulSet", "web", map[string]any{"status": status})
+	}
+	for name, test := range map[string]struct{ got, want string }{
+		"an Instance that is Ready":     {readyInstance(instance("True")), "web"},
+		"an Instance that is not":       {readyInstance(instance("False")), ""},
+		"an Instance without a status":  {readyInstance(object("v1", "Instance", "web-0", map[string]any{})), ""},
+		"a StatefulSet that is Ready":   {readySet(set(map[string]any{"readyReplicas": int64(1)})), "web"},
+		"a StatefulSet that is not":     {readySet(set(map[string]any{"replicas": int64(1)})), ""},
+		"a StatefulSet without a count": {readySet(set(nil)), ""},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: %q", name, test.got)
+		}
+	}
+	names := &readyNames{ready: map[string]chan struct{}{}}
+	waiting := names.of("web")
+	names.close("web")
+	names.close("web")
+	<-waiting
+	select {
+	case <-names.of("other"):
+		t.Error("another one is ready")
+	default:
+	}
+}
+
+// TestObjects: what is created is of the kind and name that are awaited.
+func TestObjects(t *testing.T) {
+	for kind, make := range map[string]func(string) (*unstructured.Unstructured, error){"StatefulSet": newStatefulSet, "Workload": newWorkload} {
+		made, err := make("one")
+		if err != nil || made.GetKind() != kind || made.GetName() != "one" {
+			t.Errorf("made is %+v, %v", made, err)
+		}
+	}
+}
