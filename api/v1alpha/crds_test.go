@@ -57,9 +57,9 @@ func TestColumns(t *testing.T) {
 	const name, padding, terminal = 20, 3, 80
 	widths := map[string]int{
 		".metadata.creationTimestamp": len("4h59m"), ".spec.cityCode": len("DFW"), ".spec.cell": 20,
-		`.status.conditions[?(@.type=="Available")].reason`: longestReason(ConditionAvailable),
-		`.status.conditions[?(@.type=="Ready")].reason`:     longestReason(ConditionReady),
-		`.status.conditions[?(@.type=="Ready")].status`:     len("Unknown"),
+		`.status.conditions[?(@.type=="Available")].reason`:  longestReason(ConditionAvailable),
+		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(ConditionReady),
+		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
 		".status.total": 5, ".spec.resources.cpu": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(InstanceTypeDeprecated),
 	}
