@@ -119,7 +119,7 @@ func objectsOf(snapshot *view.Snapshot) (uids map[types.UID]bool, namespaces []s
 
 // lastSeen is when an event was last counted, in the fields of its present and its former API.
 func lastSeen(e *corev1.Event) time.Time {
-	at := e.CreationTimestamp.Time
+	var at time.Time
 	for _, later := range []time.Time{e.EventTime.Time, e.LastTimestamp.Time} {
 		if later.After(at) {
 			at = later
@@ -127,6 +127,9 @@ func lastSeen(e *corev1.Event) time.Time {
 	}
 	if e.Series != nil && e.Series.LastObservedTime.After(at) {
 		at = e.Series.LastObservedTime.Time
+	}
+	if at.IsZero() {
+		return e.CreationTimestamp.Time
 	}
 	return at
 }

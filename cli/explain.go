@@ -78,7 +78,7 @@ func (c *command) explain(ctx context.Context, s *session, argument string, out 
 	}
 	verdicts := view.Verdicts(ways)
 	if out.isText() {
-		err = c.printExplanation(snapshot, ways, verdicts, out.isWide() || instance != "")
+		err = c.printExplanation(snapshot, ways, verdicts, shown{instance: instance != "", steps: out.isWide() || instance != ""})
 	} else {
 		err = out.print(c.Streams.Out, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Ways: ways})
 	}
@@ -171,19 +171,22 @@ func (c *command) addCell(ctx context.Context, s *session, snapshot *view.Snapsh
 // cellTimeout bounds what is asked of a cell, which may be cut off.
 const cellTimeout = 5 * time.Second
 
-func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, steps bool) error {
+// shown is what an explanation is about, and whether it lists the steps.
+type shown struct{ instance, steps bool }
+
+func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, how shown) error {
 	columns := 0
 	if size := terminal.SizeOf(c.Streams.Out); size != nil {
 		columns, _ = size()
 	}
 	var lines []string
-	if steps {
+	if how.steps {
 		for _, way := range ways {
 			lines = append(lines, way.Table(c.Clock.Now())...)
 			lines = append(lines, "")
 		}
 	}
-	lines = append(lines, summary(s, ways))
+	lines = append(lines, summary(s, ways, how))
 	for _, verdict := range verdicts {
 		lines = append(lines, "")
 		lines = append(lines, verdict.Lines(c.Clock.Now(), columns)...)
@@ -194,8 +197,8 @@ func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts 
 	return c.tellHidden(s)
 }
 
-func summary(s *view.Snapshot, ways []*view.Way) string {
-	if len(ways) == 1 && ways[0].Kind == v1alpha.KindInstance {
+func summary(s *view.Snapshot, ways []*view.Way, how shown) string {
+	if how.instance {
 		if ways[0].Stop == nil {
 			return "Instance " + ways[0].Name + " is Ready."
 		}
