@@ -109,10 +109,10 @@ func planeOf(config *rest.Config) (*live.Plane, error) {
 		}
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
-	for version, scopes := range kinds {
+	for gv, scopes := range kinds {
 		for kind, scope := range scopes {
-			mapper.Add(version.WithKind(kind), scope)
-			mapper.Add(version.WithKind(kind+"List"), scope)
+			mapper.Add(gv.WithKind(kind), scope)
+			mapper.Add(gv.WithKind(kind+"List"), scope)
 		}
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})

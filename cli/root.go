@@ -72,6 +72,7 @@ func newCommand(c *command) *cobra.Command {
 		c.Flags.AddFlags(root.PersistentFlags())
 		return root
 	}
+	root.AddCommand(c.statusCommand())
 	for _, cmd := range root.Commands() {
 		// karmadactl shows flags of a command's parents nowhere.
 		c.addOperatorFlags(cmd.Flags())

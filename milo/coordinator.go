@@ -6,7 +6,6 @@ package milo
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -15,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/sharded"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // Coordinator shares the projects among replicas: multicluster-runtime's sharded coordinator gets a fixed number of shards,
@@ -125,8 +126,5 @@ func shardName(i int) multicluster.ClusterName {
 
 // shardOf is the shard of a project. It is the same on every replica with the same number of shards.
 func shardOf(project string, count int) multicluster.ClusterName {
-	hasher := fnv.New32a()
-	// Writing to a hash.Hash never returns an error.
-	_, _ = hasher.Write([]byte(project))
-	return shardName(int(hasher.Sum32() % uint32(count))) //nolint:gosec // NewProvider refuses counts below 1.
+	return shardName(v1alpha.ProjectShard(project, count))
 }

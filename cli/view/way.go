@@ -147,6 +147,16 @@ func (w *Way) stop(last *Step) {
 			w.Stop = step
 		}
 	}
+	if w.Stop == nil && last == nil && len(w.Steps) > 0 {
+		// Nothing says that something is wrong, and there is no Instance.
+		w.Stop = w.Steps[len(w.Steps)-1]
+		w.Stop.Finding = awaiting()
+	}
+}
+
+// awaiting is the finding of what nobody has said anything about yet.
+func awaiting() *Finding {
+	return known(v1alpha.ConditionStatusCurrent, v1alpha.ReasonAwaitingReport, "nothing has been reported on it yet")
 }
 
 func (s *Snapshot) workloadSteps(placement string) []*Step {
@@ -176,7 +186,7 @@ func instanceStep(instance *v1alpha.Instance) *Step {
 		Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name, State: node.State, Finding: node.Finding,
 	}
 	if step.Finding == nil && node.State != StateReady {
-		step.Finding = &Finding{Reason: "NoReport", Message: "no cell has reported on it yet", Actor: v1alpha.ActorNobody}
+		step.Finding = awaiting()
 	}
 	return step
 }
