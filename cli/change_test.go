@@ -5,6 +5,7 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -75,9 +76,7 @@ func TestScale(t *testing.T) {
 	}
 	want := map[string]int32{"texas": 2, "both": 1, "metered": 1, "selected": 1}
 	for _, c := range cases {
-		for name, replicas := range c.want {
-			want[name] = replicas
-		}
+		maps.Copy(want, c.want)
 		f.want(f.kubectl(f.Config(), append([]string{"scale", "web"}, c.args...)...), c.code, c.says)
 		f.get(w)
 		for _, p := range w.Spec.Placements {

@@ -7,9 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,4 +189,50 @@ func (f *fixture) eventually(out *buffer, want string) {
 			f.Fatalf("%q was not written:\n%s", want, out.String())
 		}
 	}
+}
+
+// TestTreeFollowsThroughOutage: what was known is shown while the API server is away, with a line that says so, and what has changed
+// meanwhile when it is back.
+func TestTreeFollowsThroughOutage(t *testing.T) {
+	f := newFixture(t)
+	w := f.workload()
+	transport, err := rest.TransportFor(f.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(f.Config().Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var down atomic.Bool
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport, proxy.FlushInterval, proxy.ErrorLog = transport, -1, log.New(io.Discard, "", 0)
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		if down.Load() {
+			http.Error(response, "away", http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(response, request)
+	}))
+	defer server.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	out := &buffer{}
+	done := make(chan result, 1)
+	go func() {
+		done <- f.call(call{config: &rest.Config{Host: server.URL}, ctx: ctx, out: out}, "tree", "web", "-w")
+	}()
+	f.eventually(out, "Workload web 1/2 Ready")
+	down.Store(true)
+	server.CloseClientConnections()
+	f.eventually(out, "! not followed since 12:01:00Z, shown is what was known then")
+	w.Status.ReadyReplicas = 2
+	f.update(w)
+	down.Store(false)
+	f.eventually(out, "Workload web 2/2 Ready")
+	w.Status.ReadyReplicas = 0
+	f.update(w)
+	f.eventually(out, "[ 0.0s]\nWorkload web 0/2 Ready")
+	interrupt()
+	f.want(<-done, exitInterrupted)
 }

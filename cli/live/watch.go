@@ -182,9 +182,12 @@ func (w *Watch) Problem() string {
 	return fmt.Sprintf("! not followed since %s, shown is what was known then: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
 }
 
-// check asks whether a problem is over.
+// check asks whether a problem is over: whether the API servers answer again. Rights that were taken away are not asked for.
 func (w *Watch) check(ctx context.Context) {
-	if w.Problem() == "" {
+	w.mu.Lock()
+	problem := w.problem
+	w.mu.Unlock()
+	if problem == nil || apierrors.IsForbidden(problem) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, tick)
@@ -194,7 +197,7 @@ func (w *Watch) check(ctx context.Context) {
 			continue
 		}
 		list := &v1alpha.WorkloadDeploymentList{}
-		if err := plane.Client.List(ctx, list, client.InNamespace(w.options.Key.Namespace), client.Limit(1)); err != nil {
+		if err := plane.Client.List(ctx, list, client.InNamespace(w.options.Key.Namespace), client.Limit(1)); err != nil && !apierrors.IsForbidden(err) {
 			return
 		}
 	}

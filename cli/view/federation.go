@@ -17,6 +17,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -105,26 +106,15 @@ func (f *Federation) Well() bool {
 }
 
 func replicas(o *HubObjects, now time.Time) []Replica {
-	byName, shards := map[string]*Replica{}, map[int]string{}
-	count := 0
+	byName := map[string]*Replica{}
+	// Leases are listed by name, and the names of shards have their numbers.
+	var shards []string
 	for i := range o.Leases {
 		lease := &o.Leases[i]
-		holder := ""
-		if lease.Spec.HolderIdentity != nil {
-			holder = *lease.Spec.HolderIdentity
-		}
 		if strings.HasPrefix(lease.Name, shardPrefix) {
-			shards[count] = holder
-			count++
-			continue
-		}
-		if lease.Labels[replicaLabel] != replicaPrefix || holder == "" || lease.Spec.RenewTime == nil || lease.Spec.LeaseDurationSeconds == nil {
-			continue
-		}
-		renewed := lease.Spec.RenewTime.Time
-		byName[holder] = &Replica{
-			Name: holder, Renewed: metav1.NewTime(renewed),
-			Running: now.Before(renewed.Add(time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second)),
+			shards = append(shards, ptr.Deref(lease.Spec.HolderIdentity, ""))
+		} else if r := replicaOf(lease, now); r != nil {
+			byName[r.Name] = r
 		}
 	}
 	for _, holder := range shards {
@@ -132,13 +122,12 @@ func replicas(o *HubObjects, now time.Time) []Replica {
 			r.Shards++
 		}
 	}
-	// Leases are listed by name, and the names of shards have their numbers.
 	for i := range o.Deployments {
 		project := o.Deployments[i].Annotations[v1alpha.AnnotationProjectName]
-		if project == "" || count == 0 {
+		if project == "" || len(shards) == 0 {
 			continue
 		}
-		if r := byName[shards[v1alpha.ProjectShard(project, count)]]; r != nil && !slices.Contains(r.Projects, project) {
+		if r := byName[shards[v1alpha.ProjectShard(project, len(shards))]]; r != nil && !slices.Contains(r.Projects, project) {
 			r.Projects = append(r.Projects, project)
 		}
 	}
@@ -149,6 +138,16 @@ func replicas(o *HubObjects, now time.Time) []Replica {
 	}
 	slices.SortFunc(result, func(a, b Replica) int { return cmp.Compare(a.Name, b.Name) })
 	return result
+}
+
+// replicaOf is the replica that keeps a Lease; nil for a Lease of others.
+func replicaOf(lease *coordinationv1.Lease, now time.Time) *Replica {
+	spec := &lease.Spec
+	if lease.Labels[replicaLabel] != replicaPrefix || ptr.Deref(spec.HolderIdentity, "") == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+		return nil
+	}
+	lasts := time.Duration(*spec.LeaseDurationSeconds) * time.Second
+	return &Replica{Name: *spec.HolderIdentity, Renewed: metav1.NewTime(spec.RenewTime.Time), Running: now.Before(spec.RenewTime.Add(lasts))}
 }
 
 func cells(o *HubObjects) []Cell {
@@ -164,7 +163,7 @@ func cells(o *HubObjects) []Cell {
 			cell.Agent = agent.Reason
 		}
 		if cell.Finding = clusterFinding(cluster); cell.Finding == nil && !cell.Ready {
-			cell.Finding = known(v1alpha.ConditionStatusCurrent, v1alpha.ReasonCellNotReady, "Karmada has not said yet how the cell is")
+			cell.Finding = known(v1alpha.ReasonCellNotReady, "Karmada has not said yet how the cell is")
 		}
 		cell.Deployments, cell.Behind = o.reportsOf(cell.Name)
 		cell.Inventory = o.inventoryOf(cell.Name)

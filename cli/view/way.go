@@ -136,27 +136,38 @@ func (w *Way) stop(last *Step) {
 		w.Stop = last
 		return
 	}
-	w.Stop = nil
+	w.Stop = w.deepest(last)
+	if w.Stop != nil || last != nil {
+		return
+	}
+	// Nothing says that something is wrong, and there is no Instance.
+	for _, step := range slices.Backward(w.Steps) {
+		if step.Plane == planeProject {
+			step.Finding, w.Stop = awaiting(), step
+			return
+		}
+	}
+}
+
+// deepest is the last step that is held by what somebody must act on, else the last that is held at all.
+func (w *Way) deepest(last *Step) *Step {
+	var found *Step
 	for _, step := range slices.Backward(w.Steps) {
 		// What holds other Instances as well is summed up above them.
 		summary := step.Plane == planeProject && last != nil && step != last
 		if summary || !step.held() {
 			continue
 		}
-		if w.Stop == nil || step.Finding.urgent() && !w.Stop.Finding.urgent() {
-			w.Stop = step
+		if found == nil || step.Finding.urgent() && !found.Finding.urgent() {
+			found = step
 		}
 	}
-	if w.Stop == nil && last == nil && len(w.Steps) > 0 {
-		// Nothing says that something is wrong, and there is no Instance.
-		w.Stop = w.Steps[len(w.Steps)-1]
-		w.Stop.Finding = awaiting()
-	}
+	return found
 }
 
 // awaiting is the finding of what nobody has said anything about yet.
 func awaiting() *Finding {
-	return known(v1alpha.ConditionStatusCurrent, v1alpha.ReasonAwaitingReport, "nothing has been reported on it yet")
+	return known(v1alpha.ReasonAwaitingReport, "nothing has been reported on it yet")
 }
 
 func (s *Snapshot) workloadSteps(placement string) []*Step {
@@ -242,7 +253,7 @@ func bindingStep(onHub *OnHub, name string) *Step {
 	step := &Step{Plane: planeHub, Kind: "ResourceBinding", Namespace: onHub.Namespace, Name: strings.ToLower(name + "-" + v1alpha.KindWorkloadDeployment), State: StateOK}
 	if onHub.Binding == nil {
 		step.State = StateMissing
-		step.Finding = known(v1alpha.ConditionStatusCurrent, v1alpha.ReasonNotBound, "Karmada has no ResourceBinding for the deployment")
+		step.Finding = known(v1alpha.ReasonNotBound, "Karmada has no ResourceBinding for the deployment")
 		return step
 	}
 	condition := meta.FindStatusCondition(onHub.Binding.Status.Conditions, workv1alpha2.Scheduled)
@@ -260,13 +271,13 @@ func workFinding(onHub *OnHub, cell string) *Finding {
 	}
 	work := onHub.Works[cell]
 	if work == nil {
-		return known(v1alpha.ConditionStatusCurrent, v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell)
+		return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell)
 	}
 	condition := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	if condition == nil || condition.Status == metav1.ConditionTrue {
 		return nil
 	}
-	found := known(v1alpha.ConditionStatusCurrent, v1alpha.ReasonNotApplied, fmt.Sprintf("%s: %s", condition.Reason, condition.Message))
+	found := known(v1alpha.ReasonNotApplied, fmt.Sprintf("%s: %s", condition.Reason, condition.Message))
 	found.Since = condition.LastTransitionTime.DeepCopy()
 	return found
 }
@@ -282,7 +293,7 @@ func (s *Snapshot) clusterStep(cell string) *Step {
 	return step.settled()
 }
 
-// known is a finding with the remedy of a reason.
-func known(condition, reason, message string) *Finding {
-	return findingOf(&metav1.Condition{Type: condition, Reason: reason, Message: message})
+// known is a finding with the remedy of a reason of condition StatusCurrent: of what interrupts the way.
+func known(reason, message string) *Finding {
+	return findingOf(&metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Reason: reason, Message: message})
 }
