@@ -49,8 +49,10 @@ func (o *output) check() error {
 	if o.isText() {
 		return nil
 	}
-	_, err := o.flags.ToPrinter()
-	return err
+	if _, err := o.flags.ToPrinter(); err != nil {
+		return fmt.Errorf("%w,%s", err, formatWide)
+	}
+	return nil
 }
 
 func (o *output) isWide() bool { return *o.flags.OutputFormat == formatWide }

@@ -119,7 +119,9 @@ func (w *Watch) hubKinds(hidden map[string]error) map[client.Object]ctrlcache.By
 // watch watches these kinds of a plane, and waits until it knows them.
 func (w *Watch) watch(ctx context.Context, plane *Plane, kinds map[client.Object]ctrlcache.ByObject) (client.Reader, error) {
 	result := &reader{live: plane.Client, cached: map[string]bool{}}
-	objects, err := ctrlcache.New(plane.Config, ctrlcache.Options{
+	config := rest.CopyConfig(plane.Config)
+	config.Timeout = 0 // it is of a request, and a watch is one that does not end
+	objects, err := ctrlcache.New(config, ctrlcache.Options{
 		Scheme: plane.Client.Scheme(), Mapper: plane.Client.RESTMapper(), ByObject: kinds, DefaultWatchErrorHandler: w.failed,
 	})
 	if err != nil {
