@@ -45,6 +45,7 @@ images: ## Build OCI images of both binaries into OUT=bin/images, without an eng
 generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files and the reference.
 	$(CONTROLLER_GEN) object paths=./api/... paths=./milo/...
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
+	go run ./hack/descriptions api/crds
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-hub paths=./hub/access/hub output:rbac:dir=hub/access/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access

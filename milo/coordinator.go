@@ -5,7 +5,6 @@ package milo
 
 import (
 	"context"
-	"hash/fnv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/basic"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
@@ -92,8 +92,5 @@ func (p *Provider) decideShard(shard int) {
 
 // shardOf is the shard of a project. It is the same on every replica with the same number of shards.
 func shardOf(project string, count int) int {
-	hasher := fnv.New32a()
-	// Writing to a hash.Hash never returns an error.
-	_, _ = hasher.Write([]byte(project))
-	return int(hasher.Sum32() % uint32(count)) //nolint:gosec // NewProvider refuses counts below 1.
+	return v1alpha.ProjectShard(project, count)
 }

@@ -65,13 +65,13 @@ type InstanceTypeSpec struct {
 // that nothing reads.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:scope=Cluster
-// +kubebuilder:printcolumn:name="Display Name",type=string,JSONPath=`.spec.displayName`
+// +kubebuilder:resource:scope=Cluster,shortName=itype,categories=compute
 // +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.spec.resources.cpu`
 // +kubebuilder:printcolumn:name="Memory",type=string,JSONPath=`.spec.resources.memory`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.spec.lifecycle.phase`
-// +kubebuilder:printcolumn:name="Replacement",type=string,priority=1,JSONPath=`.spec.lifecycle.replacementInstanceType`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Display Name",type=string,priority=1,JSONPath=`.spec.displayName`
+// +kubebuilder:printcolumn:name="Replacement",type=string,priority=1,JSONPath=`.spec.lifecycle.replacementInstanceType`
 type InstanceType struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

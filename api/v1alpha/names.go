@@ -69,6 +69,14 @@ func InstanceIndex(deployment, instance string) (int, bool) {
 // HubNamespace is the hub namespace for the namespace of a project with this UID.
 func HubNamespace(projectNamespaceUID string) string { return "ns-" + projectNamespaceUID }
 
+// ProjectShard is the shard of a project, of count shards. It is the same on every replica with the same number of them.
+func ProjectShard(project string, count int) int {
+	hasher := fnv.New32a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write([]byte(project))
+	return int(hasher.Sum32() % uint32(count)) //nolint:gosec // whoever divides projects refuses counts below 1
+}
+
 // ProjectLabel is the value of LabelProject for a project.
 func ProjectLabel(project string) string {
 	return ShortenName("cluster-" + strings.ReplaceAll(project, "/", "_"))

@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
@@ -54,7 +56,7 @@ func demoCommand() *cobra.Command {
 
 // demo is one run of the demo.
 type demo struct {
-	screen *screen
+	screen *terminal.Screen
 	folder string
 	keep   bool
 
@@ -75,7 +77,7 @@ func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error
 		}
 	}
 	d := &demo{
-		screen: newScreen(out, time.Now()), folder: folder, keep: keep,
+		screen: terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now}), folder: folder, keep: keep,
 		planeClients: planeClients{clients: map[[2]string]client.WithWatch{}},
 	}
 	err := d.run(ctx)
@@ -88,7 +90,7 @@ func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error
 			return fmt.Errorf("the demo succeeded and is stopped, but its folder was not removed: %w", err)
 		}
 	}
-	d.screen.headline("Done in %s.", time.Since(d.screen.start).Round(100*time.Millisecond))
+	d.screen.Headline("Done in %s.", time.Since(d.screen.Start()).Round(100*time.Millisecond))
 	return nil
 }
 
@@ -110,7 +112,7 @@ func (d *demo) run(ctx context.Context) error {
 		steps = steps[:len(steps)-2]
 	}
 	for i, step := range steps {
-		d.screen.headline("%d/%d  %s", i+1, len(steps), step.headline)
+		d.screen.Headline("%d/%d  %s", i+1, len(steps), step.headline)
 		if err := step.do(ctx); err != nil {
 			return err
 		}
@@ -193,7 +195,7 @@ func (d *demo) deleteWorkload(ctx context.Context) error {
 	if err := c.Delete(ctx, workload); err != nil {
 		return fmt.Errorf("delete the Workload: %w", err)
 	}
-	return d.follow(ctx, "nothing of the Workload is left in the project", (*tree).gone)
+	return d.follow(ctx, "nothing of the Workload is left in the project", (*view.Snapshot).Gone)
 }
 
 // stop stops the federation, unless it is to be kept and ctx has not ended. It reports whether everything is stopped.
@@ -210,11 +212,11 @@ func (d *demo) stop(ctx context.Context, failure error) (bool, error) {
 		}
 		return false, d.explainKept()
 	}
-	d.screen.headline("Stop everything")
+	d.screen.Headline("Stop everything")
 	if err := d.federation.Down(context.WithoutCancel(ctx)); err != nil {
 		return false, fmt.Errorf("stop the federation in %s: %w", d.folder, err)
 	}
-	d.screen.line("  all processes are stopped")
+	d.screen.Line("  all processes are stopped")
 	return true, nil
 }
 
@@ -238,7 +240,7 @@ func (d *demo) explainKept() error {
 	for _, cell := range d.federation.Cells() {
 		planes = append(planes, struct{ name, user string }{"cell/" + cell.Name, federation.Admin})
 	}
-	d.screen.headline("The federation and the Workload are left running. Kubeconfigs:")
+	d.screen.Headline("The federation and the Workload are left running. Kubeconfigs:")
 	paths := map[string]string{}
 	for _, plane := range planes {
 		path, err := d.federation.Kubeconfig(plane.name, plane.user)
@@ -250,9 +252,10 @@ func (d *demo) explainKept() error {
 			return err
 		}
 	}
-	d.screen.line("\nTry:")
-	d.screen.line("  kubectl --kubeconfig %s get workloads,workloaddeployments,instances", paths[project])
-	d.screen.line("  kubectl --kubeconfig %s get propagationpolicies -A", paths["hub"])
-	d.screen.line("  %s", d.downCommand())
+	d.screen.Line("\nTry:")
+	d.screen.Line("  kubectl --kubeconfig %s get compute", paths[project])
+	d.screen.Line("  go run ./cmd/kubectl-compute --kubeconfig %s tree web -w", paths[project])
+	d.screen.Line("  kubectl --kubeconfig %s get propagationpolicies -A", paths["hub"])
+	d.screen.Line("  %s", d.downCommand())
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
@@ -103,12 +104,12 @@ func (d *demo) findLeftovers(ctx context.Context) error {
 			return false, err
 		}
 		found = current
-		d.screen.show([]string{summary(found)})
+		d.screen.Show([]string{summary(found)})
 		return total(found) == 0, nil
 	})
-	d.screen.end()
+	d.screen.End()
 	for _, line := range leftoverTable(d.running, found) {
-		d.screen.line("  %s", line)
+		d.screen.Line("  %s", line)
 	}
 	// The timeout may also have ended a request, with another error.
 	if err != nil && errors.Is(context.Cause(ctx), errTooLate) {
@@ -184,7 +185,7 @@ func summary(found []leftover) string {
 // leftoverTable shows every count beside the one while the Workload ran. A plane is named in its first row only. Both lists
 // have the same kinds in the same order.
 func leftoverTable(running, found []leftover) []string {
-	rows := []row{{"PLANE", "KIND", "RUNNING", "LEFT"}}
+	rows := [][]string{{"PLANE", "KIND", "RUNNING", "LEFT"}}
 	last := ""
 	for i, l := range found {
 		name := l.plane
@@ -192,7 +193,7 @@ func leftoverTable(running, found []leftover) []string {
 			name = ""
 		}
 		last = l.plane
-		rows = append(rows, row{name, l.kind, strconv.Itoa(running[i].count), strconv.Itoa(l.count)})
+		rows = append(rows, []string{name, l.kind, strconv.Itoa(running[i].count), strconv.Itoa(l.count)})
 	}
-	return align(rows)
+	return terminal.Align(rows)
 }

@@ -85,7 +85,7 @@ func (d *demo) makeProject(ctx context.Context) error {
 	if err := waitForProject(ctx, milo); err != nil {
 		return fmt.Errorf("wait until project %s is Ready: %w", projectName, err)
 	}
-	d.screen.line("  project %s is Ready", projectName)
+	d.screen.Line("  project %s is Ready", projectName)
 	admin, err := d.client(project, federation.Admin)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (d *demo) makeProject(ctx context.Context) error {
 		if err := bindLocation(ctx, admin, cell.City); err != nil {
 			return fmt.Errorf("bind the location of %s: %w", cell.City, err)
 		}
-		d.screen.line("  LocationBinding for %s is Available", cell.City)
+		d.screen.Line("  LocationBinding for %s is Available", cell.City)
 	}
 	if err := d.readHubNamespace(ctx, admin); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (d *demo) makeProject(ctx context.Context) error {
 	if err := d.waitForAccess(ctx, project); err != nil {
 		return err
 	}
-	d.screen.line("  user %s may write Workloads in it", consumer)
+	d.screen.Line("  user %s may write Workloads in it", consumer)
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// karmadactl is Karmada's own karmadactl with the addon karmada-compute. As kubectl-karmada in $PATH it is a plugin of
+// karmadactl is Karmada's own karmadactl with the addon karmada-compute and the command compute. As kubectl-karmada in $PATH it is a plugin of
 // kubectl.
 package main
 
@@ -12,11 +12,15 @@ import (
 	"strings"
 
 	"github.com/karmada-io/karmada/pkg/karmadactl"
+	"github.com/karmada-io/karmada/pkg/karmadactl/options"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // authentication by OIDC, as in Karmada's own
-	"k8s.io/component-base/cli"
+	componentcli "k8s.io/component-base/cli"
 	"k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/addon"
+	"github.com/karmada-compute/karmada-compute/cli"
 )
 
 func main() {
@@ -29,7 +33,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "karmadactl:", err)
 		os.Exit(1)
 	}
-	if err := cli.RunNoErrOutput(command); err != nil {
+	command.AddCommand(cli.New(cli.Options{
+		Use: "compute", Flags: options.DefaultConfigFlags, Operator: true,
+		Streams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, Clock: clock.RealClock{},
+	}))
+	if err := componentcli.RunNoErrOutput(command); err != nil {
 		util.CheckErr(err)
 	}
 }

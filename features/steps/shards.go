@@ -12,6 +12,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // shardCount is the default of --shards.
@@ -28,20 +30,13 @@ func (d shardOwners) count() int {
 	return count
 }
 
-// The Lease that says which replica has which shards, and an annotation of it, which is also the label of all Leases by which replicas
-// share the projects.
-const (
-	shardsLease = "karmada-compute-shards"
-	shardsKey   = "compute.datumapis.com/shards"
-)
-
 func (s *scenario) shards(ctx context.Context) (shardOwners, error) {
 	var lease coordinationv1.Lease
-	if err := s.client("hub", admin).Get(ctx, client.ObjectKey{Namespace: "karmada-system", Name: shardsLease}, &lease); err != nil {
+	if err := s.client("hub", admin).Get(ctx, client.ObjectKey{Namespace: "karmada-system", Name: v1alpha.LeaseShards}, &lease); err != nil {
 		return nil, err
 	}
 	found := shardOwners{}
-	return found, json.Unmarshal([]byte(lease.Annotations[shardsKey]), &found)
+	return found, json.Unmarshal([]byte(lease.Annotations[v1alpha.AnnotationShards]), &found)
 }
 
 // hasEveryShard waits until a replica has every project.
@@ -79,13 +74,13 @@ func (s *scenario) takeShards(ctx context.Context, replica, times int, every tim
 		if err := client.IgnoreNotFound(hub.Delete(ctx, lease)); err != nil {
 			return err
 		}
-		lease.Labels = map[string]string{shardsKey: ""}
+		lease.Labels = map[string]string{v1alpha.AnnotationShards: ""}
 		lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: new(somebody), LeaseDurationSeconds: new(int32(every.Seconds())), RenewTime: new(metav1.NowMicro())}
 		if err := hub.Create(ctx, lease); err != nil {
 			return err
 		}
-		record := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "karmada-system", Name: shardsLease}}
-		if err := updateWhenFree(ctx, hub, record, func(record *coordinationv1.Lease) { record.Annotations[shardsKey] = string(taken) }); err != nil {
+		record := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "karmada-system", Name: v1alpha.LeaseShards}}
+		if err := updateWhenFree(ctx, hub, record, func(record *coordinationv1.Lease) { record.Annotations[v1alpha.AnnotationShards] = string(taken) }); err != nil {
 			return err
 		}
 		if err := pause(ctx, every); err != nil {

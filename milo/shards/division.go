@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // division says which replica has each shard. "" is nobody.
@@ -16,11 +18,8 @@ type division []string
 // parseDivision reads the division of a number of shards. A shard that is not named is nobody's.
 func parseDivision(text string, count int) (division, error) {
 	d := make(division, count)
-	if text == "" {
-		return d, nil
-	}
-	var by map[string][]int
-	if err := json.Unmarshal([]byte(text), &by); err != nil {
+	by, err := v1alpha.ParseShards(text)
+	if err != nil {
 		return nil, fmt.Errorf("parse the division of the shards (delete Lease %s, and it is made again): %w", recordName, err)
 	}
 	for replica, held := range by {

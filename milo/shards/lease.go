@@ -14,16 +14,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // Names of the Leases, and what is in them.
 const (
 	// recordName is the record's. Its annotation says which replica has which shards.
-	recordName         = "karmada-compute-shards"
-	annotationDivision = "compute.datumapis.com/shards"
+	recordName         = v1alpha.LeaseShards
+	annotationDivision = v1alpha.AnnotationShards
 
 	// leasePrefix begins the name of a replica's Lease. Its annotations say which process renews it, and which record that goes by.
-	leasePrefix       = "karmada-compute-replica-"
+	leasePrefix       = v1alpha.LeaseReplicaPrefix
 	annotationProcess = "compute.datumapis.com/process"
 	annotationRecord  = "compute.datumapis.com/record"
 )

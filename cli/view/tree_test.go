@@ -1,10 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package view
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -67,25 +66,24 @@ var (
 
 func TestTreeLines(t *testing.T) {
 	cases := map[string]struct {
-		tree tree
+		tree Snapshot
 		want []string
 	}{
-		"nothing": {want: []string{"no objects"}},
 		"just created": {
-			tree: tree{workload: workload(0, 0)},
+			tree: Snapshot{Workload: workload(0, 0)},
 			want: []string{"Workload web  0/0 Ready"},
 		},
 		"a city without a location": {
-			tree: tree{workload: workload(0, 1, condition(v1alpha.ConditionAvailable, "False", "NoAvailablePlacements", "no LocationBinding"))},
+			tree: Snapshot{Workload: workload(0, 1, condition(v1alpha.ConditionAvailable, "False", "NoAvailablePlacements", "no LocationBinding"))},
 			want: []string{"Workload web  0/1 Ready  NoAvailablePlacements  no LocationBinding"},
 		},
 		"in between": {
-			tree: tree{
-				workload: workload(1, 3, condition(v1alpha.ConditionAvailable, "True", "AvailablePlacementFound", "not shown")),
-				deployments: []v1alpha.WorkloadDeployment{
+			tree: Snapshot{
+				Workload: workload(1, 3, condition(v1alpha.ConditionAvailable, "True", "AvailablePlacementFound", "not shown")),
+				Deployments: []v1alpha.WorkloadDeployment{
 					deployment("ORD", 0, 1), deployment("DFW", 1, 2, condition(v1alpha.ConditionAvailable, "True", "StableInstanceFound", "")),
 				},
-				instances: []v1alpha.Instance{
+				Instances: []v1alpha.Instance{
 					instance("DFW", 1, isStarting), withAddress(instance("DFW", 0, isReady), "10.0.0.1"), instance("ORD", 0),
 				},
 			},
@@ -99,7 +97,7 @@ func TestTreeLines(t *testing.T) {
 			},
 		},
 		"Instances are sorted by index": {
-			tree: tree{workload: workload(0, 0), deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)}, instances: []v1alpha.Instance{
+			tree: Snapshot{Workload: workload(0, 0), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)}, Instances: []v1alpha.Instance{
 				instance("DFW", 10), instance("DFW", 9),
 			}},
 			want: []string{
@@ -110,12 +108,12 @@ func TestTreeLines(t *testing.T) {
 			},
 		},
 		"an Instance without a deployment comes last": {
-			tree: tree{
-				deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)},
-				instances:   []v1alpha.Instance{deleting(instance("ORD", 0, isReady)), instance("DFW", 0, isReady)},
+			tree: Snapshot{
+				Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)},
+				Instances:   []v1alpha.Instance{deleting(instance("ORD", 0, isReady)), instance("DFW", 0, isReady)},
 			},
 			want: []string{
-				"Workload              gone",
+				"Workload web          gone",
 				"├─ DFW  web-main-dfw  0/0 Ready",
 				"│  └─ web-main-dfw-0  Ready      Available",
 				"└─ web-main-ord-0     deleting   Available",
@@ -124,88 +122,16 @@ func TestTreeLines(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := c.tree.lines(); !slices.Equal(got, c.want) {
+			if got := lines(&c.tree, Layout{}); !slices.Equal(got, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
 	}
 }
 
-func TestAlign(t *testing.T) {
-	got := align([]row{{"├─ a", "1", "", "z"}, {"long", "", "3"}, {}})
-	want := []string{"├─ a  1     z", "long     3", ""}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestTreeSettled(t *testing.T) {
-	ready := func(count int) []v1alpha.Instance {
-		var result []v1alpha.Instance
-		for i := range count {
-			result = append(result, instance("DFW", i, isReady))
-		}
-		return result
-	}
-	cases := map[string]struct {
-		tree tree
-		want bool
-	}{
-		"gone":                      {tree: tree{instances: ready(2)}},
-		"all Ready":                 {tree: tree{workload: workload(2, 2), instances: ready(2)}, want: true},
-		"one is not Ready":          {tree: tree{workload: workload(2, 2), instances: append(ready(1), instance("DFW", 1, isStarting))}},
-		"one is missing":            {tree: tree{workload: workload(2, 2), instances: ready(1)}},
-		"one is too many":           {tree: tree{workload: workload(2, 2), instances: ready(3)}},
-		"the Workload's sum is old": {tree: tree{workload: workload(1, 2), instances: ready(2)}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := c.tree.settled(); got != c.want {
-				t.Errorf("got %t, want %t", got, c.want)
-			}
-		})
-	}
-	unseen := tree{workload: workload(2, 2), instances: ready(2)}
-	unseen.workload.Generation = 2
-	if unseen.settled() {
-		t.Error("a Workload whose newest generation was not observed counts as settled")
-	}
-}
-
-func TestTreeProblems(t *testing.T) {
-	shown := tree{
-		workload: workload(0, 1, condition(v1alpha.ConditionAvailable, "True", "AvailablePlacementFound", "")),
-		deployments: []v1alpha.WorkloadDeployment{
-			deployment("DFW", 0, 1, condition(v1alpha.ConditionReplicasReady, "False", "ReplicasNotReady", "0 of 1")),
-			deployment("ORD", 0, 1, condition(v1alpha.ConditionAvailable, "False", "NoMatchingLocation", "no cell serves ORD")),
-		},
-		instances: []v1alpha.Instance{instance("DFW", 0, isStarting), instance("DFW", 1), instance("DFW", 2, isReady)},
-	}
-	want := []string{
-		"WorkloadDeployment web-main-dfw: ReplicasReady is False (ReplicasNotReady) 0 of 1",
-		"WorkloadDeployment web-main-ord: Available is False (NoMatchingLocation) no cell serves ORD",
-		"Instance web-main-dfw-0: Ready is False (Provisioning) the image is pulled",
-		"Instance web-main-dfw-1: has no condition Ready",
-	}
-	if got := shown.problems(); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestSampleWorkload(t *testing.T) {
-	object, err := sampleWorkload()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, placement := range object.Spec.Placements {
-		got = append(got, fmt.Sprintf("%s %s %d", placement.Name, placement.CityCodes, placement.ScaleSettings.MinReplicas))
-	}
-	if want := []string{"texas [DFW] 3", "illinois [ORD] 2"}; !slices.Equal(got, want) {
-		t.Errorf("placements are %q, want %q", got, want)
-	}
-	scale(object)
-	if got := wanted(object); got != 7 {
-		t.Errorf("%d Instances when scaled, want 7", got)
-	}
+// lines are those of the tree of web.
+func lines(s *Snapshot, l Layout) []string {
+	s.Name = "web"
+	s.sort()
+	return s.Tree().Lines(l)
 }

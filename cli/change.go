@@ -1,0 +1,200 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// fieldManager is who the command is in managed fields.
+const fieldManager = client.FieldOwner("kubectl-compute")
+
+func (c *command) restartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restart WORKLOAD",
+		Short: "Replace all Instances of a Workload, in its order",
+		Long: "Replace all Instances of a Workload, as `kubectl rollout restart` does: one after the other in each city, or all at once where\n" +
+			"instanceManagementPolicy is Parallel.",
+		Example:           c.examples("\n  %s restart web"),
+		Args:              oneArg("the name of a Workload"),
+		ValidArgsFunction: c.completeWorkloads,
+		RunE: c.run(func(ctx context.Context, args []string) error {
+			return c.change(ctx, args[0], "restarted", func(_ context.Context, _ *session, workload *v1alpha.Workload) error {
+				at := c.Clock.Now().UTC().Format(time.RFC3339)
+				template := &workload.Spec.Template
+				if template.Annotations[v1alpha.AnnotationRestartedAt] == at {
+					return errors.New("it was restarted within this second; try again")
+				}
+				if template.Annotations == nil {
+					template.Annotations = map[string]string{}
+				}
+				template.Annotations[v1alpha.AnnotationRestartedAt] = at
+				return nil
+			})
+		}),
+	}
+}
+
+// change changes a Workload in its project, and says so.
+func (c *command) change(ctx context.Context, name, done string, how func(context.Context, *session, *v1alpha.Workload) error) error {
+	s, err := c.connectToWorkload()
+	if err != nil {
+		return err
+	}
+	if s.project == nil {
+		return errNoProject
+	}
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		workload := &v1alpha.Workload{}
+		if err := s.project.Client.Get(ctx, s.key(name), workload); err != nil {
+			return err
+		}
+		if workload.DeletionTimestamp != nil {
+			return fmt.Errorf("workload %s is being deleted", name)
+		}
+		before := workload.DeepCopy()
+		if err := how(ctx, s, workload); err != nil {
+			return err
+		}
+		return s.project.Client.Patch(ctx, workload, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldManager)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.Streams.Out, "workload.compute.datumapis.com/%s %s\n", name, done)
+	return err
+}
+
+// scaling are the flags of scale.
+type scaling struct {
+	city, placement string
+	replicas        int32
+	current         int32
+}
+
+func (c *command) scaleCommand() *cobra.Command {
+	o := scaling{}
+	cmd := &cobra.Command{
+		Use:   "scale WORKLOAD --replicas=COUNT [--city=CODE | --placement=NAME]",
+		Short: "Set how many Instances run in a city, or in each city of a placement",
+		Long: "Set minReplicas of a placement: how many Instances run in each of its cities, or, where it is scaled by metrics, how many always run.\n\n" +
+			"--city names a city that has a placement of its own. The cities of one placement have one scale.",
+		Example: c.examples(`
+  # Three Instances in Dallas
+  %s scale web --city DFW --replicas 3
+  # Only if it is two now
+  %s scale web --placement texas --replicas 3 --current-replicas 2`),
+		Args:              oneArg("the name of a Workload"),
+		ValidArgsFunction: c.completeWorkloads,
+		RunE: c.run(func(ctx context.Context, args []string) error {
+			return c.change(ctx, args[0], "scaled", o.apply)
+		}),
+	}
+	cmd.Flags().StringVar(&o.city, "city", "", "The city code, such as DFW.")
+	cmd.Flags().StringVar(&o.placement, "placement", "", "The name of the placement.")
+	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "How many Instances, at least 1.")
+	cmd.Flags().Int32Var(&o.current, "current-replicas", -1, "How many must be asked for now; otherwise nothing is changed.")
+	cmd.MarkFlagsMutuallyExclusive("city", "placement")
+	_ = cmd.MarkFlagRequired("replicas")
+	return cmd
+}
+
+// apply changes the scale of the placement that is meant.
+func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workload) error {
+	if o.replicas < 1 {
+		return errors.New("--replicas must be at least 1; to run nothing in a city, remove it from its placement")
+	}
+	placement, err := o.find(ctx, s, workload)
+	if err != nil {
+		return err
+	}
+	scale := &placement.ScaleSettings
+	if o.current >= 0 && scale.MinReplicas != o.current {
+		return fmt.Errorf("placement %s asks for %d Instances, not %d: nothing is changed", placement.Name, scale.MinReplicas, o.current)
+	}
+	if scale.MaxReplicas != nil && *scale.MaxReplicas < o.replicas {
+		return fmt.Errorf("placement %s is scaled by metrics up to %d Instances; raise its maxReplicas first", placement.Name, *scale.MaxReplicas)
+	}
+	scale.MinReplicas = o.replicas
+	return nil
+}
+
+// find is the placement that the flags mean.
+func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Workload) (*v1alpha.WorkloadPlacement, error) {
+	placements := workload.Spec.Placements
+	var names []string
+	for i := range placements {
+		names = append(names, placements[i].Name)
+	}
+	if o.city == "" {
+		wanted := o.placement
+		if wanted == "" && len(placements) == 1 {
+			wanted = placements[0].Name
+		}
+		index := slices.Index(names, wanted)
+		if index < 0 {
+			return nil, fmt.Errorf("name one of the placements with --placement, or a city with --city: %s", strings.Join(names, ", "))
+		}
+		return &placements[index], nil
+	}
+	cities, err := s.cities(ctx, workload)
+	if err != nil {
+		return nil, err
+	}
+	var found *v1alpha.WorkloadPlacement
+	for i := range placements {
+		own := cities[placements[i].Name]
+		if !slices.Contains(own, v1alpha.CityLabel(o.city)) {
+			continue
+		}
+		if len(own) > 1 {
+			return nil, fmt.Errorf("placement %s has one scale for %s; give %s a placement of its own, or scale all of them with --placement %s",
+				placements[i].Name, strings.ToUpper(strings.Join(own, ", ")), strings.ToUpper(o.city), placements[i].Name)
+		}
+		if found != nil {
+			return nil, fmt.Errorf("placements %s and %s are both in %s: name one with --placement", found.Name, placements[i].Name, strings.ToUpper(o.city))
+		}
+		found = &placements[i]
+	}
+	if found == nil {
+		return nil, fmt.Errorf("no placement of Workload %s is in %s", workload.Name, strings.ToUpper(o.city))
+	}
+	return found, nil
+}
+
+// cities are the cities of each placement, in lower case: those that it names, and those of its deployments, which are all that is
+// known of one that selects locations.
+func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[string][]string, error) {
+	cities := map[string][]string{}
+	for _, placement := range workload.Spec.Placements {
+		for _, city := range placement.CityCodes {
+			cities[placement.Name] = append(cities[placement.Name], v1alpha.CityLabel(city))
+		}
+	}
+	deployments := &v1alpha.WorkloadDeploymentList{}
+	if err := s.project.Client.List(ctx, deployments, client.InNamespace(workload.Namespace)); err != nil {
+		return nil, fmt.Errorf("find the placements of the city: %w", err)
+	}
+	for i := range deployments.Items {
+		if spec := &deployments.Items[i].Spec; spec.WorkloadRef.UID == workload.UID {
+			cities[spec.PlacementName] = append(cities[spec.PlacementName], v1alpha.CityLabel(spec.CityCode))
+		}
+	}
+	for name := range cities {
+		slices.Sort(cities[name])
+		cities[name] = slices.Compact(cities[name])
+	}
+	return cities, nil
+}

@@ -1,0 +1,152 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/live"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+// session is a connection to what the user reaches.
+type session struct {
+	// project and hub are nil where they are not reached.
+	project, hub *live.Plane
+	projectName  string
+	namespace    string
+}
+
+var errNoProject = errors.New("the project itself is not reached: name Milo's root with --milo-kubeconfig")
+
+// connect connects to the planes that the flags name.
+func (c *command) connect() (*session, error) {
+	config, err := c.Flags.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{projectName: c.project}
+	if s.namespace, _, err = c.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+		return nil, err
+	}
+	if !c.Operator {
+		s.project, err = planeOf(config)
+		return s, err
+	}
+	if s.hub, err = planeOf(config); err != nil || c.miloKubeconfig == "" {
+		return s, err
+	}
+	root, err := clientcmd.BuildConfigFromFlags("", c.miloKubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("--milo-kubeconfig: %w", err)
+	}
+	s.project, err = planeOf(below(root, "apis/resourcemanager.miloapis.com/v1alpha1/projects", c.project, "control-plane"))
+	return s, err
+}
+
+// below is a control plane that an API server serves below a path. The path ends with a slash: Milo answers 404 without.
+func below(config *rest.Config, path ...string) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Host = strings.Join(append([]string{strings.TrimSuffix(config.Host, "/")}, path...), "/") + "/"
+	return config
+}
+
+// connectToWorkload connects as connect does. A Workload is in a project: an operator must name it.
+func (c *command) connectToWorkload() (*session, error) {
+	if c.Operator && c.project == "" {
+		return nil, errors.New("--project is required: the name of the project at Milo, as `kubectl get workloaddeployments -A` on the hub " +
+			"shows it in annotation " + v1alpha.AnnotationProjectName)
+	}
+	return c.connect()
+}
+
+// kinds that the commands read, so that no discovery is needed: that takes many requests, and rights that a consumer may not have.
+var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
+	v1alpha.GroupVersion: {
+		v1alpha.KindWorkload: meta.RESTScopeNamespace, v1alpha.KindWorkloadDeployment: meta.RESTScopeNamespace,
+		v1alpha.KindInstance: meta.RESTScopeNamespace, v1alpha.KindCell: meta.RESTScopeRoot,
+	},
+	version(workv1alpha1.GroupVersion):            {"Work": meta.RESTScopeNamespace},
+	version(workv1alpha2.GroupVersion):            {"ResourceBinding": meta.RESTScopeNamespace},
+	version(clusterv1alpha1.GroupVersion):         {"Cluster": meta.RESTScopeRoot},
+	{Version: "v1"}:                               {"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace},
+	{Group: "coordination.k8s.io", Version: "v1"}: {"Lease": meta.RESTScopeNamespace},
+}
+
+func version(v metav1.GroupVersion) schema.GroupVersion {
+	return schema.GroupVersion{Group: v.Group, Version: v.Version}
+}
+
+func planeOf(config *rest.Config) (*live.Plane, error) {
+	config = rest.CopyConfig(config)
+	if config.Timeout == 0 {
+		config.Timeout = timeout
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1alpha.AddToScheme, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for gv, scopes := range kinds {
+		for kind, scope := range scopes {
+			mapper.Add(gv.WithKind(kind), scope)
+			mapper.Add(gv.WithKind(kind+"List"), scope)
+		}
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, err
+	}
+	return &live.Plane{Config: config, Client: c}, nil
+}
+
+// cellConfig reaches a cell through Karmada's proxy, with the rights that the user has there.
+func cellConfig(hub *rest.Config, cell string) *rest.Config {
+	return below(hub, "apis/cluster.karmada.io/v1alpha1/clusters", cell, "proxy")
+}
+
+func (s *session) planes() view.Planes {
+	p := view.Planes{ProjectName: s.projectName}
+	if s.project != nil {
+		p.Project = s.project.Client
+	}
+	if s.hub != nil {
+		p.Hub = s.hub.Client
+	}
+	return p
+}
+
+func (s *session) key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: s.namespace, Name: name}
+}
+
+// read reads a Workload that must exist.
+func (s *session) read(ctx context.Context, workload string) (*view.Snapshot, error) {
+	snapshot, err := view.Read(ctx, s.planes(), s.key(workload))
+	if err != nil {
+		return nil, err
+	}
+	return snapshot, snapshot.MustExist()
+}

@@ -1,0 +1,208 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+// explanation is what explain prints.
+type explanation struct {
+	// Ready says that nothing is stopped.
+	Ready    bool           `json:"ready"`
+	Verdicts []view.Verdict `json:"verdicts,omitempty"`
+	Ways     []*view.Way    `json:"ways"`
+}
+
+func (c *command) explainCommand() *cobra.Command {
+	var out *output
+	cmd := &cobra.Command{
+		Use:   "explain (WORKLOAD | INSTANCE | wl/NAME | inst/NAME)",
+		Short: "Say where a Workload or an Instance has stopped, since when, and what to do",
+		Long: "Look at every object on the way from the project to the Pod, and say where it has stopped, since when, and who must do what.\n\n" +
+			"It exits with 0 when nothing is stopped, with 2 when something is, and with 1 when it fails.",
+		Example: c.examples(`
+  # Why is Workload web not Ready?
+  %s explain web
+  # And its first Instance in Dallas?
+  %s explain inst/web-texas-dfw-0
+  # In a script
+  %s explain web -o jsonpath='{.verdicts[*].stop.finding.reason}'`),
+		Args:              oneArg("the name of a Workload or an Instance"),
+		ValidArgsFunction: c.completeObjects,
+	}
+	out = newOutput(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) error {
+		if err := out.check(); err != nil {
+			return err
+		}
+		s, err := c.connectToWorkload()
+		if err != nil {
+			return err
+		}
+		return c.explain(ctx, s, args[0], out)
+	})
+	return cmd
+}
+
+func (c *command) explain(ctx context.Context, s *session, argument string, out *output) error {
+	workload, instance, err := s.resolve(ctx, argument)
+	if err != nil {
+		return err
+	}
+	snapshot, err := s.read(ctx, workload)
+	if err != nil {
+		return err
+	}
+	ways := snapshot.Ways()
+	if instance != "" {
+		way := snapshot.WayTo(instance)
+		if way == nil {
+			return instanceNotFound(s.namespace, instance)
+		}
+		c.addCell(ctx, s, snapshot, way)
+		ways = []*view.Way{way}
+	}
+	verdicts := view.Verdicts(ways)
+	if out.isText() {
+		err = c.printExplanation(snapshot, ways, verdicts, shown{instance: instance != "", steps: out.isWide() || instance != ""})
+	} else {
+		err = out.print(c.Streams.Out, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Ways: ways})
+	}
+	if err != nil || len(verdicts) == 0 {
+		return err
+	}
+	return ended(exitNotReady)
+}
+
+// resolve says which object is meant: a Workload, or an Instance and its Workload.
+func (s *session) resolve(ctx context.Context, argument string) (workload, instance string, err error) {
+	kind, name, prefixed := strings.Cut(argument, "/")
+	if !prefixed {
+		kind, name = "", argument
+	}
+	isWorkload := slices.Contains([]string{"wl", "workload", "workloads"}, kind)
+	isInstance := slices.Contains([]string{"inst", "instance", "instances"}, kind)
+	switch {
+	case name == "" || prefixed && !isWorkload && !isInstance:
+		return "", "", fmt.Errorf("%q is neither wl/NAME nor inst/NAME", argument)
+	case isWorkload:
+		return name, "", nil
+	}
+	owner, err := s.ownerOf(ctx, name)
+	if err != nil {
+		return "", "", err
+	}
+	if isInstance {
+		if owner == "" {
+			return "", "", instanceNotFound(s.namespace, name)
+		}
+		return owner, name, nil
+	}
+	// A Workload may have the name of another one's Instance.
+	found, err := view.Read(ctx, s.planes(), s.key(name))
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case owner == "":
+		return name, "", found.MustExist()
+	case !found.Gone():
+		return "", "", fmt.Errorf("there are a Workload and an Instance %s; say wl/%s or inst/%s", name, name, name)
+	}
+	return owner, name, nil
+}
+
+// ownerOf is the Workload of an Instance, or "" when there is no such Instance to see.
+func (s *session) ownerOf(ctx context.Context, instance string) (string, error) {
+	if s.project != nil {
+		found := &v1alpha.Instance{}
+		err := s.project.Client.Get(ctx, s.key(instance), found)
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+			return "", nil
+		}
+		return found.Labels[v1alpha.LabelWorkloadName], err
+	}
+	copies := &v1alpha.WorkloadDeploymentList{}
+	if err := s.hub.Client.List(ctx, copies, ofProject(s)); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	for i := range copies.Items {
+		if slices.ContainsFunc(copies.Items[i].Status.Instances, func(r v1alpha.ReportedInstance) bool { return r.Name == instance }) {
+			return copies.Items[i].Spec.WorkloadRef.Name, nil
+		}
+	}
+	return "", nil
+}
+
+func instanceNotFound(namespace, name string) error {
+	return fmt.Errorf("instances.compute.datumapis.com %q not found in namespace %q", name, namespace)
+}
+
+// addCell looks into the cell of an Instance, where the user reaches it.
+func (c *command) addCell(ctx context.Context, s *session, snapshot *view.Snapshot, way *view.Way) {
+	if s.hub == nil {
+		return
+	}
+	cell, namespace := snapshot.CellOf(way.Name)
+	if cell == "" {
+		return
+	}
+	if plane, err := planeOf(c.cellConfig(s.hub.Config, cell)); err == nil {
+		ctx, cancel := context.WithTimeout(ctx, cellTimeout)
+		defer cancel()
+		way.AddCell(ctx, plane.Client, cell, namespace)
+	}
+}
+
+// cellTimeout bounds what is asked of a cell, which may be cut off.
+const cellTimeout = 5 * time.Second
+
+// shown is what an explanation is about, and whether it lists the steps.
+type shown struct{ instance, steps bool }
+
+func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, how shown) error {
+	columns := 0
+	if size := terminal.SizeOf(c.Streams.Out); size != nil {
+		columns, _ = size()
+	}
+	var lines []string
+	if how.steps {
+		for _, way := range ways {
+			lines = append(lines, way.Table(c.Clock.Now())...)
+			lines = append(lines, "")
+		}
+	}
+	lines = append(lines, summary(s, ways, how))
+	for _, verdict := range verdicts {
+		lines = append(lines, "")
+		lines = append(lines, verdict.Lines(c.Clock.Now(), columns)...)
+	}
+	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
+		return err
+	}
+	return c.tellHidden(s)
+}
+
+func summary(s *view.Snapshot, ways []*view.Way, how shown) string {
+	if how.instance {
+		if ways[0].Stop == nil {
+			return "Instance " + ways[0].Name + " is Ready."
+		}
+		return "Instance " + ways[0].Name + " is not Ready."
+	}
+	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
+}

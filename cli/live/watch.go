@@ -1,0 +1,232 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package live keeps the state of a Workload up to date, and shows it as it changes.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+const (
+	// gather is how long changes are collected before the tree is shown again. Conditions, counts and Instances of one
+	// event arrive as several changes within a few milliseconds.
+	gather = 100 * time.Millisecond
+	// tick is how often the clock on a terminal is updated while nothing changes.
+	tick = time.Second
+)
+
+// Plane is a control plane to watch.
+type Plane struct {
+	Config *rest.Config
+	Client client.Client
+}
+
+// Options say what to watch.
+type Options struct {
+	// Project and Hub are watched where they are not nil.
+	Project, Hub *Plane
+	// ProjectName selects the copies of the project on the hub.
+	ProjectName string
+	// Key of the Workload.
+	Key types.NamespacedName
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Watch keeps the objects of one Workload in caches. What may not be listed is asked for each time, and left out.
+type Watch struct {
+	options Options
+	planes  view.Planes
+	// changed holds a token while there are changes that have not been shown.
+	changed chan struct{}
+
+	mu sync.Mutex
+	// problem is why what is shown may be old, since when.
+	problem error
+	since   time.Time
+}
+
+// Start starts watches that end with ctx. hidden are the kinds that the user may not list.
+func Start(ctx context.Context, o Options, hidden map[string]error) (*Watch, error) {
+	w := &Watch{options: o, changed: make(chan struct{}, 1), planes: view.Planes{ProjectName: o.ProjectName}}
+	if o.Project != nil {
+		reader, err := w.watch(ctx, o.Project, w.projectKinds(hidden))
+		if err != nil {
+			return nil, fmt.Errorf("watch the project: %w", err)
+		}
+		w.planes.Project = reader
+	}
+	if o.Hub != nil {
+		reader, err := w.watch(ctx, o.Hub, w.hubKinds(hidden))
+		if err != nil {
+			return nil, fmt.Errorf("watch the hub: %w", err)
+		}
+		w.planes.Hub = reader
+	}
+	return w, nil
+}
+
+func (w *Watch) projectKinds(hidden map[string]error) map[client.Object]ctrlcache.ByObject {
+	inNamespace := map[string]ctrlcache.Config{w.options.Key.Namespace: {}}
+	kinds := map[client.Object]ctrlcache.ByObject{}
+	if hidden["workloads"] == nil {
+		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{Namespaces: inNamespace, Field: fields.OneTermEqualSelector("metadata.name", w.options.Key.Name)}
+	}
+	if hidden["workloaddeployments"] == nil {
+		kinds[&v1alpha.WorkloadDeployment{}] = ctrlcache.ByObject{Namespaces: inNamespace}
+	}
+	if hidden["instances"] == nil {
+		kinds[&v1alpha.Instance{}] = ctrlcache.ByObject{
+			Namespaces: inNamespace, Label: labels.SelectorFromSet(labels.Set{v1alpha.LabelWorkloadName: w.options.Key.Name}),
+		}
+	}
+	return kinds
+}
+
+func (w *Watch) hubKinds(hidden map[string]error) map[client.Object]ctrlcache.ByObject {
+	kinds := map[client.Object]ctrlcache.ByObject{}
+	if hidden["clusters"] == nil {
+		kinds[&clusterv1alpha1.Cluster{}] = ctrlcache.ByObject{}
+	}
+	if hidden["workloaddeployments of the hub"] == nil {
+		kinds[&v1alpha.WorkloadDeployment{}] = ctrlcache.ByObject{Label: labels.SelectorFromSet(labels.Set{
+			v1alpha.LabelProject:          v1alpha.ProjectLabel(w.options.ProjectName),
+			v1alpha.LabelProjectNamespace: w.options.Key.Namespace,
+		})}
+	}
+	return kinds
+}
+
+// watch watches these kinds of a plane, and waits until it knows them.
+func (w *Watch) watch(ctx context.Context, plane *Plane, kinds map[client.Object]ctrlcache.ByObject) (client.Reader, error) {
+	result := &reader{live: plane.Client, cached: map[string]bool{}}
+	config := rest.CopyConfig(plane.Config)
+	config.Timeout = 0 // it is of a request, and a watch is one that does not end
+	objects, err := ctrlcache.New(config, ctrlcache.Options{
+		Scheme: plane.Client.Scheme(), Mapper: plane.Client.RESTMapper(), ByObject: kinds, DefaultWatchErrorHandler: w.failed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	result.cache = objects
+	for object := range kinds {
+		result.cached[result.kind(object)] = true
+		informer, err := objects.GetInformer(ctx, object, ctrlcache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { w.wake() }, UpdateFunc: func(any, any) { w.wake() }, DeleteFunc: func(any) { w.wake() },
+		}); err != nil {
+			return nil, err
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- objects.Start(ctx) }()
+	if !objects.WaitForCacheSync(ctx) {
+		return nil, errors.Join(errors.New("the caches did not sync"), context.Cause(ctx))
+	}
+	select {
+	case err := <-ended:
+		return nil, fmt.Errorf("the watches ended: %w", errors.Join(err, context.Cause(ctx)))
+	default:
+		return result, nil
+	}
+}
+
+func (w *Watch) wake() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// failed remembers why a watch ended, unless that is usual.
+func (w *Watch) failed(_ context.Context, _ *cache.Reflector, err error) {
+	if errors.Is(err, io.EOF) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return
+	}
+	w.mu.Lock()
+	if w.problem == nil {
+		w.since = w.options.Now()
+	}
+	w.problem = err
+	w.mu.Unlock()
+	w.wake()
+}
+
+// Problem says why what is shown may be old; "" when it is not.
+func (w *Watch) Problem() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.problem == nil {
+		return ""
+	}
+	return fmt.Sprintf("! not followed since %s, shown is what was known then: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
+}
+
+// check asks whether a problem is over: whether the API servers answer again. Rights that were taken away are not asked for.
+func (w *Watch) check(ctx context.Context) {
+	w.mu.Lock()
+	problem := w.problem
+	w.mu.Unlock()
+	if problem == nil || apierrors.IsForbidden(problem) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tick)
+	defer cancel()
+	for _, plane := range []*Plane{w.options.Project, w.options.Hub} {
+		if plane == nil {
+			continue
+		}
+		list := &v1alpha.WorkloadDeploymentList{}
+		if err := plane.Client.List(ctx, list, client.InNamespace(w.options.Key.Namespace), client.Limit(1)); err != nil && !apierrors.IsForbidden(err) {
+			return
+		}
+	}
+	w.mu.Lock()
+	w.problem = nil
+	w.mu.Unlock()
+}
+
+// Snapshot is the present state.
+func (w *Watch) Snapshot(ctx context.Context) (*view.Snapshot, error) {
+	return view.Read(ctx, w.planes, w.options.Key)
+}
+
+// Wait returns when something has changed or the clock is to be updated.
+func (w *Watch) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(tick):
+		w.check(ctx)
+		return nil
+	case <-w.changed:
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(gather):
+		return nil
+	}
+}

@@ -1,0 +1,162 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/spf13/cobra"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+func (c *command) statusCommand() *cobra.Command {
+	var (
+		namespace string
+		out       *output
+	)
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the replicas, cells and cities of the add-on, and what its audit has mended",
+		Long: "Show what the hub says of the add-on: its replicas and their projects, the cells with their agents and how far their reports are\n" +
+			"behind, the cities, and the objects that the audit has made Karmada reconcile again.\n\n" +
+			"It exits with 0 when replicas run and all cells and agents are ready, with 2 when not, and with 1 when it fails.",
+		Example:           "  karmadactl compute status",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace on the hub of the add-on's Leases.")
+	out = newOutput(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) error {
+		if err := out.check(); err != nil {
+			return err
+		}
+		s, err := c.connect()
+		if err != nil {
+			return err
+		}
+		objects, refused, err := readHub(ctx, s.hub.Client, namespace)
+		if err != nil {
+			return err
+		}
+		federation := view.Summarize(objects, c.Clock.Now())
+		if out.isText() {
+			err = c.printStatus(federation, refused)
+		} else {
+			err = out.print(c.Streams.Out, "FederationStatus", federation)
+		}
+		if err == nil && !federation.Well() {
+			return ended(exitNotReady)
+		}
+		return err
+	})
+	return cmd
+}
+
+// readHub reads what a summary needs. refused are the kinds that may not be read; all of them is an error.
+func readHub(ctx context.Context, hub client.Client, namespace string) (*view.HubObjects, []string, error) {
+	leases, clusters := &coordinationv1.LeaseList{}, &clusterv1alpha1.ClusterList{}
+	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
+	inventories, works := &workv1alpha1.WorkList{}, &metav1.PartialObjectMetadataList{}
+	works.SetGroupVersionKind(version(workv1alpha1.GroupVersion).WithKind("WorkList"))
+	reads := []struct {
+		name    string
+		list    client.ObjectList
+		options []client.ListOption
+	}{
+		{"leases", leases, []client.ListOption{client.InNamespace(namespace)}},
+		{"clusters", clusters, nil},
+		{"workloaddeployments", deployments, nil},
+		{"resourcebindings", bindings, nil},
+		{"works", inventories, []client.ListOption{client.MatchingLabels{v1alpha.LabelInventory: v1alpha.InventoryCell}}},
+		{"works", works, nil},
+	}
+	var (
+		refused []string
+		last    error
+	)
+	for _, read := range reads {
+		err := hub.List(ctx, read.list, read.options...)
+		switch {
+		case apierrors.IsForbidden(err):
+			refused, last = append(refused, read.name), err
+		case err != nil:
+			return nil, nil, fmt.Errorf("list %s of the hub: %w", read.name, err)
+		}
+	}
+	if len(refused) == len(reads) {
+		return nil, nil, last
+	}
+	return &view.HubObjects{
+		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
+		Inventories: inventories.Items, Works: works.Items,
+	}, refused, nil
+}
+
+// mostMended is how many mended objects are shown to people.
+const mostMended = 10
+
+func (c *command) printStatus(f *view.Federation, refused []string) error {
+	now := c.Clock.Now()
+	ago := func(at metav1.Time) string { return duration.HumanDuration(now.Sub(at.Time)) }
+	rows := [][]string{{"REPLICA", "RUNNING", "RENEWED", "SHARDS", "PROJECTS"}}
+	for _, r := range f.Replicas {
+		rows = append(rows, []string{r.Name, yes(r.Running), ago(r.Renewed), strconv.Itoa(r.Shards), strconv.Itoa(len(r.Projects))})
+	}
+	lines := append(terminal.Align(rows), "")
+	rows = [][]string{{"CELL", "CITY", "READY", "AGENT", "DEPLOYMENTS", "BEHIND"}}
+	var findings []string
+	for _, cell := range f.Cells {
+		rows = append(rows, []string{cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind)})
+		if cell.Finding != nil {
+			findings = append(findings, fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, terminal.Clean(cell.Finding.Message)), "  -> "+cell.Finding.Do)
+		}
+	}
+	lines = append(append(append(lines, terminal.Align(rows)...), findings...), "")
+	rows = [][]string{{"CITY", "CELLS READY", "DEPLOYMENTS", "INSTANCES READY"}}
+	for _, city := range f.Cities {
+		rows = append(rows, []string{
+			city.Name, fmt.Sprintf("%d/%d", city.ReadyCells, city.Cells), strconv.Itoa(city.Deployments), fmt.Sprintf("%d/%d", city.Ready, city.Desired),
+		})
+	}
+	lines = append(lines, terminal.Align(rows)...)
+	if len(f.Mended) > 0 {
+		rows = [][]string{{"MENDED", "NAMESPACE", "NAME", "AGO"}}
+		for _, m := range f.Mended[:min(mostMended, len(f.Mended))] {
+			rows = append(rows, []string{m.Kind, m.Namespace, m.Name, ago(m.At)})
+		}
+		lines = append(append(lines, ""), terminal.Align(rows)...)
+		if more := len(f.Mended) - mostMended; more > 0 {
+			lines = append(lines, fmt.Sprintf("and %d more", more))
+		}
+	}
+	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
+		return err
+	}
+	if len(refused) > 0 {
+		_, err := fmt.Fprintf(c.Streams.ErrOut, "left out, since you may not read it: %s\n", strings.Join(refused, ", "))
+		return err
+	}
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "True"
+	}
+	return "False"
+}

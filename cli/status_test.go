@@ -1,0 +1,84 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util/names"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func (f *fixture) lease(holder string, renewed time.Time) {
+	f.Helper()
+	seconds, at := int32(15), metav1.NewMicroTime(renewed)
+	f.create(&coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: v1alpha.LeaseReplicaPrefix + holder},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &at},
+	})
+}
+
+func TestStatus(t *testing.T) {
+	f := newFixture(t)
+	f.lease("a", now)
+	f.lease("b", now.Add(-time.Minute))
+	ours := v1alpha.ProjectShard(string(planes.ProjectName), 2)
+	f.create(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: f.Namespace.Name, Name: v1alpha.LeaseShards,
+		Annotations: map[string]string{v1alpha.AnnotationShards: fmt.Sprintf(`{"a":[%d],"b":[%d]}`, ours, 1-ours)},
+	}})
+
+	_, d := f.scene()
+	onHub := f.copied(d)
+	cell := "cell-of-" + f.Namespace.Name
+	cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell, Labels: map[string]string{v1alpha.LabelTopologyCity: "dfw"}}}
+	f.create(cluster)
+	cluster.Status.Conditions = []metav1.Condition{
+		is(clusterv1alpha1.ClusterConditionReady, metav1.ConditionTrue, "ClusterReady", ""),
+		is(v1alpha.ConditionComputeAgentReady, metav1.ConditionFalse, v1alpha.ReasonAgentNotReady, "no replica is available"),
+	}
+	f.update(cluster)
+	binding := &workv1alpha2.ResourceBinding{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: f.HubNamespace, Name: names.GenerateBindingName(v1alpha.KindWorkloadDeployment, d.Name),
+			Annotations: map[string]string{v1alpha.AnnotationMended: now.Add(-time.Hour).Format(time.RFC3339)},
+		},
+		Spec: workv1alpha2.ResourceBindingSpec{
+			Clusters: []workv1alpha2.TargetCluster{{Name: cell}},
+			Resource: workv1alpha2.ObjectReference{
+				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Namespace: f.HubNamespace, Name: onHub.Name,
+			},
+		},
+	}
+	f.create(binding)
+
+	status := func(code int, parts ...string) {
+		t.Helper()
+		f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name), code, parts...)
+	}
+	status(exitNotReady, "a True 0s 1 1", "b False 60s 1 0", cell+" DFW True AgentNotReady 1 1",
+		cell+": AgentNotReady: no replica is available", "-> See Deployment karmada-compute-cell", "ResourceBinding "+f.HubNamespace+" "+binding.Name+" 60m")
+
+	binding.Status.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{{
+		ClusterName: cell, Status: &runtime.RawExtension{Raw: []byte(`{"resourceTemplateGeneration":1}`)},
+	}}
+	f.update(binding)
+	cluster.Status.Conditions[1] = is(v1alpha.ConditionComputeAgentReady, metav1.ConditionTrue, v1alpha.ReasonAgentReady, "")
+	f.update(cluster)
+	status(0, cell+" DFW True AgentReady 1 0")
+	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.replicas[0].projects}"), 0, string(planes.ProjectName))
+
+	f.want(f.call(call{config: f.user(), operator: true}, "status"), 1, "forbidden")
+	some := f.user(may(read, "workloaddeployments"))
+	f.want(f.call(call{config: some, operator: true}, "status"), 1, "forbidden") // its rights are in one namespace
+}

@@ -1,0 +1,158 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package terminal writes blocks of lines that change in place on a terminal, and plain lines elsewhere.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Terminal control: up n lines, and clear from the cursor to the end.
+const (
+	cursorUp   = "\x1b[%dA"
+	clearBelow = "\x1b[J"
+)
+
+// Size returns the columns and rows of a terminal.
+type Size func() (columns, rows int)
+
+// SizeOf is the size of the terminal that a writer is, or nil where it is none: a file, a pipe, a terminal that cannot move its
+// cursor.
+func SizeOf(out io.Writer) Size {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func() (int, int) {
+		columns, rows, err := term.GetSize(int(file.Fd()))
+		if err != nil || columns < 1 || rows < 2 {
+			return 80, 24
+		}
+		return columns, rows
+	}
+}
+
+// Screen writes headlines, lines, and a block of lines that changes in place on a terminal. If the output is not a
+// terminal, the block is written again whenever it has changed. A Screen is not safe for concurrent use.
+//
+// Write errors do not stop who writes; Err has the first.
+type Screen struct {
+	out io.Writer
+	// size is nil if the output is not a terminal.
+	size  Size
+	start time.Time
+	now   func() time.Time
+	err   error
+
+	block []string
+	// drawn is how many lines of the terminal the block covers.
+	drawn int
+}
+
+// Options describe where a Screen writes.
+type Options struct {
+	// Out is what is written to.
+	Out io.Writer
+	// Size is that of the terminal that Out is, nil if it is none. SizeOf finds it.
+	Size Size
+	// Now is the clock, from which headlines and blocks have the time since the start.
+	Now func() time.Time
+}
+
+// New makes a Screen that starts now.
+func New(o Options) *Screen {
+	return &Screen{out: o.Out, size: o.Size, start: o.Now(), now: o.Now}
+}
+
+// Err is the first error of writing, such as that of a pipe whose reader has gone.
+func (s *Screen) Err() error { return s.err }
+
+// Start is when the Screen was made.
+func (s *Screen) Start() time.Time { return s.start }
+
+// Columns is the width of the terminal; 0 where there is none.
+func (s *Screen) Columns() int {
+	if s.size == nil {
+		return 0
+	}
+	columns, _ := s.size()
+	return columns
+}
+
+// Write writes p unchanged, below the block.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.End()
+	return s.out.Write(p)
+}
+
+// Headline starts a section, with the time since the start.
+func (s *Screen) Headline(format string, args ...any) {
+	s.Line("\n%s %s", s.elapsed(), fmt.Sprintf(format, args...))
+}
+
+// Line writes one line.
+func (s *Screen) Line(format string, args ...any) {
+	s.End()
+	s.write(fmt.Sprintf(format+"\n", args...))
+}
+
+func (s *Screen) elapsed() string {
+	return fmt.Sprintf("[%5.1fs]", s.now().Sub(s.start).Seconds())
+}
+
+// Show replaces the lines that it showed before, unless End was called since.
+func (s *Screen) Show(lines []string) {
+	if s.size == nil {
+		if slices.Equal(lines, s.block) {
+			return
+		}
+		s.block = slices.Clone(lines)
+		s.write(s.elapsed() + "\n" + Indent(lines) + "\n")
+		return
+	}
+	columns, rows := s.size()
+	shown := fit(append([]string{s.elapsed()}, lines...), columns, rows)
+	var frame strings.Builder
+	if s.drawn > 0 {
+		fmt.Fprintf(&frame, cursorUp, s.drawn)
+	}
+	frame.WriteString("\r" + clearBelow)
+	for _, line := range shown {
+		frame.WriteString(line + "\n")
+	}
+	s.write(frame.String())
+	s.block, s.drawn = slices.Clone(lines), len(shown)
+}
+
+// End leaves the block on the screen; what is written next comes below it.
+func (s *Screen) End() { s.block, s.drawn = nil, 0 }
+
+func (s *Screen) write(text string) {
+	if _, err := io.WriteString(s.out, text); err != nil && s.err == nil {
+		s.err = err
+	}
+}
+
+// fit cuts lines to the size of a terminal. A line that wraps or scrolls out could not be replaced.
+func fit(lines []string, columns, rows int) []string {
+	result := slices.Clone(lines)
+	if most := max(rows-1, 1); len(result) > most {
+		hidden := len(result) - most + 1
+		result = append(result[:most-1], fmt.Sprintf("… %d more", hidden))
+	}
+	for i, line := range result {
+		if i > 0 {
+			line = "  " + line
+		}
+		result[i] = Cut(line, columns)
+	}
+	return result
+}

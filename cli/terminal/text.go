@@ -1,0 +1,77 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package terminal
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// columnGap is between two columns.
+const columnGap = 2
+
+// Align pads all columns but the last to the same width in every row.
+func Align(rows [][]string) []string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, 0, len(rows))
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+columnGap))
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}
+
+// Indent puts lines below one another, two characters to the right.
+func Indent(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
+
+// Cut shortens a line to so many columns. 0 is no limit.
+func Cut(line string, columns int) string {
+	if runes := []rune(line); columns > 0 && len(runes) > columns {
+		return string(runes[:columns-1]) + "…"
+	}
+	return line
+}
+
+// Wrap divides text between words into lines of at most so many columns; a longer word has a line of its own. 0 is no limit.
+func Wrap(text string, columns int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && columns > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Clean is text of others without what moves the cursor or changes colours: a message must not be able to rewrite the screen.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,124 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/karmada-compute/karmada-compute/cli/live"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+func (c *command) treeCommand() *cobra.Command {
+	var (
+		watch bool
+		out   *output
+	)
+	cmd := &cobra.Command{
+		Use:   "tree WORKLOAD",
+		Short: "Show a Workload, its deployments and Instances, and what holds them",
+		Example: c.examples(`
+  # What there is of Workload web
+  %s tree web
+  # Follow it as it changes
+  %s tree web -w`),
+		Args:              oneArg("the name of a Workload"),
+		ValidArgsFunction: c.completeWorkloads,
+	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show it again whenever it changes, until Ctrl-C.")
+	out = newOutput(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) error {
+		if err := out.check(); err != nil {
+			return err
+		}
+		s, err := c.connectToWorkload()
+		if err != nil {
+			return err
+		}
+		snapshot, err := s.read(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if watch {
+			return c.follow(ctx, s, snapshot, out)
+		}
+		return c.printTree(snapshot, out)
+	})
+	return cmd
+}
+
+func (c *command) printTree(s *view.Snapshot, out *output) error {
+	if !out.isText() {
+		return out.print(c.Streams.Out, "WorkloadTree", s.Tree())
+	}
+	layout := view.Layout{Wide: out.isWide()}
+	if size := terminal.SizeOf(c.Streams.Out); size != nil && !layout.Wide {
+		layout.Columns, _ = size()
+	}
+	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(s.Tree().Lines(layout), "\n")); err != nil {
+		return err
+	}
+	return c.tellHidden(s)
+}
+
+// tellHidden says what is left out, beside the output.
+func (c *command) tellHidden(s *view.Snapshot) error {
+	if hidden := s.HiddenKinds(); len(hidden) > 0 {
+		_, err := fmt.Fprintf(c.Streams.ErrOut, "left out, since you may not read it: %s\n", strings.Join(hidden, ", "))
+		return err
+	}
+	return nil
+}
+
+// follow shows the tree until the user ends it. In a format for programs each state is an object.
+func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
+	if err := c.tellHidden(first); err != nil {
+		return err
+	}
+	w, err := live.Start(ctx, live.Options{
+		Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(first.Name), Now: c.Clock.Now,
+	}, first.Hidden)
+	if err != nil {
+		return err
+	}
+	if out.isText() {
+		screen := terminal.New(terminal.Options{Out: c.Streams.Out, Size: terminal.SizeOf(c.Streams.Out), Now: c.Clock.Now})
+		_, err = w.Follow(ctx, screen, out.isWide(), (*view.Snapshot).Gone)
+		return err
+	}
+	var before *view.Node
+	return w.Each(ctx, func(s *view.Snapshot) (bool, error) {
+		tree := s.Tree()
+		if equality.Semantic.DeepEqual(before, tree) {
+			return false, nil
+		}
+		before = tree
+		return s.Gone(), out.print(c.Streams.Out, "WorkloadTree", tree)
+	})
+}
+
+// examples fills in how the command is called.
+func (c *command) examples(text string) string {
+	name := "karmadactl compute --project north"
+	if !c.Operator {
+		name = "kubectl compute"
+	}
+	return strings.Trim(strings.ReplaceAll(text, "%s", name), "\n")
+}
+
+// oneArg says what is missing, as kubectl does.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes %s, and got %d arguments\nSee '%s -h' for help and examples", cmd.Name(), what, len(args), cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,238 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+func TestTree(t *testing.T) {
+	f := newFixture(t)
+	f.scene()
+	r := f.kubectl(f.Config(), "tree", "web")
+	want := strings.Join([]string{
+		"Workload web               1/2 Ready  AvailablePlacementFound",
+		"└─ DFW  web-texas-dfw      0/2 Ready  InstancesProvisioning    Instances start",
+		"   ├─ web-texas-dfw-0      Ready      Available                10.0.0.1",
+		"   └─ web-texas-dfw-1      not Ready  QuotaExceeded            no vcpus are left",
+	}, "\n")
+	if squeeze(r.out) != squeeze(want) || r.code != 0 || r.errOut != "" {
+		t.Errorf("code %d, %v, got\n%s\nwant\n%s", r.code, r.err, r.out, want)
+	}
+
+	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "wide"), 0, "-> consumer: Ask for fewer or smaller Instances", "since 2026-05-01 12:00:00Z")
+	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "jsonpath={.children[0].children[1].finding.reason}"), 0, "QuotaExceeded")
+	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "yaml"), 0, "kind: WorkloadTree", "apiVersion: cli.compute.datumapis.com/v1alpha", "city: DFW")
+	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "nonsense"), 1, "nonsense")
+	f.want(f.kubectl(f.Config(), "tree"), 1, "the name of a Workload")
+}
+
+// squeeze leaves one blank where there are several.
+func squeeze(text string) string {
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestTreeOfNothing(t *testing.T) {
+	f := newFixture(t)
+	r := f.kubectl(f.Config(), "tree", "none")
+	f.want(r, 1, `workloads.compute.datumapis.com "none" not found`)
+	if r.out != "" {
+		t.Errorf("output of a Workload that does not exist: %q", r.out)
+	}
+}
+
+// TestTreeWithoutRights: what may not be seen is left out; who sees nothing is told why.
+func TestTreeWithoutRights(t *testing.T) {
+	f := newFixture(t)
+	f.scene()
+	r := f.kubectl(f.user(may(read, "workloads", "workloaddeployments")), "tree", "web")
+	f.want(r, 0, "DFW web-texas-dfw", "left out, since you may not read it: instances")
+	if strings.Contains(r.out, "web-texas-dfw-0") || strings.Contains(r.out, "left out") {
+		t.Errorf("an Instance that may not be seen, or the notice, is in the output:\n%s", r.out)
+	}
+	r = f.kubectl(f.user(may(read, "instances")), "tree", "web")
+	f.want(r, 0, "Workload web", "not visible", "web-texas-dfw-1")
+	f.want(f.kubectl(f.user(), "tree", "web"), 1, `you may not read Workload "web"`, "forbidden")
+}
+
+func TestTreeOfPlaneThatIsDown(t *testing.T) {
+	f := newFixture(t)
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	f.want(f.kubectl(&rest.Config{Host: server.URL}, "tree", "web"), 1, "was refused - did you specify the right host or port?")
+	f.want(f.call(call{config: &rest.Config{Host: server.URL}, operator: true}, "tree", "web", "--project", "north"), 1, "was refused")
+}
+
+// TestTreeOfOtherServer: an API server without our kinds is no empty project.
+func TestTreeOfOtherServer(t *testing.T) {
+	f := newFixture(t)
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	f.want(f.kubectl(&rest.Config{Host: server.URL}, "tree", "web"), 1, "does not serve Workloads; is the kubeconfig that of the project?")
+}
+
+// TestTreeOnHub: an operator sees the cells, with and without the project.
+func TestTreeOnHub(t *testing.T) {
+	f := newFixture(t)
+	_, d := f.scene()
+	onHub := f.copied(d)
+	onHub.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
+		{Name: "dfw-1", Indices: []v1alpha.IndexRange{{First: 0, Last: 0}}}, {Name: "dfw-2", Indices: []v1alpha.IndexRange{{First: 1, Last: 1}}},
+	}}
+	if err := f.Client.Update(t.Context(), onHub); err != nil {
+		t.Fatal(err)
+	}
+	onHub.Status.Instances = []v1alpha.ReportedInstance{
+		{Name: d.Name + "-0", Conditions: []metav1.Condition{ready}}, {Name: d.Name + "-1", Conditions: []metav1.Condition{gated, exceeded}},
+	}
+	onHub.Status.ReplicaCounts = v1alpha.ReplicaCounts{ReadyReplicas: 1, DesiredReplicas: 2}
+	f.update(onHub)
+	r := f.karmadactl("tree", "web", "--project", "north")
+	f.want(r, 0, "Project north", "Workload web", "DFW web-texas-dfw 1/2 Ready", "cell dfw-1 1/1 Ready", "cell dfw-2 0/1 Ready", "web-texas-dfw-1 not Ready QuotaExceeded")
+	f.want(f.karmadactl("tree", "web", "--project", "south"), 1, "not found")
+	f.want(f.karmadactl("tree", "web"), 1, "--project is required")
+}
+
+// TestTreeFollows: plain lines where there is no terminal, and an end without a word on Ctrl-C.
+func TestTreeFollows(t *testing.T) {
+	f := newFixture(t)
+	_, d := f.scene()
+	ctx, interrupt := context.WithCancel(t.Context())
+	out := &buffer{}
+	done := make(chan result, 1)
+	go func() { done <- f.call(call{config: f.Config(), ctx: ctx, out: out}, "tree", "web", "-w") }()
+	f.eventually(out, "web-texas-dfw-1 not Ready QuotaExceeded")
+	f.instance(d, 2, ready)
+	f.eventually(out, "web-texas-dfw-2 Ready Available")
+	interrupt()
+	r := <-done
+	f.want(r, exitInterrupted)
+	if r.err != nil || strings.Contains(r.out, "\x1b") {
+		t.Errorf("an interruption is told as an error, or a pipe gets control characters: %v %q", r.err, r.out)
+	}
+}
+
+// TestTreeFollowsWithoutRights: what may not be listed is left out, and does not keep the rest from being followed.
+func TestTreeFollowsWithoutRights(t *testing.T) {
+	f := newFixture(t)
+	w, _ := f.scene()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	out := &buffer{}
+	done := make(chan result, 1)
+	user := f.user(may(read, "workloads"))
+	go func() { done <- f.call(call{config: user, ctx: ctx, out: out}, "tree", "web", "-w") }()
+	f.eventually(out, "Workload web 1/2 Ready")
+	w.Status.ReadyReplicas = 2
+	f.update(w)
+	f.eventually(out, "Workload web 2/2 Ready")
+	interrupt()
+	f.want(<-done, exitInterrupted, "left out")
+}
+
+// TestTreeFollowsUntilGone: a Workload that is deleted ends it.
+func TestTreeFollowsUntilGone(t *testing.T) {
+	f := newFixture(t)
+	w := f.workload()
+	out := &buffer{}
+	done := make(chan result, 1)
+	go func() { done <- f.call(call{config: f.Config(), out: out}, "tree", "web", "-w", "-o", "json") }()
+	f.eventually(out, `"name": "web"`)
+	if err := f.Client.Delete(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	r := <-done
+	f.want(r, 0)
+	var last view.Node
+	decoder := json.NewDecoder(strings.NewReader(r.out))
+	for {
+		node := view.Node{}
+		if err := decoder.Decode(&node); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		last = node
+	}
+	if last.State != view.StateGone {
+		t.Errorf("the last state is %q", last.State)
+	}
+}
+
+// eventually waits until a command has written something.
+func (f *fixture) eventually(out *buffer, want string) {
+	f.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(squeeze(out.String()), want); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.Fatalf("%q was not written:\n%s", want, out.String())
+		}
+	}
+}
+
+// TestTreeFollowsThroughOutage: what was known is shown while the API server is away, with a line that says so, and what has changed
+// meanwhile when it is back.
+func TestTreeFollowsThroughOutage(t *testing.T) {
+	f := newFixture(t)
+	w := f.workload()
+	transport, err := rest.TransportFor(f.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(f.Config().Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var down atomic.Bool
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport, proxy.FlushInterval, proxy.ErrorLog = transport, -1, log.New(io.Discard, "", 0)
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		if down.Load() {
+			http.Error(response, "away", http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(response, request)
+	}))
+	defer server.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	out := &buffer{}
+	done := make(chan result, 1)
+	go func() {
+		done <- f.call(call{config: &rest.Config{Host: server.URL}, ctx: ctx, out: out}, "tree", "web", "-w")
+	}()
+	f.eventually(out, "Workload web 1/2 Ready")
+	down.Store(true)
+	server.CloseClientConnections()
+	f.eventually(out, "! not followed since 12:01:00Z, shown is what was known then")
+	w.Status.ReadyReplicas = 2
+	f.update(w)
+	down.Store(false)
+	f.eventually(out, "Workload web 2/2 Ready")
+	w.Status.ReadyReplicas = 0
+	f.update(w)
+	f.eventually(out, "[ 0.0s]\nWorkload web 0/2 Ready")
+	interrupt()
+	f.want(<-done, exitInterrupted)
+}

@@ -1,0 +1,295 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util/names"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Federation is what the hub says of the add-on: a summary of its objects.
+type Federation struct {
+	Replicas []Replica `json:"replicas"`
+	Cells    []Cell    `json:"cells"`
+	Cities   []City    `json:"cities"`
+	// Mended are the objects of Karmada that the audit has made it reconcile again, the last first.
+	Mended []Mended `json:"mended,omitempty"`
+}
+
+// Replica is one that serves the hub.
+type Replica struct {
+	Name string `json:"name"`
+	// Running says that it has renewed its Lease in time.
+	Running bool        `json:"running"`
+	Renewed metav1.Time `json:"renewed"`
+	Shards  int         `json:"shards"`
+	// Projects that have something on the hub, of those that the replica looks after.
+	Projects []string `json:"projects,omitempty"`
+}
+
+// Cell is a member cluster with a city.
+type Cell struct {
+	Name  string `json:"name"`
+	City  string `json:"city"`
+	Ready bool   `json:"ready"`
+	// Agent is the reason of the condition of the cell's agent; "" where nothing is known of it.
+	Agent string `json:"agent,omitempty"`
+	// Deployments that Karmada has sent there, and how many of those whose newest state the cell has not reported on yet.
+	Deployments int `json:"deployments"`
+	Behind      int `json:"behind"`
+	// Inventory is the number of deployments that the cell itself says it has; nil before it does.
+	Inventory *int32 `json:"inventory,omitempty"`
+	// Finding is what is wrong with it.
+	Finding *Finding `json:"finding,omitempty"`
+}
+
+// City is the sum of its cells and of the deployments of all projects there.
+type City struct {
+	Name        string `json:"name"`
+	Cells       int    `json:"cells"`
+	ReadyCells  int    `json:"readyCells"`
+	Deployments int    `json:"deployments"`
+	Ready       int32  `json:"ready"`
+	Desired     int32  `json:"desired"`
+}
+
+// Mended is an object that was made to be reconciled again.
+type Mended struct {
+	Kind      string      `json:"kind"`
+	Namespace string      `json:"namespace"`
+	Name      string      `json:"name"`
+	At        metav1.Time `json:"at"`
+}
+
+// HubObjects are what a Federation is made from.
+type HubObjects struct {
+	Leases      []coordinationv1.Lease
+	Clusters    []clusterv1alpha1.Cluster
+	Deployments []v1alpha.WorkloadDeployment
+	Bindings    []workv1alpha2.ResourceBinding
+	// Inventories are the Works that carry Cells, and Works the metadata of all.
+	Inventories []workv1alpha1.Work
+	Works       []metav1.PartialObjectMetadata
+}
+
+// Summarize makes the summary.
+func Summarize(o *HubObjects, now time.Time) *Federation {
+	return &Federation{Replicas: replicas(o, now), Cells: cells(o), Cities: cities(o), Mended: mended(o)}
+}
+
+// Well says whether replicas run, and all cells and their agents are ready.
+func (f *Federation) Well() bool {
+	return slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Running }) &&
+		!slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Finding != nil })
+}
+
+func replicas(o *HubObjects, now time.Time) []Replica {
+	byName := map[string]*Replica{}
+	var shards []string
+	for i := range o.Leases {
+		lease := &o.Leases[i]
+		if lease.Name == v1alpha.LeaseShards {
+			shards = holders(lease)
+		} else if r := replicaOf(lease, now); r != nil {
+			byName[r.Name] = r
+		}
+	}
+	for _, holder := range shards {
+		if r := byName[holder]; r != nil {
+			r.Shards++
+		}
+	}
+	for i := range o.Deployments {
+		project := o.Deployments[i].Annotations[v1alpha.AnnotationProjectName]
+		if project == "" || len(shards) == 0 {
+			continue
+		}
+		if r := byName[shards[v1alpha.ProjectShard(project, len(shards))]]; r != nil && !slices.Contains(r.Projects, project) {
+			r.Projects = append(r.Projects, project)
+		}
+	}
+	result := make([]Replica, 0, len(byName))
+	for _, r := range byName {
+		slices.Sort(r.Projects)
+		result = append(result, *r)
+	}
+	slices.SortFunc(result, func(a, b Replica) int { return cmp.Compare(a.Name, b.Name) })
+	return result
+}
+
+// mostShards bounds what a record that somebody has edited can make of the number of shards.
+const mostShards = 1 << 16
+
+// holders are the replicas that have the shards, by the record; "" is nobody. It is empty for a record that cannot be read.
+func holders(record *coordinationv1.Lease) []string {
+	by, err := v1alpha.ParseShards(record.Annotations[v1alpha.AnnotationShards])
+	if err != nil {
+		return nil
+	}
+	var holders []string
+	for replica, shards := range by {
+		for _, shard := range shards {
+			if shard < 0 || shard >= mostShards {
+				continue
+			}
+			if missing := shard + 1 - len(holders); missing > 0 {
+				holders = append(holders, make([]string, missing)...)
+			}
+			holders[shard] = replica
+		}
+	}
+	return holders
+}
+
+// replicaOf is the replica that keeps a Lease; nil for a Lease of others.
+func replicaOf(lease *coordinationv1.Lease, now time.Time) *Replica {
+	spec := &lease.Spec
+	if !strings.HasPrefix(lease.Name, v1alpha.LeaseReplicaPrefix) || ptr.Deref(spec.HolderIdentity, "") == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+		return nil
+	}
+	lasts := time.Duration(*spec.LeaseDurationSeconds) * time.Second
+	return &Replica{Name: *spec.HolderIdentity, Renewed: metav1.NewTime(spec.RenewTime.Time), Running: now.Before(spec.RenewTime.Add(lasts))}
+}
+
+func cells(o *HubObjects) []Cell {
+	result := make([]Cell, 0, len(o.Clusters))
+	for i := range o.Clusters {
+		cluster := &o.Clusters[i]
+		cell := Cell{Name: cluster.Name, City: strings.ToUpper(cluster.Labels[v1alpha.LabelTopologyCity])}
+		if cell.City == "" {
+			continue
+		}
+		cell.Ready = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady)
+		if agent := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); agent != nil {
+			cell.Agent = agent.Reason
+		}
+		if cell.Finding = clusterFinding(cluster); cell.Finding == nil && !cell.Ready {
+			cell.Finding = known(v1alpha.ReasonCellNotReady, "Karmada has not said yet how the cell is")
+		}
+		cell.Deployments, cell.Behind = o.reportsOf(cell.Name)
+		cell.Inventory = o.inventoryOf(cell.Name)
+		result = append(result, cell)
+	}
+	slices.SortFunc(result, func(a, b Cell) int { return cmp.Or(cmp.Compare(a.City, b.City), cmp.Compare(a.Name, b.Name)) })
+	return result
+}
+
+// reportsOf counts the deployments of a cell, and those that it has not reported on since they were changed.
+func (o *HubObjects) reportsOf(cell string) (all, behind int) {
+	generations := map[[2]string]int64{}
+	for i := range o.Deployments {
+		generations[[2]string{o.Deployments[i].Namespace, o.Deployments[i].Name}] = o.Deployments[i].Generation
+	}
+	for i := range o.Bindings {
+		resource := o.Bindings[i].Spec.Resource
+		generation, ours := generations[[2]string{resource.Namespace, resource.Name}]
+		if !ours || resource.Kind != v1alpha.KindWorkloadDeployment ||
+			!slices.ContainsFunc(o.Bindings[i].Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell }) {
+			continue
+		}
+		all++
+		if reportedGeneration(&o.Bindings[i], cell) < generation {
+			behind++
+		}
+	}
+	return all, behind
+}
+
+// reportedGeneration is the generation of the hub's copy that a cell has last reported on; 0 before it has.
+func reportedGeneration(binding *workv1alpha2.ResourceBinding, cell string) int64 {
+	var reported struct {
+		Generation int64 `json:"resourceTemplateGeneration"`
+	}
+	for _, item := range binding.Status.AggregatedStatus {
+		if item.ClusterName == cell && item.Status != nil && json.Unmarshal(item.Status.Raw, &reported) != nil {
+			return 0
+		}
+	}
+	return reported.Generation
+}
+
+func (o *HubObjects) inventoryOf(cell string) *int32 {
+	for i := range o.Inventories {
+		work := &o.Inventories[i]
+		if work.Namespace != names.GenerateExecutionSpaceName(cell) {
+			continue
+		}
+		for _, manifest := range work.Status.ManifestStatuses {
+			status := v1alpha.CellStatus{}
+			if manifest.Status != nil && json.Unmarshal(manifest.Status.Raw, &status) == nil {
+				return &status.Total
+			}
+		}
+	}
+	return nil
+}
+
+func cities(o *HubObjects) []City {
+	byName := map[string]*City{}
+	of := func(name string) *City {
+		name = strings.ToUpper(name)
+		if byName[name] == nil {
+			byName[name] = &City{Name: name}
+		}
+		return byName[name]
+	}
+	for i := range o.Clusters {
+		name := o.Clusters[i].Labels[v1alpha.LabelTopologyCity]
+		if name == "" {
+			continue
+		}
+		city := of(name)
+		city.Cells++
+		if meta.IsStatusConditionTrue(o.Clusters[i].Status.Conditions, clusterv1alpha1.ClusterConditionReady) {
+			city.ReadyCells++
+		}
+	}
+	for i := range o.Deployments {
+		city := of(o.Deployments[i].Spec.CityCode)
+		city.Deployments++
+		city.Ready += o.Deployments[i].Status.ReadyReplicas
+		city.Desired += o.Deployments[i].Spec.DesiredReplicas()
+	}
+	result := make([]City, 0, len(byName))
+	for _, city := range byName {
+		result = append(result, *city)
+	}
+	slices.SortFunc(result, func(a, b City) int { return cmp.Compare(a.Name, b.Name) })
+	return result
+}
+
+func mended(o *HubObjects) []Mended {
+	var result []Mended
+	add := func(kind string, object metav1.Object) {
+		at, err := time.Parse(time.RFC3339, object.GetAnnotations()[v1alpha.AnnotationMended])
+		if err == nil {
+			result = append(result, Mended{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), At: metav1.NewTime(at)})
+		}
+	}
+	for i := range o.Deployments {
+		add(v1alpha.KindWorkloadDeployment, &o.Deployments[i])
+	}
+	for i := range o.Bindings {
+		add("ResourceBinding", &o.Bindings[i])
+	}
+	for i := range o.Works {
+		add("Work", &o.Works[i])
+	}
+	slices.SortStableFunc(result, func(a, b Mended) int { return b.At.Compare(a.At.Time) })
+	return result
+}

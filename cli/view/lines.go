@@ -1,0 +1,139 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
+)
+
+// Layout says how wide the lines of a tree may be.
+type Layout struct {
+	// Columns of the terminal; 0 is no limit.
+	Columns int
+	// Wide adds what the user must do, and who, and since when.
+	Wide bool
+}
+
+// row is a Node with the lines that lead to it.
+type row struct {
+	node *Node
+	// branch leads to the node, and below to what continues it.
+	branch, below string
+}
+
+// Lines renders a tree: the columns are name, state, reason, and address or message. A message that does not fit is
+// wrapped below its object; in a terminal that is too narrow for the reasons they are as well.
+func (n *Node) Lines(l Layout) []string {
+	rows := n.rows("", "")
+	heads := make([][]string, len(rows))
+	for i := range rows {
+		heads[i] = []string{rows[i].branch + rows[i].node.title(), rows[i].node.State, rows[i].node.Reason}
+	}
+	narrow := l.Columns > 0 && slices.ContainsFunc(terminal.Align(heads), func(line string) bool { return utf8.RuneCountInString(line) > l.Columns })
+	if narrow {
+		for i := range heads {
+			heads[i] = heads[i][:2]
+		}
+	}
+	var lines []string
+	full := alignedWith(heads, rows)
+	for i, head := range terminal.Align(heads) {
+		below := rows[i].node.below(l.Wide)
+		message := rows[i].node.beside()
+		switch {
+		case message == "" && !narrow:
+			lines = append(lines, head)
+		case !narrow && (l.Columns == 0 || utf8.RuneCountInString(full[i]) <= l.Columns):
+			lines = append(lines, full[i])
+		default:
+			lines = append(lines, head)
+			if narrow {
+				message = strings.Trim(rows[i].node.Reason+": "+message, ": ")
+			}
+			below = slices.Insert(below, 0, message)
+		}
+		indent := rows[i].below
+		for _, text := range below {
+			for _, line := range terminal.Wrap(text, max(l.Columns-utf8.RuneCountInString(indent), min(l.Columns, 10))) {
+				lines = append(lines, indent+line)
+			}
+		}
+	}
+	return lines
+}
+
+// alignedWith are the lines with their messages beside them.
+func alignedWith(heads [][]string, rows []row) []string {
+	full := make([][]string, len(heads))
+	for i := range heads {
+		full[i] = append(slices.Clone(heads[i]), rows[i].node.beside())
+	}
+	return terminal.Align(full)
+}
+
+func (n *Node) rows(branch, below string) []row {
+	own := below + "   "
+	if len(n.Children) > 0 {
+		own = below + "│  "
+	}
+	rows := []row{{node: n, branch: branch, below: own}}
+	for i, child := range n.Children {
+		lead, next := "├─ ", "│  "
+		if i == len(n.Children)-1 {
+			lead, next = "└─ ", "   "
+		}
+		rows = append(rows, child.rows(below+lead, below+next)...)
+	}
+	return rows
+}
+
+func (n *Node) title() string {
+	switch n.Kind {
+	case v1alpha.KindWorkloadDeployment:
+		return n.City + "  " + n.Name
+	case v1alpha.KindInstance:
+		return n.Name
+	case "Cell":
+		return "cell " + n.Name
+	}
+	return strings.TrimSpace(n.Kind + " " + n.Name)
+}
+
+// beside is what stands at the end of a line: the address, or why there is none.
+func (n *Node) beside() string {
+	if n.Finding == nil {
+		return n.Address
+	}
+	message := firstLine(terminal.Clean(n.Finding.Message))
+	if n.Finding.Warning {
+		message = strings.TrimSpace(n.Address + "  warning: " + n.Finding.Reason + " " + message)
+	}
+	return message
+}
+
+// below is what stands below a line of a wide tree.
+func (n *Node) below(wide bool) []string {
+	if !wide || n.Finding == nil {
+		return nil
+	}
+	var lines []string
+	if n.Finding.Since != nil {
+		lines = append(lines, "since "+n.Finding.Since.UTC().Format("2006-01-02 15:04:05Z"))
+	}
+	if n.Finding.Do != "" {
+		lines = append(lines, fmt.Sprintf("-> %s: %s", n.Finding.Actor, n.Finding.Do))
+	}
+	return lines
+}
+
+func firstLine(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	return line
+}

@@ -1,0 +1,236 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util/names"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Planes are what the user reaches. What is nil is not reached, and left out.
+type Planes struct {
+	// Project is the project control plane.
+	Project client.Reader
+	// Hub is the karmada-apiserver.
+	Hub client.Reader
+	// ProjectName is the name of the project, which the hub's objects have.
+	ProjectName string
+}
+
+// NotFoundError says that there is no such Workload.
+type NotFoundError struct{ Namespace, Name string }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("workloads.compute.datumapis.com %q not found in namespace %q", e.Name, e.Namespace)
+}
+
+// Read reads the state of a Workload. What the user may not read is left out; an error is one that leaves nothing to show. A
+// Workload that is gone while something of it is left is nil.
+func Read(ctx context.Context, p Planes, key types.NamespacedName) (*Snapshot, error) {
+	s := &Snapshot{Project: p.ProjectName, Namespace: key.Namespace, Name: key.Name, Hidden: map[string]error{}}
+	if p.Project != nil {
+		if err := s.readProject(ctx, p.Project); err != nil {
+			return nil, err
+		}
+	}
+	if p.Hub != nil {
+		if err := s.readHub(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	s.sort()
+	return s, nil
+}
+
+// MustExist is an error when there is nothing of the Workload, and says why.
+func (s *Snapshot) MustExist() error {
+	if !s.Gone() {
+		return nil
+	}
+	switch reason := s.Hidden["workloads"]; {
+	case apierrors.IsForbidden(reason):
+		return fmt.Errorf("you may not read Workload %q in namespace %q: %w", s.Name, s.Namespace, reason)
+	case reason != nil:
+		return fmt.Errorf("the API server does not serve Workloads; is the kubeconfig that of the project? %w", reason)
+	}
+	return &NotFoundError{Namespace: s.Namespace, Name: s.Name}
+}
+
+// visible says whether an answer counts: a refusal, or a kind that is not served, hides what it is about.
+func (s *Snapshot) visible(resource string, err error) (bool, error) {
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsForbidden(err), isKindNotServed(err):
+		s.Hidden[resource] = err
+		return false, nil
+	}
+	return false, fmt.Errorf("read %s: %w", resource, err)
+}
+
+// isKindNotServed tells a kind that the API server does not have from an object that does not exist.
+func isKindNotServed(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+func (s *Snapshot) readProject(ctx context.Context, project client.Reader) error {
+	workload := &v1alpha.Workload{}
+	err := project.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Name}, workload)
+	if apierrors.IsNotFound(err) && !isKindNotServed(err) {
+		workload, err = nil, nil
+	}
+	seen, err := s.visible("workloads", err)
+	if err != nil {
+		return err
+	}
+	if seen {
+		s.Workload = workload
+	}
+	deployments := &v1alpha.WorkloadDeploymentList{}
+	if _, err := s.visible("workloaddeployments", project.List(ctx, deployments, client.InNamespace(s.Namespace))); err != nil {
+		return err
+	}
+	for i := range deployments.Items {
+		if deployments.Items[i].Spec.WorkloadRef.Name == s.Name {
+			s.Deployments = append(s.Deployments, deployments.Items[i])
+		}
+	}
+	instances := &v1alpha.InstanceList{}
+	_, err = s.visible("instances", project.List(ctx, instances, client.InNamespace(s.Namespace),
+		client.MatchingLabels{v1alpha.LabelWorkloadName: s.Name}))
+	s.Instances = instances.Items
+	return err
+}
+
+// readHub reads the hub's way of every deployment of the project. Where the project is not reached, the hub's copies are what is
+// known of it.
+func (s *Snapshot) readHub(ctx context.Context, p Planes) error {
+	clusters := &clusterv1alpha1.ClusterList{}
+	if _, err := s.visible("clusters", p.Hub.List(ctx, clusters)); err != nil {
+		return err
+	}
+	s.Clusters = map[string]*clusterv1alpha1.Cluster{}
+	for i := range clusters.Items {
+		s.Clusters[clusters.Items[i].Name] = &clusters.Items[i]
+	}
+	s.Hub = map[string]*OnHub{}
+	if p.Project == nil {
+		if err := s.readCopies(ctx, p); err != nil {
+			return err
+		}
+	}
+	for i := range s.Deployments {
+		d := &s.Deployments[i]
+		if s.Hub[d.Name] == nil {
+			s.Hub[d.Name] = &OnHub{Namespace: d.Annotations[v1alpha.AnnotationHubNamespace]}
+		}
+		if err := s.readWay(ctx, p.Hub, s.Hub[d.Name], d.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCopies finds the copies of a project's Workload, and takes what they report for what the project would show.
+func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
+	copies := &v1alpha.WorkloadDeploymentList{}
+	_, err := s.visible("workloaddeployments of the hub", p.Hub.List(ctx, copies, client.MatchingLabels{
+		v1alpha.LabelProject: v1alpha.ProjectLabel(p.ProjectName), v1alpha.LabelProjectNamespace: s.Namespace,
+	}))
+	if err != nil {
+		return err
+	}
+	for i := range copies.Items {
+		copied := &copies.Items[i]
+		if copied.Spec.WorkloadRef.Name != s.Name {
+			continue
+		}
+		s.Hub[copied.Name] = &OnHub{Namespace: copied.Namespace, Copy: copied}
+		shown := *copied.DeepCopy()
+		shown.Namespace = s.Namespace
+		s.Deployments = append(s.Deployments, shown)
+		s.Instances = append(s.Instances, reported(&shown)...)
+	}
+	return nil
+}
+
+// reported are the Instances that a copy reports, as the project shows them.
+func reported(d *v1alpha.WorkloadDeployment) []v1alpha.Instance {
+	instances := make([]v1alpha.Instance, 0, len(d.Status.Instances))
+	for i := range d.Status.Instances {
+		entry := &d.Status.Instances[i]
+		index, _ := v1alpha.InstanceIndex(d.Name, entry.Name)
+		instances = append(instances, v1alpha.Instance{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: d.Namespace, Name: entry.Name, Labels: d.InstanceLabels(index),
+				OwnerReferences: []metav1.OwnerReference{d.ControllerReference()},
+			},
+			Spec: v1alpha.InstanceSpec{Controller: &v1alpha.InstanceController{
+				TemplateHash: entry.TemplateHash, SchedulingGates: entry.SchedulingGates,
+			}},
+			Status: v1alpha.InstanceStatus{Conditions: entry.Conditions, NetworkInterfaces: entry.NetworkInterfaces},
+		})
+	}
+	return instances
+}
+
+// readWay reads the copy, its ResourceBinding and its Works.
+func (s *Snapshot) readWay(ctx context.Context, hub client.Reader, way *OnHub, name string) error {
+	if way.Namespace == "" {
+		return nil // nothing has been written to the hub yet
+	}
+	if way.Copy == nil {
+		found := &v1alpha.WorkloadDeployment{}
+		if seen, err := s.get(ctx, hub, client.ObjectKey{Namespace: way.Namespace, Name: name}, found); err != nil {
+			return err
+		} else if seen {
+			way.Copy = found
+		}
+	}
+	binding := &workv1alpha2.ResourceBinding{}
+	key := client.ObjectKey{Namespace: way.Namespace, Name: names.GenerateBindingName(v1alpha.KindWorkloadDeployment, name)}
+	if seen, err := s.get(ctx, hub, key, binding); err != nil {
+		return err
+	} else if seen {
+		way.Binding = binding
+	}
+	way.Works = map[string]*workv1alpha1.Work{}
+	for _, cell := range way.Cells() {
+		work := &workv1alpha1.Work{}
+		key := client.ObjectKey{
+			Namespace: names.GenerateExecutionSpaceName(cell), Name: names.GenerateWorkName(v1alpha.KindWorkloadDeployment, name, way.Namespace),
+		}
+		if seen, err := s.get(ctx, hub, key, work); err != nil {
+			return err
+		} else if seen && work.Labels[v1alpha.LabelInventory] == "" {
+			way.Works[cell] = work
+		}
+	}
+	return nil
+}
+
+// get is false when the object does not exist or may not be read.
+func (s *Snapshot) get(ctx context.Context, hub client.Reader, key client.ObjectKey, object client.Object) (bool, error) {
+	err := hub.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return s.visible(fmt.Sprintf("%T of the hub", object)[1:], err)
+}
+
+// HiddenKinds are the kinds that the user may not read, by name.
+func (s *Snapshot) HiddenKinds() []string { return slices.Sorted(maps.Keys(s.Hidden)) }

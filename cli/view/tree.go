@@ -1,0 +1,210 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// States of a Node.
+const (
+	StateReady    = "Ready"
+	StateNotReady = "not Ready"
+	StateUnknown  = "Unknown"
+	StateWaiting  = "waiting"
+	StateDeleting = "deleting"
+	StateGone     = "gone"
+	StateHidden   = "not visible"
+)
+
+// Node is one object of a Tree, with what it owns.
+type Node struct {
+	// Kind is Project, Workload, WorkloadDeployment, Cell or Instance.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// City of a WorkloadDeployment.
+	City string `json:"city,omitempty"`
+	// State is one of the states above, or "<ready>/<desired> Ready".
+	State string `json:"state"`
+	// Ready and Desired are the Instances of an object that has some.
+	Ready   *int32 `json:"ready,omitempty"`
+	Desired *int32 `json:"desired,omitempty"`
+	// Reason is that of the condition that matters most.
+	Reason string `json:"reason,omitempty"`
+	// Address of an Instance.
+	Address string `json:"address,omitempty"`
+	// Finding is what holds the object; nil when all is well.
+	Finding *Finding `json:"finding,omitempty"`
+	// Conditions of the object, as they are.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Children   []*Node            `json:"children,omitempty"`
+}
+
+// Tree is the tree of a Workload: where the hub is seen, with the cells between its deployments and their Instances.
+func (s *Snapshot) Tree() *Node {
+	root := s.workloadNode()
+	for i := range s.Deployments {
+		deployment := &s.Deployments[i]
+		node := deploymentNode(deployment)
+		s.addInstances(node, deployment)
+		root.Children = append(root.Children, node)
+	}
+	for _, instance := range s.Strays() {
+		root.Children = append(root.Children, instanceNode(instance))
+	}
+	if s.Project == "" {
+		return root
+	}
+	return &Node{Kind: "Project", Name: s.Project, State: "namespace " + s.Namespace, Children: []*Node{root}}
+}
+
+func (s *Snapshot) workloadNode() *Node {
+	node := &Node{Kind: v1alpha.KindWorkload, Name: s.Name, State: StateGone}
+	switch {
+	case s.Workload != nil:
+		status := &s.Workload.Status
+		node.count(s.Workload, status.ReplicaCounts)
+		node.judge(status.Conditions, workloadConditions, v1alpha.ConditionAvailable)
+	case s.isHidden():
+		node.State = StateHidden
+		var counts v1alpha.ReplicaCounts
+		for i := range s.Deployments {
+			counts = counts.Add(s.Deployments[i].Status.ReplicaCounts)
+		}
+		if len(s.Deployments) > 0 {
+			node.State = ""
+			node.count(&metav1.ObjectMeta{}, counts)
+		}
+	}
+	return node
+}
+
+// isHidden says that a Workload that is nil may exist all the same.
+func (s *Snapshot) isHidden() bool {
+	_, hidden := s.Hidden["workloads"]
+	return hidden || s.Hub != nil && len(s.Deployments) > 0
+}
+
+func deploymentNode(d *v1alpha.WorkloadDeployment) *Node {
+	node := &Node{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, City: d.Spec.CityCode}
+	node.count(d, d.Status.ReplicaCounts)
+	node.judge(d.Status.Conditions, deployConditions, v1alpha.ConditionAvailable)
+	return node
+}
+
+func instanceNode(instance *v1alpha.Instance) *Node {
+	conditions := instance.Status.Conditions
+	node := &Node{Kind: v1alpha.KindInstance, Name: instance.Name, State: StateWaiting}
+	if ready := meta.FindStatusCondition(conditions, v1alpha.ConditionReady); ready != nil {
+		node.State = map[metav1.ConditionStatus]string{
+			metav1.ConditionTrue: StateReady, metav1.ConditionFalse: StateNotReady, metav1.ConditionUnknown: StateUnknown,
+		}[ready.Status]
+	}
+	if instance.DeletionTimestamp != nil {
+		node.State = StateDeleting
+	}
+	node.judge(conditions, instanceConditions, v1alpha.ConditionReady)
+	if node.State == StateReady {
+		node.Address = address(instance)
+	}
+	return node
+}
+
+func address(instance *v1alpha.Instance) string {
+	var addresses []string
+	for _, networkInterface := range instance.Status.NetworkInterfaces {
+		if ip := networkInterface.Assignments.NetworkIP; ip != nil {
+			addresses = append(addresses, *ip)
+		}
+	}
+	return strings.Join(addresses, ", ")
+}
+
+func (n *Node) count(object metav1.Object, counts v1alpha.ReplicaCounts) {
+	n.Ready, n.Desired = &counts.ReadyReplicas, &counts.DesiredReplicas
+	n.State = fmt.Sprintf("%d/%d Ready", counts.ReadyReplicas, counts.DesiredReplicas)
+	if object.GetDeletionTimestamp() != nil {
+		n.State = StateDeleting
+	}
+}
+
+// judge sets the reason: of what holds the object, else of the condition that says that it does not.
+func (n *Node) judge(conditions []metav1.Condition, types []string, shown string) {
+	n.Conditions = conditions
+	n.Finding = cause(conditions, types)
+	if n.Finding != nil && !n.Finding.Warning {
+		n.Reason = n.Finding.Reason
+	} else if condition := meta.FindStatusCondition(conditions, shown); condition != nil {
+		n.Reason = condition.Reason
+	}
+}
+
+// addInstances puts the Instances of a deployment below it, by cell where that is known.
+func (s *Snapshot) addInstances(node *Node, d *v1alpha.WorkloadDeployment) {
+	onHub := s.Hub[d.Name]
+	cells := map[string]*Node{}
+	for _, name := range onHub.Cells() {
+		cell := s.cellNode(name, d.Name)
+		cells[name] = cell
+		node.Children = append(node.Children, cell)
+	}
+	for _, instance := range s.InstancesOf(d) {
+		child := instanceNode(instance)
+		if cell := cells[onHub.Cell(instance.Name)]; cell != nil {
+			cell.Children = append(cell.Children, child)
+			*cell.Desired++
+			if child.State == StateReady {
+				*cell.Ready++
+			}
+			cell.State = fmt.Sprintf("%d/%d Ready", *cell.Ready, *cell.Desired)
+			continue
+		}
+		node.Children = append(node.Children, child)
+	}
+}
+
+// cellNode is a cell, with what keeps Karmada from writing there.
+func (s *Snapshot) cellNode(name, deployment string) *Node {
+	node := &Node{Kind: "Cell", Name: name, State: "0/0 Ready", Ready: new(int32), Desired: new(int32)}
+	cluster := s.Clusters[name]
+	if cluster == nil {
+		if _, hidden := s.Hidden["clusters"]; !hidden {
+			node.Finding = &Finding{
+				Reason: "ClusterMissing", Actor: v1alpha.ActorOperator,
+				Message: "there is no Cluster of this name on the hub", Do: "Join the cell again, or wait until its Instances have moved.",
+			}
+			node.Reason = node.Finding.Reason
+		}
+		return node
+	}
+	node.Conditions = cluster.Status.Conditions
+	node.Finding = clusterFinding(cluster)
+	if node.Finding == nil {
+		node.Finding = workFinding(s.Hub[deployment], name)
+	}
+	if node.Finding != nil {
+		node.Reason = node.Finding.Reason
+	}
+	return node
+}
+
+// clusterFinding is what holds all that is in a cell. Karmada's reasons are told in the add-on's words.
+func clusterFinding(cluster *clusterv1alpha1.Cluster) *Finding {
+	found := cause(cluster.Status.Conditions, clusterConditions)
+	if found == nil || found.Condition != v1alpha.ConditionReady {
+		return found
+	}
+	if remedy, ok := v1alpha.RemedyOf(v1alpha.ConditionReady, v1alpha.ReasonCellNotReady); ok {
+		found.Message = strings.TrimSpace(found.Reason + " " + found.Message)
+		found.Reason, found.Actor, found.Do = remedy.Reason, remedy.Actor, remedy.Do
+	}
+	return found
+}

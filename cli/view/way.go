@@ -1,0 +1,299 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// States of a Step, beside those of a Node.
+const (
+	StateOK      = "ok"
+	StateMissing = "missing"
+)
+
+// Planes of a Step.
+const (
+	planeProject = "project"
+	planeHub     = "hub"
+)
+
+// Step is one object on the way from the project to a Pod.
+type Step struct {
+	// Plane is project, hub, or cell and its name.
+	Plane string `json:"plane"`
+	Kind  string `json:"kind"`
+	// Namespace is "" for objects that have none.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// State is ok, missing, or that of a Node.
+	State   string   `json:"state"`
+	Finding *Finding `json:"finding,omitempty"`
+}
+
+// held says whether the way ends here.
+func (s *Step) held() bool { return s.Finding != nil && !s.Finding.Warning }
+
+// Object is the step as kubectl names it.
+func (s *Step) Object() string { return s.Kind + " " + s.Name }
+
+// Way is the way of one Instance, or of a deployment that has none to show.
+type Way struct {
+	// Kind and Name are of the object that it leads to.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Steps in the order of the way. What the user may not see is not among them.
+	Steps []*Step `json:"steps"`
+	// Stop is the step where the way ends; nil when it reaches a Pod that is ready.
+	Stop *Step `json:"stop,omitempty"`
+}
+
+// Ways are the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments.
+func (s *Snapshot) Ways() []*Way {
+	var ways []*Way
+	for i := range s.Deployments {
+		d := &s.Deployments[i]
+		instances := s.InstancesOf(d)
+		held := false
+		for _, instance := range instances {
+			way := s.wayTo(d, instance)
+			held = held || way.Stop != nil
+			ways = append(ways, way)
+		}
+		if !held && (len(instances) == 0 || len(instances) < int(d.Spec.DesiredReplicas())) {
+			ways = append(ways, s.wayTo(d, nil))
+		}
+	}
+	if len(ways) == 0 {
+		way := &Way{Kind: v1alpha.KindWorkload, Name: s.Name, Steps: s.workloadSteps("")}
+		if s.Workload != nil {
+			for _, placement := range s.Workload.Status.Placements {
+				way.Steps = append(way.Steps, placementStep(s.Namespace, &placement))
+			}
+		}
+		way.stop(nil)
+		ways = append(ways, way)
+	}
+	return ways
+}
+
+// WayTo is the way to one Instance; nil when there is none of that name.
+func (s *Snapshot) WayTo(instance string) *Way {
+	for i := range s.Deployments {
+		for _, found := range s.InstancesOf(&s.Deployments[i]) {
+			if found.Name == instance {
+				return s.wayTo(&s.Deployments[i], found)
+			}
+		}
+	}
+	for _, found := range s.Strays() {
+		if found.Name == instance {
+			way := &Way{Kind: v1alpha.KindInstance, Name: instance, Steps: append(s.workloadSteps(""), instanceStep(found))}
+			way.stop(way.Steps[len(way.Steps)-1])
+			return way
+		}
+	}
+	return nil
+}
+
+// wayTo is the way to an Instance of a deployment, or to the deployment.
+func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) *Way {
+	way := &Way{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, Steps: s.workloadSteps(d.Spec.PlacementName)}
+	node := deploymentNode(d)
+	way.Steps = append(way.Steps, &Step{
+		Plane: planeProject, Kind: v1alpha.KindWorkloadDeployment, Namespace: d.Namespace, Name: d.Name, State: node.State, Finding: node.Finding,
+	})
+	name := ""
+	var last *Step
+	if instance != nil {
+		way.Kind, way.Name, name = v1alpha.KindInstance, instance.Name, instance.Name
+		last = instanceStep(instance)
+	}
+	if s.Hub != nil {
+		way.Steps = append(way.Steps, s.hubSteps(d, name)...)
+	}
+	if last != nil {
+		way.Steps = append(way.Steps, last)
+	}
+	way.stop(last)
+	return way
+}
+
+// stop finds where the way ends. last is the Instance, which knows best; nil when there is none.
+func (w *Way) stop(last *Step) {
+	if last != nil && last.held() && last.Finding.urgent() {
+		w.Stop = last
+		return
+	}
+	w.Stop = w.deepest(last)
+	if w.Stop != nil || last != nil {
+		return
+	}
+	// Nothing says that something is wrong, and there is no Instance.
+	for _, step := range slices.Backward(w.Steps) {
+		if step.Plane == planeProject {
+			step.Finding, w.Stop = awaiting(), step
+			return
+		}
+	}
+}
+
+// deepest is the last step that is held by what somebody must act on, else the last that is held at all.
+func (w *Way) deepest(last *Step) *Step {
+	var found *Step
+	for _, step := range slices.Backward(w.Steps) {
+		// What holds other Instances as well is summed up above them.
+		summary := step.Plane == planeProject && last != nil && step != last
+		if summary || !step.held() {
+			continue
+		}
+		if found == nil || step.Finding.urgent() && !found.Finding.urgent() {
+			found = step
+		}
+	}
+	return found
+}
+
+// awaiting is the finding of what nobody has said anything about yet.
+func awaiting() *Finding {
+	return known(v1alpha.ReasonAwaitingReport, "nothing has been reported on it yet")
+}
+
+func (s *Snapshot) workloadSteps(placement string) []*Step {
+	node := s.workloadNode()
+	if node.State == StateHidden || s.Workload == nil {
+		return nil
+	}
+	steps := []*Step{{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: node.State, Finding: node.Finding}}
+	for i := range s.Workload.Status.Placements {
+		if found := &s.Workload.Status.Placements[i]; found.Name == placement {
+			steps = append(steps, placementStep(s.Namespace, found))
+		}
+	}
+	return steps
+}
+
+func placementStep(namespace string, placement *v1alpha.WorkloadPlacementStatus) *Step {
+	node := &Node{}
+	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
+	node.judge(placement.Conditions, workloadConditions, v1alpha.ConditionAvailable)
+	return &Step{Plane: planeProject, Kind: "Placement", Namespace: namespace, Name: placement.Name, State: node.State, Finding: node.Finding}
+}
+
+func instanceStep(instance *v1alpha.Instance) *Step {
+	node := instanceNode(instance)
+	step := &Step{
+		Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name, State: node.State, Finding: node.Finding,
+	}
+	if step.Finding == nil && node.State != StateReady {
+		step.Finding = awaiting()
+	}
+	return step
+}
+
+// hubSteps are the copy, its binding, the Works and the cells: of the Instance's cell, or of all.
+func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*Step {
+	onHub := s.Hub[d.Name]
+	if onHub == nil {
+		return nil
+	}
+	steps := []*Step{s.copyStep(d, onHub)}
+	if onHub.Copy == nil {
+		return steps
+	}
+	steps = append(steps, bindingStep(onHub, d.Name))
+	cells := onHub.Cells()
+	if cell := onHub.Cell(instance); cell != "" {
+		cells = []string{cell}
+	}
+	for _, cell := range cells {
+		step := &Step{Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK, Finding: workFinding(onHub, cell)}
+		if work := onHub.Works[cell]; work != nil {
+			step.Name = work.Name
+		} else {
+			step.State = StateMissing
+		}
+		steps = append(steps, step.settled(), s.clusterStep(cell))
+	}
+	return steps
+}
+
+// settled gives a step that is held the state that says so.
+func (s *Step) settled() *Step {
+	if s.State == StateOK && s.held() {
+		s.State = StateNotReady
+	}
+	return s
+}
+
+func (s *Snapshot) copyStep(d *v1alpha.WorkloadDeployment, onHub *OnHub) *Step {
+	step := &Step{Plane: planeHub, Kind: v1alpha.KindWorkloadDeployment, Namespace: onHub.Namespace, Name: d.Name, State: StateOK}
+	if onHub.Copy == nil && s.Hidden["v1alpha.WorkloadDeployment of the hub"] == nil {
+		step.State = StateMissing
+		step.Finding = &Finding{
+			Reason: "NotPropagated", Actor: v1alpha.ActorOperator, Message: "the hub has no copy of the deployment",
+			Do: "See the logs of karmada-compute, and karmadactl compute status: does a replica have the project?",
+		}
+	}
+	return step
+}
+
+func bindingStep(onHub *OnHub, name string) *Step {
+	step := &Step{Plane: planeHub, Kind: "ResourceBinding", Namespace: onHub.Namespace, Name: strings.ToLower(name + "-" + v1alpha.KindWorkloadDeployment), State: StateOK}
+	if onHub.Binding == nil {
+		step.State = StateMissing
+		step.Finding = known(v1alpha.ReasonNotBound, "Karmada has no ResourceBinding for the deployment")
+		return step
+	}
+	condition := meta.FindStatusCondition(onHub.Binding.Status.Conditions, workv1alpha2.Scheduled)
+	if condition != nil && condition.Status == metav1.ConditionFalse {
+		step.Finding = findingOf(condition)
+		step.Finding.Actor, step.Finding.Do = v1alpha.ActorOperator, "Add room to the cells of the city, or have fewer or smaller Instances asked for."
+	}
+	return step.settled()
+}
+
+// workFinding is what keeps Karmada from writing a deployment into a cell.
+func workFinding(onHub *OnHub, cell string) *Finding {
+	if onHub == nil || onHub.Works == nil {
+		return nil
+	}
+	work := onHub.Works[cell]
+	if work == nil {
+		return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell)
+	}
+	condition := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
+	if condition == nil || condition.Status == metav1.ConditionTrue {
+		return nil
+	}
+	found := known(v1alpha.ReasonNotApplied, fmt.Sprintf("%s: %s", condition.Reason, condition.Message))
+	found.Since = condition.LastTransitionTime.DeepCopy()
+	return found
+}
+
+func (s *Snapshot) clusterStep(cell string) *Step {
+	step := &Step{Plane: planeHub, Kind: "Cluster", Name: cell, State: StateOK}
+	if cluster := s.Clusters[cell]; cluster != nil {
+		step.Finding = clusterFinding(cluster)
+	} else if _, hidden := s.Hidden["clusters"]; !hidden {
+		step.State = StateMissing
+		step.Finding = s.cellNode(cell, "").Finding
+	}
+	return step.settled()
+}
+
+// known is a finding with the remedy of a reason of condition StatusCurrent: of what interrupts the way.
+func known(reason, message string) *Finding {
+	return findingOf(&metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Reason: reason, Message: message})
+}

@@ -1,0 +1,107 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command descriptions describes the fields of metadata in a template: controller-gen generates them without descriptions, and
+// `kubectl explain` shows what the CRDs in the folder of its argument say.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// descriptions of the fields that controller-gen knows of metadata.
+var descriptions = map[string]string{
+	"annotations": "annotations of what is made from the template.",
+	"finalizers":  "finalizers have no effect in a template.",
+	"labels":      "labels of what is made from the template.",
+	"name":        "name has no effect in a template, since what is made from it has a name of its own.",
+	"namespace":   "namespace has no effect in a template.",
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: descriptions <folder of CRDs>")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "descriptions:", err)
+		os.Exit(1)
+	}
+}
+
+func run(folder string) error {
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errors.New("no CRDs in " + folder + ": run make generate in the root of the repository")
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file) //nolint:gosec // a file of the folder that the caller names
+		if err != nil {
+			return err
+		}
+		described, err := describe(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if err := os.WriteFile(file, described, 0o644); err != nil { //nolint:gosec // as controller-gen writes it
+			return err
+		}
+	}
+	return nil
+}
+
+// describe inserts the descriptions as lines, so that all else stays as controller-gen has written it.
+func describe(content []byte) ([]byte, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, err
+	}
+	missing := map[int]string{}
+	find(&document, missing)
+	lines := strings.Split(string(content), "\n")
+	for index := len(lines); index > 0; index-- {
+		text, ok := missing[index]
+		if !ok {
+			continue
+		}
+		first := lines[index-1]
+		indent := first[:len(first)-len(strings.TrimLeft(first, " "))]
+		lines = slices.Insert(lines, index-1, indent+"description: "+text)
+	}
+	return []byte(strings.Join(lines, "\n")), nil
+}
+
+// find collects descriptions by the line of the first key of the field that lacks it.
+func find(node *yaml.Node, missing map[int]string) {
+	for _, child := range node.Content {
+		find(child, missing)
+	}
+	fields := value(value(node, "metadata"), "properties")
+	for name, text := range descriptions {
+		if field := value(fields, name); field != nil && value(field, "description") == nil && len(field.Content) > 0 {
+			missing[field.Content[0].Line] = text
+		}
+	}
+}
+
+func value(node *yaml.Node, key string) *yaml.Node {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
