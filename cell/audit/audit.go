@@ -25,6 +25,9 @@ import (
 // jitter spreads the audits of many cells.
 const jitter = 0.3
 
+// countInterval is the least time between two counts of empty namespaces, which are listed from the API server.
+const countInterval = 3 * time.Minute
+
 // batch is how many strays one pass handles at most.
 const batch = 50
 
@@ -52,6 +55,8 @@ type Auditor struct {
 	empty prometheus.Gauge
 	// suspects are objects that looked like strays in the last pass, by UID, with the time of the first one. Pass alone uses them.
 	suspects map[types.UID]time.Time
+	// counted is when the empty namespaces were counted last. Pass alone uses it.
+	counted time.Time
 }
 
 // New returns an Auditor and registers its metric.
@@ -126,7 +131,11 @@ func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
 			found = append(found, &pods.Items[i])
 		}
 	}
-	return found, a.countEmpty(ctx, namespacesOf(&deployments, &pods))
+	if now := a.Clock.Now(); now.Sub(a.counted) >= countInterval {
+		a.counted = now
+		return found, a.countEmpty(ctx, namespacesOf(&deployments, &pods))
+	}
+	return found, nil
 }
 
 // suspect says whether an object that is not being deleted has a controller of a kind that does not exist.

@@ -63,7 +63,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 
 	controllers := groups.FlagSet("controllers")
 	controllers.IntVar(&o.cell.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
-	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 3*time.Minute, "Time between two searches for Instances and Pods whose controller is gone and that the cell's garbage collector has missed.")
+	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 30*time.Second, "Time between two searches for Instances and Pods whose controller is gone and that the cell's garbage collector has missed.")
 
 	pods := groups.FlagSet("pods")
 	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of the Pods of templates that name no class, for example gvisor. Default: that of the cluster.")
