@@ -124,18 +124,49 @@ func TestReadyIsNotGuessed(t *testing.T) {
 	}
 }
 
-// TestReadyOfAStaleCache: a cache that does not have yet what was written to the status makes no deployment count twice.
+// observe tells of the deployment, or of one that is like it, as if it had been read with this status.
+func (f *fixture) observe(t *testing.T, deployment *v1alpha.WorkloadDeployment, read v1alpha.WorkloadDeploymentStatus) {
+	t.Helper()
+	engaged, err := f.Get(t.Context(), planes.ProjectName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scope{Reconciler: f.reconciler, request: f.request(), cluster: engaged, deployment: deployment}
+	s.request.Name = deployment.Name
+	s.Ready.observe(t.Context(), s, read)
+}
+
+// TestReadyOfAStaleCache: a cache that does not have yet what was written to the status makes no deployment count twice. One that
+// replaces it is counted even if nobody noticed that it was gone.
 func TestReadyOfAStaleCache(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.old(time.Second)
 	f.available(t, metav1.ConditionTrue)
-	engaged, err := f.Get(t.Context(), planes.ProjectName)
-	if err != nil {
-		t.Fatal(err)
+	shown := f.readOriginal(t)
+	f.observe(t, shown, v1alpha.WorkloadDeploymentStatus{})
+	if count, _ := f.counted(t); count != 1 {
+		t.Errorf("%d are counted", count)
 	}
-	s := &scope{Reconciler: f.reconciler, request: f.request(), cluster: engaged, deployment: f.readOriginal(t)}
-	s.Ready.observe(t.Context(), s, v1alpha.WorkloadDeploymentStatus{})
+	shown.UID = "another"
+	f.observe(t, shown, v1alpha.WorkloadDeploymentStatus{})
+	if count, _ := f.counted(t); count != 2 {
+		t.Errorf("%d are counted with the one that replaces it", count)
+	}
+}
+
+// TestReadyBesideOthers: that a deployment is followed says nothing of the others of its project.
+func TestReadyBesideOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mustReconcile(t)
+	other := f.Deployment("other", f.city)
+	other.Status.Conditions = []metav1.Condition{condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, "")}
+	f.observe(t, other, v1alpha.WorkloadDeploymentStatus{Conditions: []metav1.Condition{condition(v1alpha.ConditionAvailable, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "")}})
+	if count, _ := f.counted(t); count != 0 {
+		t.Errorf("%d are counted", count)
+	}
+	f.available(t, metav1.ConditionTrue)
 	if count, _ := f.counted(t); count != 1 {
 		t.Errorf("%d are counted", count)
 	}
