@@ -52,6 +52,7 @@ generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the cust
 	go run ./hack/customization interpreter/customization
 	go run ./hack/chart
 	go run ./hack/reasons
+	go run ./hack/metrics
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.

@@ -28,6 +28,7 @@ const (
 	serve     = "Deployment/karmada-compute-webhook"
 	agent     = "Deployment/karmada-compute-cell"
 	account   = "ServiceAccount/karmada-compute"
+	alerts    = "PrometheusRule/karmada-compute"
 	service   = "Service/karmada-compute-webhook"
 	policy    = "ClusterPropagationPolicy/karmada-compute-cell"
 	pod       = "{.spec.template.spec}"
@@ -116,6 +117,11 @@ var hostCases = []optionCase{
 	{
 		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},
 		object: host, query: args, want: `"--quota-projects=quota=yes"`,
+	},
+	{option: "monitoring.rules.enabled", value: true, object: alerts, query: "{.spec.groups[*].rules[*].alert}", want: "KarmadaComputeShardsNotOwned"},
+	{
+		option: "monitoring.rules.labels", value: other, with: set{"monitoring.rules.enabled": true},
+		object: alerts, query: "{.metadata.labels}", want: `"example.com/team":"compute"`,
 	},
 	{option: "host.enabled", value: false, object: host, query: pod, want: none},
 	{option: "host.replicas", value: 3, object: host, query: "{.spec.replicas}", want: "3"},

@@ -212,9 +212,13 @@ func Controllers() []Controller {
 			if err != nil {
 				return err
 			}
+			ready, err := projection.NewReady(metrics.Registry)
+			if err != nil {
+				return err
+			}
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running,
-				DoubtAfter: t.Options.AuditAfter, Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

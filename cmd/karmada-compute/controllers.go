@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 
@@ -28,6 +29,9 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 		Patience: p.patience,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := projects.RegisterMetrics(metrics.Registry); err != nil {
 		return nil, err
 	}
 	p.watch.AddHandler(projects)

@@ -37,6 +37,8 @@ type Options struct {
 	// DoubtAfter is how long the way from a cell may be interrupted before what it reported last counts as unknown. What Karmada
 	// says of a cell counts at once.
 	DoubtAfter time.Duration
+	// Ready measures how long deployments take to be available.
+	Ready *Ready
 	// Clock gives the conditions that no cell reports their transition times.
 	Clock clock.PassiveClock
 }

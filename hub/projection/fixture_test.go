@@ -10,6 +10,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
@@ -29,6 +30,7 @@ type fixture struct {
 	*planes.Planes
 	reconciler *Reconciler
 	clock      *testingclock.FakePassiveClock
+	metrics    *prometheus.Registry
 	city       string
 	original   *v1alpha.WorkloadDeployment
 	copied     *v1alpha.WorkloadDeployment
@@ -46,10 +48,12 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
 		Planes: planes.New(t), city: planes.City(),
-		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+		metrics: prometheus.NewRegistry(),
 	}
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
+		Ready: newReady(t, f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
@@ -25,6 +26,7 @@ import (
 type scope struct {
 	*Reconciler
 	request    mcreconcile.Request
+	cluster    cluster.Cluster
 	project    client.Client
 	deployment *v1alpha.WorkloadDeployment
 	// copied is the deployment on the hub.
@@ -41,14 +43,15 @@ type scope struct {
 
 // Reconcile writes what the cells report of a WorkloadDeployment into its project.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-	project, err := r.Projects.Get(ctx, request.ClusterName)
+	engaged, err := r.Projects.Get(ctx, request.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &scope{Reconciler: r, request: request, project: project.GetClient(), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
+	s := &scope{Reconciler: r, request: request, cluster: engaged, project: engaged.GetClient(), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
 	found, err := s.load(ctx, request.NamespacedName)
 	if err != nil || !found {
 		r.tracker.Observe(request, nil)
+		r.Ready.forget(request.ClusterName, request.NamespacedName)
 		return reconcile.Result{}, err
 	}
 	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.applyInstances, s.deleteSurplus, s.writeStatus} {
@@ -157,11 +160,14 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	s.doubt(&status)
 	s.addCurrent(&status)
 	s.addSuspension(&status)
-	written := *s.deployment.Status.DeepCopy()
-	written.Conditions = withoutForeign(written.Conditions)
-	if equality.Semantic.DeepEqual(written, status) {
-		return nil
+	read := *s.deployment.Status.DeepCopy()
+	read.Conditions = withoutForeign(read.Conditions)
+	if !equality.Semantic.DeepEqual(read, status) {
+		s.deployment.Status = status
+		if err := apply.Status(ctx, s.project, FieldManager, s.deployment); err != nil {
+			return err
+		}
 	}
-	s.deployment.Status = status
-	return apply.Status(ctx, s.project, FieldManager, s.deployment)
+	s.Ready.observe(ctx, s, read)
+	return nil
 }

@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	s := &scope{
 		Reconciler: r, request: request, projectName: project.Name, projectUID: project.UID,
 		project: project.GetClient(), projectAPI: project.GetAPIReader(), watched: r.claims.of(request.ClusterName),
-		events: project.GetEventRecorder(string(FieldManager)),
+		events:     project.GetEventRecorder(string(FieldManager)),
 		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
 	}
 	if s.watched == nil || s.watched.cluster != project.Cluster {

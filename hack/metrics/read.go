@@ -1,0 +1,157 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+)
+
+// metric is a line of the reference.
+type metric struct {
+	name, kind, help string
+	labels           []string
+}
+
+// kinds are the functions of package prometheus that make metrics, and the type of what they make. That of a Desc is in what
+// is made with it.
+var kinds = map[string]string{
+	"NewCounter": "counter", "NewCounterVec": "counter", "NewCounterFunc": "counter",
+	"NewGauge": "gauge", "NewGaugeVec": "gauge", "NewGaugeFunc": "gauge",
+	"NewHistogram": "histogram", "NewHistogramVec": "histogram",
+	"NewSummary": "summary", "NewSummaryVec": "summary",
+	"NewDesc": "desc",
+}
+
+// ours is the literal of a metric's name.
+var ours = regexp.MustCompile(`^"karmada_compute_[a-z0-9_]+"$`)
+
+// called is the function of package prometheus that is called, or "".
+func called(call *ast.CallExpr) string {
+	function, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	if in, ok := function.X.(*ast.Ident); !ok || in.Name != "prometheus" {
+		return ""
+	}
+	return function.Sel.Name
+}
+
+// reader reads the metrics of one file.
+type reader struct {
+	file *ast.File
+	// read are the positions of the names that were read.
+	read map[token.Pos]bool
+}
+
+// metric reads the arguments of a call.
+func (r *reader) metric(call *ast.CallExpr) (metric, error) {
+	m := metric{kind: kinds[called(call)]}
+	var name, help, labels ast.Expr
+	if m.kind == "desc" {
+		if len(call.Args) < 3 {
+			return m, errors.New("a Desc has a name, a help and labels")
+		}
+		var err error
+		if m.kind, err = r.kindOfDesc(); err != nil {
+			return m, err
+		}
+		name, help, labels = call.Args[0], call.Args[1], call.Args[2]
+	} else {
+		if len(call.Args) == 0 {
+			return m, errors.New("a metric has options")
+		}
+		name, help = field(call.Args[0], "Name"), field(call.Args[0], "Help")
+		if len(call.Args) > 1 {
+			labels = call.Args[1]
+		}
+	}
+	var err error
+	if m.name, err = text(name); err != nil {
+		return m, fmt.Errorf("the name of the metric: %w", err)
+	}
+	if !ours.MatchString(strconv.Quote(m.name)) {
+		return m, fmt.Errorf("metric %s: names begin with karmada_compute_", m.name)
+	}
+	r.read[name.Pos()] = true
+	if m.help, err = text(help); err != nil {
+		return m, fmt.Errorf("the help of metric %s: %w", m.name, err)
+	}
+	if m.labels, err = list(labels); err != nil {
+		return m, fmt.Errorf("the labels of metric %s: %w", m.name, err)
+	}
+	return m, nil
+}
+
+// kindOfDesc is the only type of the metrics that the file makes with its Descs.
+func (r *reader) kindOfDesc() (string, error) {
+	types := map[string]string{"GaugeValue": "gauge", "CounterValue": "counter"}
+	found := map[string]bool{}
+	ast.Inspect(r.file, func(node ast.Node) bool {
+		if value, ok := node.(*ast.SelectorExpr); ok && types[value.Sel.Name] != "" {
+			found[types[value.Sel.Name]] = true
+		}
+		return true
+	})
+	for kind := range found {
+		if len(found) == 1 {
+			return kind, nil
+		}
+	}
+	return "", errors.New("a file with a Desc uses either prometheus.GaugeValue or prometheus.CounterValue")
+}
+
+// field is the value of a field of a struct, nil if it is not there.
+func field(options ast.Expr, name string) ast.Expr {
+	literal, ok := options.(*ast.CompositeLit)
+	if !ok {
+		return nil
+	}
+	for _, element := range literal.Elts {
+		pair, ok := element.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		if key, ok := pair.Key.(*ast.Ident); ok && key.Name == name {
+			return pair.Value
+		}
+	}
+	return nil
+}
+
+func text(expression ast.Expr) (string, error) {
+	literal, ok := expression.(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return "", errors.New("write it as one literal: it is read from the source")
+	}
+	return strconv.Unquote(literal.Value)
+}
+
+// list are the literals of a slice. Nothing, nil and a function (of a GaugeFunc) are none.
+func list(expression ast.Expr) ([]string, error) {
+	var texts []string
+	switch labels := expression.(type) {
+	case nil, *ast.FuncLit:
+	case *ast.Ident:
+		if labels.Name != "nil" {
+			return nil, errors.New("write them as literals: they are read from the source")
+		}
+	case *ast.CompositeLit:
+		for _, element := range labels.Elts {
+			label, err := text(element)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, label)
+		}
+	default:
+		return nil, errors.New("write them as literals: they are read from the source")
+	}
+	return texts, nil
+}

@@ -1,0 +1,33 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// RegisterMetrics registers the metrics of the shards. Projects in a shard that no replica owns are not reconciled.
+func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
+	for _, collector := range []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_shards",
+			Help: "Shards into which the projects are divided.",
+		}, func() float64 { return float64(p.options.Shards) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_shards_owned",
+			Help: "Shards that this replica owns. Projects in a shard that no replica owns are not reconciled.",
+		}, func() float64 {
+			p.mu.RLock()
+			defer p.mu.RUnlock()
+			return float64(len(p.owned))
+		}),
+	} {
+		if err := registerer.Register(collector); err != nil {
+			return fmt.Errorf("register the metrics of the shards: %w", err)
+		}
+	}
+	return nil
+}
