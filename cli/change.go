@@ -106,13 +106,16 @@ func (c *command) scaleCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.placement, "placement", "", "The name of the placement.")
 	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "How many Instances, at least 1.")
 	cmd.Flags().Int32Var(&o.current, "current-replicas", -1, "How many must be asked for now; otherwise nothing is changed.")
-	cmd.MarkFlagsMutuallyExclusive("city", "placement")
 	_ = cmd.MarkFlagRequired("replicas")
 	return cmd
 }
 
 // apply changes the scale of the placement that is meant.
 func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workload) error {
+	// MarkFlagsMutuallyExclusive would take over the flags of the program, --kubeconfig among them, before the command has its own.
+	if o.city != "" && o.placement != "" {
+		return errors.New("--city and --placement exclude each other: use one of them")
+	}
 	if o.replicas < 1 {
 		return errors.New("--replicas must be at least 1; to run nothing in a city, remove it from its placement")
 	}

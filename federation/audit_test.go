@@ -67,8 +67,9 @@ func TestRequestsDuringStart(t *testing.T) {
 		return `{"verb":"get","requestURI":"/api","stageTimestamp":"` + at.Format(time.RFC3339Nano) + `","user":{"username":"a"},` +
 			`"annotations":{"authorization.k8s.io/decision":"forbid"}}` + "\n"
 	}
-	if err := f.StartProcess(t.Context(), Process{Name: apiServerName(plane), Path: "/bin/sleep", Args: []string{"60"},
-		Ready: func(context.Context) error { return nil }}); err != nil {
+	if err := f.StartProcess(t.Context(), Process{
+		Name: apiServerName(plane), Path: "/bin/sleep", Args: []string{"60"}, Ready: func(context.Context) error { return nil },
+	}); err != nil {
 		t.Fatal(err)
 	}
 	end := time.Now()
