@@ -33,13 +33,13 @@ Feature: Quota
       | main      | DFW    | 2        |
     Then Workload "web" becomes available with 2 ready Instances
     When the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":5}]
-    And replica 0 is killed
     And process "karmada-controller-manager" is killed
     And the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":1}]
     And the agent of cell "dfw" is killed
     And the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":6}]
-    And replica 1 is killed
     And the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":3}]
+    And replica 0 is killed
+    And replica 1 is killed
     And process "karmada-controller-manager" is started again
     Then cell "dfw" runs exactly the Pods "web-main-dfw-0, web-main-dfw-1, web-main-dfw-2"
     And the project has exactly the resourceclaims "instance-web-main-dfw-0, instance-web-main-dfw-1, instance-web-main-dfw-2"
