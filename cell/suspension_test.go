@@ -101,3 +101,59 @@ func (f *fixture) wantSuspended(status, reason string) {
 		f.t.Errorf("Suspended is %+v, want %s %s", condition, status, reason)
 	}
 }
+
+// TestSuspendedDuringARollout: the rollout stops where it is, and goes on when the project is resumed.
+func TestSuspendedDuringARollout(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(2, parallel)
+	f.reconcile(f.deployments(), "web")
+	before := f.storedInstance("web-0").UID
+	for _, index := range []string{"web-0", "web-1"} {
+		f.setReady(f.storedInstance(index), "True")
+	}
+	deployment.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
+	deployment.Spec.Suspended = true
+	f.update(deployment)
+	for range 2 {
+		f.reconcile(f.deployments(), "web")
+	}
+	f.wantInstances([]string{"web-0", "web-1"}, nil)
+
+	resumed := f.storedDeployment()
+	resumed.Spec.Suspended = false
+	f.update(resumed)
+	replaced := ""
+	for range 4 {
+		f.reconcile(f.deployments(), "web")
+		if _, leaving := f.instances(); len(leaving) > 0 {
+			replaced = leaving[0]
+			f.collect(replaced)
+			break
+		}
+	}
+	if replaced == "" {
+		t.Fatal("the rollout does not go on")
+	}
+	f.reconcile(f.deployments(), "web")
+	stored := f.storedInstance(replaced)
+	if stored.UID == before || stored.Spec.Runtime.Sandbox.Containers[0].Image != "example.com/new" {
+		t.Errorf("%s is not of the new template", replaced)
+	}
+}
+
+// TestResumedDuringADeletion: an Instance that is being deleted does not start again.
+func TestResumedDuringADeletion(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(1, suspended)
+	instance := f.instance(deployment, 0, func(i *v1alpha.Instance) { i.Finalizers = []string{"example.com/held"} })
+	f.reconcile(f.runtime(), "web-0")
+	f.beginDeletion(instance)
+	resumed := f.storedDeployment()
+	resumed.Spec.Suspended = false
+	f.update(resumed)
+	f.reconcile(f.runtime(), "web-0")
+	if f.storedPod("web-0") != nil {
+		t.Error("it starts although it is being deleted")
+	}
+	f.wantReady("web-0", "-"+v1alpha.ReasonProvisioning)
+}
