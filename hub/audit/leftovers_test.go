@@ -27,6 +27,10 @@ func TestLeftovers(t *testing.T) {
 	}{
 		"nothing":             {change: func(*testing.T, *fixture) {}},
 		"a binding and Works": {change: func(t *testing.T, f *fixture) { planes.Delete(t, f.Planes, f.copied) }, want: true},
+		"a binding alone": {change: func(t *testing.T, f *fixture) {
+			planes.Delete(t, f.Planes, f.copied)
+			end(t, f, f.work(t))
+		}, want: true},
 		"Works alone": {change: func(t *testing.T, f *fixture) {
 			planes.Delete(t, f.Planes, f.copied)
 			end(t, f, f.binding(t))

@@ -41,8 +41,9 @@ func TestPredicates(t *testing.T) {
 		"that it is scheduled": {func(b *workv1alpha2.ResourceBinding) {
 			b.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: metav1.ConditionTrue, Message: "done"}}
 		}, false, false},
-		"other replicas":             {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
-		"what the only cell reports": {func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false},
+		"another binding of the name": {func(b *workv1alpha2.ResourceBinding) { b.UID = "another" }, true, true},
+		"other replicas":              {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
+		"what the only cell reports":  {func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false},
 		"a report where Instances are divided": {func(b *workv1alpha2.ResourceBinding) {
 			b.Spec.Placement, b.Status = divided, reporting(map[string]string{"a": "{}"}).Status
 		}, false, true},
