@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/karmada-compute/karmada-compute/federation"
 )
 
 type readyOptions struct {
@@ -64,7 +66,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 			report.add(result.row(subject.name, floor)...)
 		}
 		return nil
-	})
+	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}})
 	if err != nil {
 		return err
 	}

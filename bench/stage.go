@@ -45,14 +45,15 @@ var (
 type stage struct {
 	federation *federation.Federation
 	addOn      *federation.AddOn
+	cells      []federation.Cell
 	folder     string
 	out        io.Writer
 }
 
 // withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log per
-// process, is kept only after a failure.
-func withStage(ctx context.Context, out io.Writer, do func(context.Context, *stage) error) (err error) {
-	s := &stage{out: out}
+// process, is kept only after a failure. Without cells it has those of every federation.
+func withStage(ctx context.Context, out io.Writer, do func(context.Context, *stage) error, cells ...federation.Cell) (err error) {
+	s := &stage{out: out, cells: cells}
 	if s.folder, err = os.MkdirTemp("", "federation-bench-"); err != nil {
 		return fmt.Errorf("no folder for the federation, set TMPDIR: %w", err)
 	}
@@ -71,7 +72,7 @@ func withStage(ctx context.Context, out io.Writer, do func(context.Context, *sta
 
 func (s *stage) boot(ctx context.Context) error {
 	var err error
-	s.federation, err = federation.Up(ctx, federation.Options{Folder: s.folder, Projects: []string{project}, Host: true, Out: s.out})
+	s.federation, err = federation.Up(ctx, federation.Options{Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, Out: s.out})
 	if err != nil {
 		return err
 	}

@@ -67,10 +67,10 @@ func (f *Federation) startCellAPIServer(ctx context.Context, cell Cell) error {
 
 func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
-	controllers := []string{
+	controllers := append([]string{
 		"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
 		"deployment-controller", "replicaset-controller", "node-lifecycle-controller", "horizontal-pod-autoscaler-controller",
-	}
+	}, cell.Controllers...)
 	if f.state.Host {
 		controllers = append(controllers, "root-ca-certificate-publisher-controller")
 	}

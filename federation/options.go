@@ -28,6 +28,9 @@ type Cell struct {
 	// kube-apiservers of the hub and of the cell. NetworkNamespaces reports
 	// whether this machine supports that.
 	Pull bool `json:"pull,omitempty"`
+	// Controllers are further ones that its kube-controller-manager runs, by
+	// their names there.
+	Controllers []string `json:"controllers,omitempty"`
 }
 
 // Options configure a new federation. The zero value is usable.
