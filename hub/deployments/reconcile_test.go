@@ -35,12 +35,21 @@ func TestDeploymentsAreMade(t *testing.T) {
 		got.Spec.ScaleSettings.MinReplicas != 2 || !equality.Semantic.DeepEqual(got.Spec.Template, workload.Spec.Template) {
 		t.Errorf("spec is %+v", got.Spec)
 	}
+	// So that hub/propagation needs no write for them, before it writes to the hub.
+	if got.Annotations[v1alpha.AnnotationHubNamespace] != f.HubNamespace || !slices.Equal(got.Finalizers, []string{v1alpha.FinalizerPropagation}) || got.ResourceVersion == "" {
+		t.Errorf("metadata for the hub is %v, %v", got.Annotations, got.Finalizers)
+	}
 	if finalizers := f.readWorkload(t).Finalizers; !slices.Equal(finalizers, []string{v1alpha.FinalizerWorkload}) {
 		t.Errorf("finalizers of the Workload are %v", finalizers)
 	}
 	f.clock.SetTime(f.clock.Now().Add(time.Hour))
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Template = planes.Template("registry.example/app:2") })
+	f.mustReconcile(t)
+	if changed := f.readDeployment(t, "web-main-dfw"); changed.Generation == got.Generation || len(changed.Finalizers) != 1 || len(changed.Annotations) != 1 {
+		t.Errorf("after a change of the template its metadata is %+v", changed.ObjectMeta)
 	}
 }
 
@@ -100,7 +109,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 			change: func(t *testing.T, f *fixture, d *deployment) {
 				t.Helper()
 				planes.Change(t, f.Planes, d, func(d *deployment) {
-					d.Finalizers, d.Spec.Replicas = []string{v1alpha.FinalizerPropagation}, new(int32(9))
+					d.Finalizers, d.Spec.Replicas = []string{"example.com/theirs"}, new(int32(9))
 				})
 				planes.Delete(t, f.Planes, d)
 			},
@@ -126,6 +135,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 			before := f.readDeployment(t, "web-main-dfw")
 			if test.change != nil {
 				test.change(t, f, before.DeepCopy())
+				f.withdraw(t)
 			}
 			if test.workload != nil {
 				planes.Change(t, f.Planes, workload, test.workload)
@@ -134,6 +144,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 				f.locations.cities = test.cities
 			}
 			f.mustReconcile(t)
+			f.withdraw(t)
 			if planes.Exists(t, f.Planes, before) == test.wantGone {
 				t.Fatalf("it is gone: %t", !test.wantGone)
 			}
@@ -181,6 +192,7 @@ func TestASurplusDeploymentThatWasRecreated(t *testing.T) {
 	first := f.readDeployment(t, "web-main-dfw")
 	f.Project.Once("delete", "WorkloadDeployment", func() error {
 		planes.Delete(t, f.Planes, first)
+		f.withdraw(t)
 		planes.Create(t, f.Planes, f.Deployment("web-main-dfw", "DFW"))
 		return nil
 	})

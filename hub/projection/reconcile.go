@@ -6,6 +6,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,6 +53,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err != nil || !found {
 		r.tracker.Observe(request, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
+		r.Passing.Done(request)
 		return reconcile.Result{}, err
 	}
 	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.applyInstances, s.deleteSurplus, s.writeStatus} {
@@ -163,11 +165,24 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	read := *s.deployment.Status.DeepCopy()
 	read.Conditions = withoutForeign(read.Conditions)
 	if !equality.Semantic.DeepEqual(read, status) {
+		if wait := s.wait(&read, &status); wait > 0 {
+			s.requeueAfter.AtMost(wait)
+			return nil
+		}
 		s.deployment.Status = status
 		if err := apply.Status(ctx, s.project, FieldManager, s.deployment); err != nil {
 			return err
 		}
 	}
+	s.Passing.Done(s.request)
 	s.Ready.observe(ctx, s, read)
 	return nil
+}
+
+// wait is how long a status waits for the next one.
+func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
+	if !v1alpha.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
+		return 0
+	}
+	return s.Passing.Wait(s.request)
 }
