@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
 )
 
 // readyPlanes are those whose writes are counted: where a consumer writes, Karmada's, and the cell.
