@@ -117,4 +117,6 @@ type scope struct {
 	project         projects.Project
 	missingNetworks []types.NamespacedName
 	requeueAfter    requeue.After
+	// rewritten says that the Workload was changed, and is reconciled when the event of that arrives.
+	rewritten bool
 }

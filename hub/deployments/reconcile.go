@@ -48,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		steps = []func(context.Context) error{s.deleteAll, s.removeFinalizer}
 	}
 	for _, step := range steps {
-		if err := step(ctx); err != nil {
+		if err := step(ctx); err != nil || s.rewritten {
 			return reconcile.Result{}, err
 		}
 	}
@@ -68,7 +68,10 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 	return nil
 }
 
+// ensureFinalizer adds the finalizer. The event of that requeues the Workload: reconciling it now, too, would make everything twice,
+// before the cache has what was made first.
 func (s *scope) ensureFinalizer(ctx context.Context) error {
+	s.rewritten = !controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload)
 	return apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
 }
 

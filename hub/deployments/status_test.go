@@ -325,6 +325,9 @@ func TestAPassingStatusWaits(t *testing.T) {
 	f := newFixture(t, "DFW")
 	f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
 	f.workload(t, "main DFW")
+	if _, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || f.names(t) != "" {
+		t.Errorf("beside the finalizer it makes %q, %v", f.names(t), err)
+	}
 	step := func(wantAfter time.Duration, wantReady int32, wantWritten bool) {
 		t.Helper()
 		result, err := f.reconciler.Reconcile(t.Context(), f.request())

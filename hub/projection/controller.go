@@ -63,8 +63,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	return events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("projection").
 		For(&v1alpha.WorkloadDeployment{}).
-		// An Instance that was edited or deleted by hand is restored.
-		Owns(&v1alpha.Instance{}).
+		Watches(&v1alpha.Instance{}, ownersLater).
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)).
 		// The status says why Karmada's scheduler finds no room.
