@@ -48,12 +48,25 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 		}
 	}
 	progress.printf("starting a federation in %s", o.Folder)
-	if err := f.boot(ctx, o.Projects); err != nil {
+	err = checkInotify(f.apiServers(o.Projects))
+	if err == nil {
+		err = f.boot(ctx, o.Projects)
+	}
+	if err != nil {
 		progress.printf("the start failed, stopping everything")
 		return nil, errors.Join(fmt.Errorf("federation in %s did not start: %w", o.Folder, err), f.Down(context.WithoutCancel(ctx)))
 	}
 	progress.printf("federation is up")
 	return f, nil
+}
+
+// apiServers is how many kube-apiservers the federation has: of Milo's root, its projects, the hub, the cells, and the host.
+func (f *Federation) apiServers(projects []string) int {
+	count := 2 + len(projects) + len(f.Cells())
+	if f.state.Host {
+		count++
+	}
+	return count
 }
 
 // boot starts everything, in parallel where nothing depends on another part.
