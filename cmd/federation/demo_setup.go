@@ -116,15 +116,15 @@ func newProject() *unstructured.Unstructured {
 }
 
 func consumerRole() *rbacv1.ClusterRole {
+	reads := []string{"get", "list", "watch"}
 	return &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"*"}, Verbs: reads},
 			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
-			{
-				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
-				Verbs: []string{"get", "list", "watch"},
-			},
+			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"locationbindings"}, Verbs: reads},
+			{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: reads},
 		},
 	}
 }
