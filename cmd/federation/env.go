@@ -25,7 +25,10 @@ func envCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			environment, err := f.Environment(cmd.Context(), project, consumer)
+			if err := f.BuildDocumented(cmd.Context()); err != nil {
+				return err
+			}
+			environment, err := f.Environment(project, consumer)
 			if err != nil {
 				return err
 			}

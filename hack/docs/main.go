@@ -23,7 +23,7 @@ import (
 var (
 	folder  = flag.String("folder", os.ExpandEnv("$HOME/.local/state/karmada-compute/federation"), "folder of the federation")
 	project = flag.String("project", "north", "project in which the page's commands work")
-	within  = flag.Duration("within", 30*time.Second, "how long it may take until commands print what the page says")
+	within  = flag.Duration("within", time.Minute, "how long it may take until commands print what the page says")
 )
 
 func main() {
@@ -42,7 +42,10 @@ func run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	environment, err := f.Environment(ctx, *project, "consumer")
+	if err := f.BuildDocumented(ctx); err != nil {
+		return err
+	}
+	environment, err := f.Environment(*project, "consumer")
 	if err != nil {
 		return err
 	}
