@@ -9,7 +9,7 @@ Feature: What the documentation says
   Scenario: An operator's first city
     Given the federation has cells "iad-1"
     And a project of its own
-    And cell "iad-1" has no city
+    And cell "iad-1" belongs to no city
     And cluster "iad-1" on the hub has no condition ComputeAgentReady
     And namespace "karmada-compute-system" in cell "iad-1" is gone
     Then the commands of page "docs/tutorial/first-city.md" print what it says

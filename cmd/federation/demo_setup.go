@@ -175,13 +175,13 @@ func conditionIsTrue(object *unstructured.Unstructured, conditionType string) bo
 // bindLocation does what Milo's service catalog does when a location becomes available to a project.
 func bindLocation(ctx context.Context, admin client.Client, city string) error {
 	binding := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"locationRef":       map[string]any{"name": v1alpha.CityLabel(city)},
+		"locationRef":       map[string]any{"name": "location-" + v1alpha.CityLabel(city)},
 		"locationClassName": "datum-managed",
 		"displayName":       city,
 		"topology":          map[string]any{v1alpha.LabelTopologyCity: city},
 	}}}
 	binding.SetGroupVersionKind(locationBindingKind)
-	binding.SetName(v1alpha.CityLabel(city))
+	binding.SetName("location-" + v1alpha.CityLabel(city))
 	if err := admin.Create(ctx, binding); err != nil {
 		return err
 	}

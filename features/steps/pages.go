@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/karmada-compute/karmada-compute/features/pages"
+	"github.com/karmada-compute/karmada-compute/docs/pages"
 	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )

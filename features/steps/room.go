@@ -24,7 +24,7 @@ func addRoomSteps(sc sentences) {
 	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city)$`, func(ctx context.Context, cell, city string) error {
 		return from(ctx).moveCell(ctx, cell, city)
 	})
-	sc.Step(`^cell "([^"]*)" has no city$`, func(ctx context.Context, cell string) error {
+	sc.Step(`^cell "([^"]*)" belongs to no city$`, func(ctx context.Context, cell string) error {
 		return from(ctx).moveCell(ctx, cell, "")
 	})
 	sc.Step(`^cell "([^"]*)" is (forgotten|no longer forgotten)$`, func(ctx context.Context, cell, what string) error {

@@ -16,7 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/karmada-compute/karmada-compute/features/pages"
+	"github.com/karmada-compute/karmada-compute/docs/pages"
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 

@@ -84,9 +84,13 @@ func reason(block ast.Node, source []byte) string {
 	if !ok {
 		return ""
 	}
-	comment, found := strings.CutPrefix(strings.TrimSpace(string(before.Lines().Value(source))), notRun)
+	text := string(before.Lines().Value(source))
+	if before.HasClosure() {
+		text += string(before.ClosureLine.Value(source))
+	}
+	comment, found := strings.CutPrefix(text, notRun)
 	if !found {
 		return ""
 	}
-	return strings.TrimSpace(strings.TrimSuffix(comment, "-->"))
+	return strings.Join(strings.Fields(strings.TrimSuffix(strings.TrimSpace(comment), "-->")), " ")
 }
