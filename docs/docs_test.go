@@ -71,15 +71,15 @@ func TestAlertsNameSections(t *testing.T) {
 
 // otherWords are not used in prose, and which are.
 var otherWords = map[*regexp.Regexp]string{
-	regexp.MustCompile(`(?i)\b(up|down)stream\b`):                               "project, hub, cell or host",
-	regexp.MustCompile(`(?i)\butili[sz]e[sd]?\b`):                               "use",
-	regexp.MustCompile(`(?i)\bleverages?\b`):                                    "use",
-	regexp.MustCompile(`(?i)\b(simply|seamless(ly)?|robust|blazing(ly)?)\b`):    "nothing",
-	regexp.MustCompile(`(?i)\b(member|edge) (site|cloud)s?\b`):                  "cell",
-	regexp.MustCompile(`(?i)\btenants?\b`):                                      "consumer, or project",
-	regexp.MustCompile(`(?i)\b(white|black)list(s|ed)?\b`):                      "allow, deny",
-	regexp.MustCompile(`(?i)\bpropagation controller\b|\bfederation agent\b`):   "the name of the package, or agent",
-	regexp.MustCompile(`(?i)\b(k8s|kube) cluster\b|\bmanagement plane\b`):       "cell, hub or host",
+	regexp.MustCompile(`(?i)\b(up|down)stream\b`):                             "project, hub, cell or host",
+	regexp.MustCompile(`(?i)\butili[sz]e[sd]?\b`):                             "use",
+	regexp.MustCompile(`(?i)\bleverages?\b`):                                  "use",
+	regexp.MustCompile(`(?i)\b(simply|seamless(ly)?|robust|blazing(ly)?)\b`):  "nothing",
+	regexp.MustCompile(`(?i)\b(member|edge) (site|cloud)s?\b`):                "cell",
+	regexp.MustCompile(`(?i)\btenants?\b`):                                    "consumer, or project",
+	regexp.MustCompile(`(?i)\b(white|black)list(s|ed)?\b`):                    "allow, deny",
+	regexp.MustCompile(`(?i)\bpropagation controller\b|\bfederation agent\b`): "the name of the package, or agent",
+	regexp.MustCompile(`(?i)\b(k8s|kube) cluster\b|\bmanagement plane\b`):     "cell, hub or host",
 }
 
 // mayName is where such words are named to be avoided.

@@ -12,7 +12,9 @@ import (
 var documented = []string{"./hack/kubectl", "./cmd/kubectl-compute", karmadactlCommand}
 
 // BuildDocumented builds what Environment has in $PATH.
-func (f *Federation) BuildDocumented(ctx context.Context) error { return f.buildOwn(ctx, documented...) }
+func (f *Federation) BuildDocumented(ctx context.Context) error {
+	return f.buildOwn(ctx, documented...)
+}
 
 // Environment returns the variables with which the commands of the documentation run. $PATH has kubectl with its plugin compute, and
 // karmadactl. $KUBECONFIG is the user's for a project; $PROJECT, $HOST, $HUB, $MILO and $CELL, the first cell, are kubeconfigs of

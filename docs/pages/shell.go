@@ -77,8 +77,7 @@ func (s *Shell) Run(commands string) (string, error) {
 // Close ends the shell and waits for it.
 func (s *Shell) Close() error {
 	err := errors.Join(s.in.Close(), s.command.Wait())
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		return nil // with the code of the last command
 	}
 	return err

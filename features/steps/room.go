@@ -109,7 +109,7 @@ func (s *scenario) moveCell(ctx context.Context, cell, city string) error {
 				delete(cluster.Labels, v1alpha.LabelTopologyCity)
 				return
 			}
-			cluster.Labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(city)
+			metav1.SetMetaDataLabel(&cluster.ObjectMeta, v1alpha.LabelTopologyCity, v1alpha.CityLabel(city))
 		})
 	}
 	known, ok := s.extra[cell]

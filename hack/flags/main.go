@@ -162,7 +162,7 @@ func writeCommands(out *strings.Builder) {
 	clients := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.AddFlags(clients)
 	isOurs := func(flag *pflag.Flag) bool { return flag.Name != "help" && clients.Lookup(flag.Name) == nil }
-	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators, who alone have `status` and the flags that name\n"+
+	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators, who alone have `status` and the flags that name\n" +
 		"a project. Both have kubectl's flags for clients, such as `--kubeconfig` and `--namespace`.\n")
 	for _, sub := range command.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {
