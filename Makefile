@@ -94,7 +94,7 @@ unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
-	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(TAGS),--godog.tags='$(TAGS)')
+	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
 .PHONY: docs
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.

@@ -53,6 +53,8 @@ type World struct {
 
 	addOn      *federation.AddOn
 	documented documented
+	// Earlier is the revision that upgrades begin with. Empty: the last tag.
+	Earlier string
 	// ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it anew.
 	ready       time.Time
 	commandsRun atomic.Bool
