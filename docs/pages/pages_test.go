@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -118,10 +119,25 @@ func TestShellEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := shell.Run("sleep 60"); err == nil {
+	if _, err := shell.Run(t.Context(), "sleep 60"); err == nil {
 		t.Error("commands are run after the end of the context")
 	}
 	if err := shell.Close(); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestCommandsThatDoNotEnd(t *testing.T) {
+	shell, err := NewShell(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := shell.Run(ctx, "sleep 60\n"); err == nil || !strings.Contains(err.Error(), "the shell has ended") {
+		t.Errorf("error %v", err)
+	}
+	if err := shell.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
 	}
 }

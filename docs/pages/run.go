@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Eventually repeats a check until it succeeds, for as long as something may take.
@@ -19,7 +20,7 @@ func (p *Page) Run(ctx context.Context, shell *Shell, eventually Eventually) err
 		if block.NotRun != "" {
 			continue
 		}
-		run := func(context.Context) error { return block.run(shell) }
+		run := func(ctx context.Context) error { return block.run(ctx, shell) }
 		wait := eventually
 		if block.Prints == nil {
 			wait = func(ctx context.Context, once func(context.Context) error) error { return once(ctx) }
@@ -31,8 +32,13 @@ func (p *Page) Run(ctx context.Context, shell *Shell, eventually Eventually) err
 	return nil
 }
 
-func (b *Block) run(shell *Shell) error {
-	printed, err := shell.Run(b.Commands)
+// longest is how long the commands of a block may take once.
+const longest = 5 * time.Minute
+
+func (b *Block) run(ctx context.Context, shell *Shell) error {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	printed, err := shell.Run(ctx, b.Commands)
 	switch {
 	case b.Prints == nil && err != nil:
 		return fmt.Errorf("%w:\n%s", err, printed)

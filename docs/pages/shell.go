@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -34,6 +35,9 @@ func NewShell(ctx context.Context, folder string, environment map[string]string)
 	}
 	s := &Shell{folder: folder, command: exec.CommandContext(ctx, "bash", "--noprofile", "--norc")}
 	s.command.Dir, s.command.Env = folder, os.Environ()
+	// What it has started ends with it.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.command.Cancel = s.kill
 	s.command.WaitDelay = time.Second
 	for name, value := range environment {
 		s.command.Env = append(s.command.Env, name+"="+value)
@@ -54,8 +58,14 @@ func NewShell(ctx context.Context, folder string, environment map[string]string)
 	return s, err
 }
 
-// Run runs commands and returns what they print. The error says that one of them failed.
-func (s *Shell) Run(commands string) (string, error) {
+// kill ends the shell and what it runs.
+func (s *Shell) kill() error { return syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) }
+
+// Run runs commands and returns what they print. The error says that one of them failed. When the context ends before they do, so does the
+// shell.
+func (s *Shell) Run(ctx context.Context, commands string) (string, error) {
+	// An error is that it has ended.
+	defer context.AfterFunc(ctx, func() { _ = s.kill() })()
 	script, output := filepath.Join(s.folder, ".commands"), filepath.Join(s.folder, ".output")
 	if err := os.WriteFile(script, []byte(commands), 0o600); err != nil {
 		return "", err

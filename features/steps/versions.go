@@ -43,6 +43,7 @@ func (s *scenario) useVersion(ctx context.Context, earlier bool) error {
 	use := func(ctx context.Context, earlier bool) error {
 		return s.addOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Earlier = earlier })
 	}
+	s.commandsRun.Store(true)
 	s.disturbed.add("the version", func(ctx context.Context) error { return use(ctx, false) })
 	return use(ctx, earlier)
 }
