@@ -177,3 +177,17 @@ func checkUnique(what string, names []string) error {
 	}
 	return nil
 }
+
+// DefaultFolder returns the folder of a federation that is left running, below the user's state folder. It is empty for a
+// user without a home, who must set the flag.
+func DefaultFolder() string {
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "karmada-compute", "federation")
+}

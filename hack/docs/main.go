@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	folder  = flag.String("folder", os.ExpandEnv("$HOME/.local/state/karmada-compute/federation"), "folder of the federation")
+	folder  = flag.String("folder", federation.DefaultFolder(), "folder of the federation")
 	project = flag.String("project", "north", "project in which the page's commands work")
 	within  = flag.Duration("within", time.Minute, "how long it may take until commands print what the page says")
 )
