@@ -7,6 +7,7 @@ export GOFLAGS ?= -mod=readonly -buildvcs=false -trimpath
 BIN := bin
 CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
+CRD_REF_DOCS := $(BIN)/crd-ref-docs
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -42,7 +43,7 @@ images: ## Build OCI images of both binaries into OUT=bin/images, without an eng
 	@go run -C hack/tools/images . --source=$(CURDIR) --version=$(VERSION) --platforms=$(PLATFORMS) --out=$(abspath $(OUT)) $(if $(PUSH),--push=$(PUSH))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files and the reference.
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files and the reference.
 	$(CONTROLLER_GEN) object paths=./api/... paths=./milo/...
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	go run ./hack/descriptions api/crds
@@ -53,6 +54,9 @@ generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the cust
 	go run ./hack/chart
 	go run ./hack/reasons
 	go run ./hack/metrics
+	go run ./hack/flags
+	$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --source-path=api/v1alpha --max-depth=30 --output-path=docs/reference/api.md \
+		--config=hack/tools/reference/config.yaml --templates-dir=hack/tools/reference/templates
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.
@@ -90,7 +94,12 @@ unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
-	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(TAGS),--godog.tags='$(TAGS)')
+	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
+
+.PHONY: docs
+docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
+	go test -count=1 ./docs/...
+	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
 
 .PHONY: bench
 bench: ## Measure admission and status propagation, on an idle machine. Results: docs/benchmarks.md.
@@ -128,6 +137,10 @@ clean: ## Remove bin/. The binaries of a federation stay in the cache of the use
 $(CONTROLLER_GEN): hack/tools/codegen/go.mod hack/tools/codegen/go.sum
 	@echo "building controller-gen"
 	@$(BUILD) -C hack/tools/codegen $(SMALL) -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(CRD_REF_DOCS): hack/tools/reference/go.mod hack/tools/reference/go.sum
+	@echo "building crd-ref-docs"
+	@$(BUILD) -C hack/tools/reference $(SMALL) -o $(CURDIR)/$@ github.com/elastic/crd-ref-docs
 
 $(GOLANGCI_LINT): hack/tools/lint/go.mod hack/tools/lint/go.sum
 	@echo "building golangci-lint (a few minutes the first time)"
