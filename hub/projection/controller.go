@@ -39,6 +39,8 @@ type Options struct {
 	DoubtAfter time.Duration
 	// Ready measures how long deployments take to be available.
 	Ready *Ready
+	// Lag measures how long changes take to be shown.
+	Lag *Lag
 	// Clock gives the conditions that no cell reports their transition times.
 	Clock clock.PassiveClock
 }
