@@ -23,7 +23,7 @@ func newLag(t *testing.T, registerer prometheus.Registerer) *Lag {
 	return lag
 }
 
-// TestLag: each change of Ready in the cell is measured once, when it is shown; a first report, a doubt and its end are none.
+// TestLag: each change of Ready in the cell is measured when it is shown; a doubt and its end are none.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
@@ -36,25 +36,31 @@ func TestLag(t *testing.T) {
 		}
 	}
 	clock := testingclock.NewFakePassiveClock(time.Time{})
-	s := &scope{Reconciler: New(Options{Lag: lag, Clock: clock}), deployment: &v1alpha.WorkloadDeployment{}}
+	s := &scope{Reconciler: New(Options{Lag: lag, Clock: clock}), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
+	s.deployment.Status.ReadyReplicas = 1
 	s.deployment.Spec.CityCode = f.city
 	for name, c := range map[string]struct {
 		before, shown []metav1.Condition
+		reported      int32 // ready Instances; the project shows 1
 		now           int64
 		want          float64 // -1: not measured
 	}{
-		"it becomes ready":                     {at(metav1.ConditionFalse, 100), at(metav1.ConditionTrue, 110), 113, 3},
-		"it is not ready any more":             {at(metav1.ConditionTrue, 100), at(metav1.ConditionFalse, 200), 260, 60},
-		"it has changed during a doubt":        {at(metav1.ConditionUnknown, 150), at(metav1.ConditionFalse, 200), 500, 300},
-		"the cell's clock is ahead":            {at(metav1.ConditionFalse, 100), at(metav1.ConditionTrue, 110), 105, 0},
-		"it is shown for the first time":       {nil, at(metav1.ConditionTrue, 110), 500, -1},
-		"it has not changed":                   {at(metav1.ConditionTrue, 110), at(metav1.ConditionTrue, 110), 500, -1},
-		"it is doubted":                        {at(metav1.ConditionTrue, 110), at(metav1.ConditionUnknown, 200), 500, -1},
-		"a doubt has ended, nothing changed":   {at(metav1.ConditionUnknown, 200), at(metav1.ConditionTrue, 110), 500, -1},
-		"another cell reports an earlier time": {at(metav1.ConditionFalse, 200), at(metav1.ConditionTrue, 110), 500, -1},
+		"it becomes ready":                     {at(metav1.ConditionFalse, 100), at(metav1.ConditionTrue, 110), 2, 113, 3},
+		"it becomes ready within a second":     {at(metav1.ConditionFalse, 110), at(metav1.ConditionTrue, 110), 2, 113, 3},
+		"it is not ready any more":             {at(metav1.ConditionTrue, 100), at(metav1.ConditionFalse, 200), 0, 260, 60},
+		"it has changed during a doubt":        {at(metav1.ConditionUnknown, 150), at(metav1.ConditionFalse, 200), 0, 500, 300},
+		"the cell's clock is ahead":            {at(metav1.ConditionFalse, 100), at(metav1.ConditionTrue, 110), 2, 105, 0},
+		"it is ready when it is shown first":   {nil, at(metav1.ConditionTrue, 110), 2, 115, 5},
+		"it is not ready yet":                  {nil, at(metav1.ConditionFalse, 110), 2, 115, -1},
+		"it was deleted in the project":        {nil, at(metav1.ConditionTrue, 110), 1, 500, -1},
+		"it has not changed":                   {at(metav1.ConditionTrue, 110), at(metav1.ConditionTrue, 110), 2, 500, -1},
+		"it is doubted":                        {at(metav1.ConditionTrue, 110), at(metav1.ConditionUnknown, 200), 1, 500, -1},
+		"a doubt has ended, nothing changed":   {at(metav1.ConditionUnknown, 200), at(metav1.ConditionTrue, 110), 1, 500, -1},
+		"another cell reports an earlier time": {at(metav1.ConditionFalse, 200), at(metav1.ConditionTrue, 110), 2, 500, -1},
 	} {
 		lag.seconds.Reset()
 		clock.SetTime(time.Unix(c.now, 0))
+		s.copied.Status.ReadyReplicas = c.reported
 		s.measureLag(c.before, c.shown)
 		count, seconds := f.measured(t, "karmada_compute_status_lag_seconds")
 		if c.want < 0 && count != 0 || c.want >= 0 && (count != 1 || seconds != c.want) {

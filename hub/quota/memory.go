@@ -39,13 +39,21 @@ type remembered struct {
 }
 
 func newMemory() *memory {
-	return &memory{
+	m := &memory{
 		withheld: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "karmada_compute_quota_withheld_instances",
 			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted.",
 		}, []string{"reason"}),
 		deployments: map[mcreconcile.Request]remembered{},
 	}
+	// Those that alerts are about are there before anything is withheld: else a query cannot tell 0 from a metric that is not there.
+	for _, reason := range []string{
+		v1alpha.ReasonPendingEvaluation, v1alpha.ReasonQuotaExceeded, v1alpha.ReasonQuotaNoBudget, v1alpha.ReasonQuotaMisconfigured,
+		v1alpha.ReasonQuotaValidationFailed, v1alpha.ReasonQuotaBackendUnavailable,
+	} {
+		m.withheld.WithLabelValues(reason)
+	}
+	return m
 }
 
 func (m *memory) of(request mcreconcile.Request) remembered {
