@@ -165,7 +165,7 @@ func dashboardQueries() ([]named, error) {
 	}
 	var queries []named
 	for _, file := range files {
-		content, err := os.ReadFile(file) //nolint:gosec // one of the repository
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
