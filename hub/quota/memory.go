@@ -34,7 +34,7 @@ type remembered struct {
 	// wait is the time between the last denial and next, when quota is claimed again.
 	wait time.Duration
 	next time.Time
-	// reasons counts the denials by reason.
+	// reasons counts the denials by reason, but for those of suspended projects.
 	reasons map[string]int
 }
 
@@ -42,7 +42,7 @@ func newMemory() *memory {
 	m := &memory{
 		withheld: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "karmada_compute_quota_withheld_instances",
-			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted.",
+			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted. Those of suspended projects are not counted.",
 		}, []string{"reason"}),
 		deployments: map[mcreconcile.Request]remembered{},
 	}
@@ -76,7 +76,9 @@ func (m *memory) remember(request mcreconcile.Request, denials map[int]denial, f
 		next.next = now.Add(next.wait)
 	}
 	for _, why := range denials {
-		next.reasons[why.reason]++
+		if why != ofSuspended {
+			next.reasons[why.reason]++
+		}
 	}
 	m.count(before.reasons, -1)
 	m.count(next.reasons, 1)
