@@ -24,7 +24,7 @@ type panel struct {
 	title, about string
 	unit         string
 	number       bool
-	// bad is the least value of a number that is shown in red, or with below, the greatest. Nil: none.
+	// bad is from which value on a number is shown in red, or with below, less than which. Nil: none is.
 	bad     *float64
 	below   bool
 	queries []query
