@@ -43,7 +43,7 @@ images: ## Build OCI images of both binaries into OUT=bin/images, without an eng
 	@go run -C hack/tools/images . --source=$(CURDIR) --version=$(VERSION) --platforms=$(PLATFORMS) --out=$(abspath $(OUT)) $(if $(PUSH),--push=$(PUSH))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files and the reference.
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files, its dashboards and the reference.
 	$(CONTROLLER_GEN) object paths=./api/... paths=./milo/...
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	go run ./hack/descriptions api/crds
@@ -57,6 +57,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs
 	go run ./hack/flags
 	$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --source-path=api/v1alpha --max-depth=30 --output-path=docs/reference/api.md \
 		--config=hack/tools/reference/config.yaml --templates-dir=hack/tools/reference/templates
+	go run ./hack/dashboards
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.
@@ -85,8 +86,12 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 	@karmadactl=$$(go run ./hack/federation tool karmadactl) && \
 	$$karmadactl interpret -f interpreter/customization/customization.yaml --check
 
+.PHONY: rules
+rules: ## Test the alerts with promtool.
+	@promtool=$$(go run ./hack/federation tool promtool) && $$promtool test rules charts/rules.test.yaml
+
 .PHONY: unit
-unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
+unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	@# go vet runs with the linters.
 	go test -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...

@@ -106,7 +106,8 @@ func newWorkload(name string) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	o.SetName(name)
-	return o, nil
+	// Small enough for the cell to have room for many.
+	return o, unstructured.SetNestedField(o.Object, map[string]any{"cpu": "10m", "memory": "16Mi"}, "spec", "template", "spec", "runtime", "resources", "requests")
 }
 
 func readyInstance(shown *unstructured.Unstructured) string {

@@ -247,6 +247,7 @@ func (a *AddOn) writeValues() (string, error) {
 	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}
 	content, err := yaml.Marshal(map[string]any{
 		"host": host, "agents": agents,
+		"hub": map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}},
 		"webhooks": map[string]any{
 			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
 			// Changes propagate on one machine only, so that less time is enough than in production.

@@ -217,9 +217,13 @@ func Controllers() []Controller {
 			if err != nil {
 				return err
 			}
+			lag, err := projection.NewLag(metrics.Registry)
+			if err != nil {
+				return err
+			}
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running,
-				DoubtAfter: t.Options.AuditAfter, Ready: ready, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

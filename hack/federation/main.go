@@ -5,7 +5,7 @@
 // arguments. It imports only the standard library, so that on a machine with empty caches it is compiled within seconds and
 // reports the progress of the builds.
 //
-// "federation binaries" only builds, everything that a federation runs. "federation tool NAME" builds one of these
+// "federation binaries" only builds, everything that a federation and its tests run. "federation tool NAME" builds one of these
 // binaries and prints its path.
 package main
 
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) (string, error) {
 		}
 		return "", err
 	case len(args) == 1 && args[0] == "binaries":
-		return "", buildTools(ctx, b, append(tools.Core(), tools.KarmadaAgent))
+		return "", buildTools(ctx, b, tools.All())
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
 		if err := buildTools(ctx, b, tools.Core()); err != nil {
 			return "", err

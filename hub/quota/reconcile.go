@@ -76,6 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	needed, err := s.load(ctx)
 	if err != nil || !needed {
 		r.memory.remember(request, nil, false, time.Time{})
+		r.waits.wait(request, nil, nil)
 		return reconcile.Result{}, err
 	}
 	if err := s.settle(ctx); err != nil {
@@ -301,6 +302,8 @@ func (s *scope) grant(ctx context.Context) error {
 }
 
 func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
+	before := s.copied.Spec.Quota
+	s.noteWaiting(v1alpha.Indices(before.Granted))
 	known := s.memory.remember(s.request, s.plan.denials, s.plan.fresh, s.Clock.Now())
 	if rest := known.next.Sub(s.Clock.Now()); rest > 0 {
 		s.requeueAfter.AtMost(rest)
@@ -315,10 +318,10 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 		s.requeueAfter.AtMost(rest)
 		return nil
 	}
-	before := s.copied.Spec.Quota
 	if err := s.replace(ctx, desired); err != nil {
 		return err
 	}
+	s.waits.granted(s.request, s.plan.granted, s.Clock.Now())
 	s.tell(before, desired)
 	return nil
 }
