@@ -10,17 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inotify instances that processes hold: a kube-apiserver watches each of its certificates and configuration files with one, and
-// every other process of Kubernetes and Karmada has one.
+// Inotify instances that processes hold. A kube-apiserver watches each of its certificates and CAs with one (frontProxy): most have
+// serverInotify, those that accept a front proxy two more, and the hub's, which is one too, another. Of the other processes of Kubernetes
+// and Karmada each has one.
 const (
-	inotifyPerAPIServer = 6
-	inotifyOfOthers     = 15
+	serverInotify     = 3
+	frontProxyInotify = 2
+	hubInotify        = 1
+	othersInotify     = 15
 )
 
-// checkInotify fails when the user may not open as many inotify instances as a federation with these kube-apiservers needs.
-// Its processes would end with "too many open files", each at another place.
-func checkInotify(apiServers int) error {
-	need := apiServers*inotifyPerAPIServer + inotifyOfOthers
+// checkInotify fails when the user may not open as many inotify instances as a federation with so many projects and further clusters
+// needs. Its processes would end with "too many open files", each at another place.
+func checkInotify(projects, clusters int) error {
+	behindProxy := 2 + projects // the hub, and Milo's root
+	need := (behindProxy+clusters)*serverInotify + behindProxy*frontProxyInotify + hubInotify + othersInotify
 	var opened []int
 	defer func() {
 		for _, fd := range opened {

@@ -11,7 +11,7 @@ import (
 // TestCheckInotify: what is opened is closed again. It does not take all there are, which others need.
 func TestCheckInotify(t *testing.T) {
 	for range 50 {
-		if err := checkInotify(0); err != nil {
+		if err := checkInotify(0, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,4 +6,4 @@
 package federation
 
 // checkInotify has nothing to check where there is no inotify.
-func checkInotify(int) error { return nil }
+func checkInotify(int, int) error { return nil }

@@ -48,7 +48,11 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 		}
 	}
 	progress.printf("starting a federation in %s", o.Folder)
-	err = checkInotify(f.apiServers(o.Projects))
+	clusters := len(o.Cells)
+	if o.Host {
+		clusters++
+	}
+	err = checkInotify(len(o.Projects), clusters)
 	if err == nil {
 		err = f.boot(ctx, o.Projects)
 	}
@@ -58,15 +62,6 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 	}
 	progress.printf("federation is up")
 	return f, nil
-}
-
-// apiServers is how many kube-apiservers the federation has: of Milo's root, its projects, the hub, the cells, and the host.
-func (f *Federation) apiServers(projects []string) int {
-	count := 2 + len(projects) + len(f.Cells())
-	if f.state.Host {
-		count++
-	}
-	return count
 }
 
 // boot starts everything, in parallel where nothing depends on another part.
