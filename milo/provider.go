@@ -79,7 +79,7 @@ type Provider struct {
 	changed, suspensions []func(project string)
 	// needs say which projects are needed, and visitors are called at a visit.
 	needs    []Needs
-	visitors []Visitor
+	visitors []visitor
 	// scheduled are the projects that wait in due.
 	scheduled map[string]types.UID
 	// astray is since when a mark has been seen of a project that does not exist.

@@ -33,15 +33,15 @@ const (
 	visitFailed = "failed"
 )
 
-// Visitor is called at each visit of a project that is not engaged and has no Workloads, with a client that has no cache. It is not
-// called for a project in which nothing may be written.
-type Visitor func(ctx context.Context, project string, c client.Client) error
+// visitor is called at a visit.
+type visitor = func(ctx context.Context, project string, c client.Client) error
 
-// OnVisit has a Visitor called. It must be called before Start.
-func (p *Provider) OnVisit(visitor Visitor) {
+// OnVisit has f called at each visit of a project that is not engaged and has no Workloads, with a client that has no cache. It is not
+// called for a project in which nothing may be written. Call it before Start.
+func (p *Provider) OnVisit(f func(ctx context.Context, project string, c client.Client) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.visitors = append(p.visitors, visitor)
+	p.visitors = append(p.visitors, f)
 }
 
 // VisitAll has every project visited soon that is not engaged, unless none ever is.
@@ -141,8 +141,8 @@ func (p *Provider) visit(ctx context.Context, project string, known existing) (u
 	called := p.visitors
 	p.mu.RUnlock()
 	var failures []error
-	for _, visitor := range called {
-		failures = append(failures, visitor(ctx, project, c))
+	for _, f := range called {
+		failures = append(failures, f(ctx, project, c))
 	}
 	return false, errors.Join(failures...)
 }

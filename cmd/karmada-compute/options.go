@@ -54,6 +54,8 @@ type miloOptions struct {
 	replicaName        string
 	leaseDuration      time.Duration
 	withdrawAfter      time.Duration
+	// idleAfter and sweep are for projects without Workloads.
+	idleAfter, sweep time.Duration
 	// quota says whether Instances need quota, and quotaProjects of which projects.
 	quota         bool
 	quotaProjects string
@@ -107,6 +109,8 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	controllers.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
 	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "The longest time until other replicas take over the shards of a replica that was killed; one that starts again under its name has them back at once. The Leases last less. It must be the same on every replica.")
 	controllers.DurationVar(&o.milo.withdrawAfter, "project-withdrawal-after", 2*time.Minute, "How long Milo must have said, at least three times and without any other answer, that a project does not exist before what it left on the hub is withdrawn. 0: it never is.")
+	controllers.DurationVar(&o.milo.idleAfter, "project-idle-after", 10*time.Minute, "How long a project is watched after its last Workload is gone; some minutes are added until its mark on the hub is. Projects without Workloads are not watched. 0: every project is watched, always. It must be the same on every replica.")
+	controllers.DurationVar(&o.milo.sweep, "project-sweep", time.Hour, "The time in which every project that is not watched is visited once: for Workloads that nobody told of, as those that admission does not review, and to offer the instance types there. New projects are visited at once. 0: never; then no request at all is sent to a project without Workloads.")
 	controllers.BoolVar(&o.milo.quota, "quota", false, "Claim quota at Milo for every Instance, and start none without. Milo needs ResourceRegistrations for compute.datumapis.com/instances, /vcpus (thousandths of a CPU) and /memory (MiB).")
 	controllers.StringVar(&o.milo.quotaProjects, "quota-projects", "", "With --quota, a label selector of the Projects whose Instances need quota, for introducing it step by step. Use a label that consumers cannot write. Default: all projects.")
 	controllers.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: they never move.")
@@ -160,6 +164,12 @@ func (o *options) complete() error {
 	}
 	if o.milo.withdrawAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.milo.withdrawAfter))
+	}
+	if o.milo.idleAfter < 0 || o.milo.idleAfter > 0 && o.milo.idleAfter < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--project-idle-after: %s is neither 0 nor at least 1s", o.milo.idleAfter))
+	}
+	if o.milo.sweep < 0 || o.milo.sweep > 0 && o.milo.sweep < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--project-sweep: %s is neither 0 nor at least 1s", o.milo.sweep))
 	}
 	if _, err := labels.Parse(o.milo.quotaProjects); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("--quota-projects: %w", err))
