@@ -6,6 +6,7 @@ package marks
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -30,6 +31,10 @@ type hub struct {
 
 // ServeHTTP answers.
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The server notices that a client has gone only after its request was read.
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return
+	}
 	code := int(h.answer.Load())
 	switch {
 	case code == 0:
