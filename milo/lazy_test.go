@@ -331,6 +331,11 @@ func TestNewProjectIsVisited(t *testing.T) {
 	if first, second := <-visits, <-visits; first == second || first == "quiet" || second == "quiet" {
 		t.Errorf("%s and %s were visited", first, second)
 	}
+	p.Forget(readyProject("old", "1"))
+	p.Observe(readyProject("old", "1"))
+	if project := <-visits; project != "old" {
+		t.Errorf("%s was visited when the old one was back", project)
+	}
 }
 
 // TestMarkOfAProjectThatIsGone: it is removed when Milo says so, and not while Milo does not answer.

@@ -82,14 +82,17 @@ type Provider struct {
 	visitors []visitor
 	// scheduled are the projects that wait in due.
 	scheduled map[string]types.UID
+	// departed are projects that were gone a moment ago.
+	departed map[string]struct{}
 	// astray is since when a mark has been seen of a project that does not exist.
 	astray map[string]time.Time
 }
 
 // existing is a project that exists.
 type existing struct {
-	uid     types.UID
-	created time.Time
+	uid types.UID
+	// since is when it was made, or seen again after it was gone.
+	since time.Time
 	// isQuiet says that nothing may be written in it: it is being deleted, or suspended.
 	isQuiet bool
 }
@@ -148,6 +151,7 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 		projects:  map[string]*engagement{},
 		suspended: map[string]bool{},
 		scheduled: map[string]types.UID{},
+		departed:  map[string]struct{}{},
 		astray:    map[string]time.Time{},
 	}
 	if options.Marks != nil {
@@ -220,9 +224,13 @@ func (p *Provider) Observe(project *Project) {
 	}
 	p.mu.Lock()
 	before, existed := p.known[project.Name]
-	p.known[project.Name] = existing{
-		uid: project.UID, created: project.CreationTimestamp.Time, isQuiet: project.IsDeleting() || project.IsSuspended(),
+	since := project.CreationTimestamp.Time
+	if _, isBack := p.departed[project.Name]; isBack {
+		// A Milo that had lost its storage, say: its marks may have been removed meanwhile.
+		delete(p.departed, project.Name)
+		since = p.options.Clock.Now()
 	}
+	p.known[project.Name] = existing{uid: project.UID, since: since, isQuiet: project.IsDeleting() || project.IsSuspended()}
 	p.decide(project.Name)
 	p.mu.Unlock()
 	if existed && before.uid != project.UID {
@@ -233,7 +241,13 @@ func (p *Provider) Observe(project *Project) {
 // Forget is for a Watch.
 func (p *Provider) Forget(project *Project) {
 	p.mu.Lock()
+	if len(p.departed) >= maxDeparted {
+		// They are visited when their turn comes, should they be back.
+		clear(p.departed)
+	}
+	p.departed[project.Name] = struct{}{}
 	delete(p.known, project.Name)
+	delete(p.scheduled, project.Name)
 	delete(p.suspended, project.Name)
 	p.decide(project.Name)
 	p.mu.Unlock()

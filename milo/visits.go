@@ -20,6 +20,8 @@ const (
 	visitTimeout = 15 * time.Second
 	// newFor is how long a project counts as new after its creation: it is visited at once, and not when its turn comes.
 	newFor = 10 * time.Minute
+	// maxDeparted bounds how many projects that are gone are remembered, so that they are visited at once when they are back.
+	maxDeparted = 100000
 	// soon spreads the visits of new projects.
 	soon = 2 * time.Second
 	// hurryPerProject spreads the visits of all projects when they are to be soon: fifty a second.
@@ -62,7 +64,7 @@ func (p *Provider) schedule(project string) {
 		return
 	}
 	spread := p.options.Sweep
-	if p.options.Clock.Since(known.created) < newFor {
+	if p.options.Clock.Since(known.since) < newFor {
 		spread = min(soon, spread)
 	}
 	p.scheduled[project] = known.uid
