@@ -137,7 +137,9 @@ func (t *takeover) run(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, replicas[i].kill()) }()
 	}
 	counts := followEngaged(ctx, replicas[:])
-	if err := t.await(ctx, counts, func(engaged [2]int) bool { return engaged[0]+engaged[1] == t.want() && engaged[0] > 0 && engaged[1] > 0 }); err != nil {
+	if err := t.await(ctx, counts, func(engaged [2]int) bool {
+		return engaged[0]+engaged[1] == t.want() && engaged[0] > 0 && engaged[1] > 0
+	}); err != nil {
 		return err
 	}
 	t.ready = time.Since(began)

@@ -159,24 +159,6 @@ func (o *options) complete() error {
 			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 1", flag, value))
 		}
 	}
-	if o.milo.leaseDuration < 3*time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.milo.leaseDuration))
-	}
-	if o.milo.withdrawAfter < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.milo.withdrawAfter))
-	}
-	if o.milo.idleAfter < 0 || o.milo.idleAfter > 0 && o.milo.idleAfter < time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--project-idle-after: %s is neither 0 nor at least 1s", o.milo.idleAfter))
-	}
-	if o.milo.sweep < 0 || o.milo.sweep > 0 && o.milo.sweep < time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--project-sweep: %s is neither 0 nor at least 1s", o.milo.sweep))
-	}
-	if _, err := labels.Parse(o.milo.quotaProjects); err != nil {
-		mistakes = append(mistakes, fmt.Errorf("--quota-projects: %w", err))
-	}
-	if o.milo.quotaProjects != "" && !o.milo.quota {
-		mistakes = append(mistakes, errors.New("--quota-projects: has no effect without --quota"))
-	}
 	if o.hub.failoverAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
 	}
@@ -185,7 +167,31 @@ func (o *options) complete() error {
 	}
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
-	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.webhook.check())...)
+	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.milo.check(), o.webhook.check())...)
+}
+
+// check returns all mistakes.
+func (o *miloOptions) check() []error {
+	var mistakes []error
+	if o.leaseDuration < 3*time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.leaseDuration))
+	}
+	if o.withdrawAfter < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.withdrawAfter))
+	}
+	if o.idleAfter < 0 || o.idleAfter > 0 && o.idleAfter < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--project-idle-after: %s is neither 0 nor at least 1s", o.idleAfter))
+	}
+	if o.sweep < 0 || o.sweep > 0 && o.sweep < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--project-sweep: %s is neither 0 nor at least 1s", o.sweep))
+	}
+	if _, err := labels.Parse(o.quotaProjects); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("--quota-projects: %w", err))
+	}
+	if o.quotaProjects != "" && !o.quota {
+		mistakes = append(mistakes, errors.New("--quota-projects: has no effect without --quota"))
+	}
+	return mistakes
 }
 
 // check returns all mistakes about the audit.
