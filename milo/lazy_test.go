@@ -346,8 +346,8 @@ func TestMarkOfAProjectThatIsGone(t *testing.T) {
 	for _, project := range []string{"north", "starting"} {
 		l.admission.Mark(t.Context(), project)
 	}
-	p := l.replica(soonIdle)
-	eventually(t, "it was looked for", func() bool { p.mu.RLock(); defer p.mu.RUnlock(); return len(p.astray) == 2 })
+	l.replica(soonIdle)
+	eventually(t, "Milo was asked twice", func() bool { requests, _ := l.planes.asked("root/north"); return requests > 1 })
 	if _, exists := l.mark("north"); !exists {
 		t.Error("the mark was removed although Milo does not answer")
 	}

@@ -20,7 +20,7 @@ type controlPlanes struct {
 	watchers  map[chan string]string
 	// deaf says that watches are open but say nothing.
 	deaf bool
-	// requests and watches are by project.
+	// requests and watches are by project, requests to Milo's root about a project by "root/" and its name.
 	requests, watches map[string]int
 	// gone are the projects of which Milo's root says that they do not exist, and away says that it does not answer.
 	gone map[string]bool
@@ -99,6 +99,7 @@ func (c *controlPlanes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *controlPlanes) serveProject(w http.ResponseWriter, project string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.requests["root/"+project]++
 	switch {
 	case c.away:
 		w.WriteHeader(http.StatusInternalServerError)

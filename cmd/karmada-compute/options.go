@@ -128,7 +128,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
 	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
-	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. Default: all namespaces.")
+	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. The first Workload of a project that it does not review is found by --project-sweep. Default: all namespaces.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
 	o.serve.AddFlags(webhooks)
 
