@@ -111,6 +111,7 @@ bench: ## Measure admission and status propagation, on an idle machine. Results:
 	go run ./bench latency
 	go run ./bench throughput
 	go run ./bench projects
+	go run ./bench controllers
 	go run ./bench interpreter
 	go run ./bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter

@@ -119,6 +119,8 @@ var hostCases = []optionCase{
 	{option: "controllers.shards", value: 3, object: host, query: args, want: `"--shards=3"`},
 	{option: "controllers.leaseDuration", value: "1m30s", object: host, query: args, want: `"--lease-duration=1m30s"`},
 	{option: "controllers.cellFailoverAfter", value: "0s", object: host, query: args, want: `"--cell-failover-after=0s"`},
+	{option: "projects.idleAfter", value: "0s", object: host, query: args, want: `"--project-idle-after=0s"`},
+	{option: "projects.sweep", value: "24h", object: host, query: args, want: `"--project-sweep=24h"`},
 	{option: "defaultInstanceType", value: "small", object: host, query: args, want: `"--default-instance-type=small"`},
 	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
 	{
