@@ -116,6 +116,12 @@ bench: ## Measure admission and status propagation, on an idle machine. Results:
 	go run ./bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
 
+.PHONY: bench-quick
+bench-quick: ## Print the ratios to the floors at small sizes, in 3 minutes, on an idle machine.
+	go run ./bench latency --n=300 --warmup=50
+	go run ./bench ready --n=10 --warmup=3 --burst=20
+	go run ./bench interpreter --modes=customization --instances=1,100 --updates=8,8 --at-once=4,2 --duration=4s --warmup=2
+
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzHandler:./interpreter FuzzAnswers:./milo; do \
