@@ -92,8 +92,8 @@ rules: ## Test the alerts with promtool.
 
 .PHONY: unit
 unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among them.
-	@# go vet runs with the linters.
-	go test -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
+	@# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
+	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 
