@@ -70,7 +70,7 @@ func (c *command) namesOnHub(ctx context.Context, s *session) (workloads, instan
 	}
 	for i := range copies.Items {
 		workloads = append(workloads, copies.Items[i].Spec.WorkloadRef.Name)
-		for _, instance := range copies.Items[i].Status.Instances {
+		for _, instance := range copies.Items[i].ReportedInstances() {
 			instances = append(instances, instance.Name)
 		}
 	}

@@ -141,7 +141,7 @@ func (s *session) ownerOf(ctx context.Context, instance string) (string, error) 
 		return "", client.IgnoreNotFound(err)
 	}
 	for i := range copies.Items {
-		if slices.ContainsFunc(copies.Items[i].Status.Instances, func(r v1alpha.ReportedInstance) bool { return r.Name == instance }) {
+		if slices.ContainsFunc(copies.Items[i].ReportedInstances(), func(r v1alpha.ReportedInstance) bool { return r.Name == instance }) {
 			return copies.Items[i].Spec.WorkloadRef.Name, nil
 		}
 	}

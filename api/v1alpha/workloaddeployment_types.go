@@ -277,8 +277,18 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// instances are the Instances in the cell, by index. They have one writer: as a map they would double in size, since API
-	// servers record the field manager of every entry.
+	// reports are the Instances in the cell, by index; on the hub one for each cell. They have one writer: as a map they would double
+	// in size, since API servers record the field manager of every entry.
+	// +optional
+	// +listType=atomic
+	Reports []InstanceReport `json:"reports,omitempty"`
+
+	// indices say of all Instances in the cell which there are, also of those that reports leave out; on the hub for each cell.
+	// +optional
+	// +listType=atomic
+	Indices []CellIndices `json:"indices,omitempty"`
+
+	// instances are what agents of earlier versions report in place of reports.
 	// +optional
 	// +listType=atomic
 	Instances []ReportedInstance `json:"instances,omitempty"`

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-// maxReport is the largest size of status.instances of one deployment, in bytes of JSON. On the hub one ResourceBinding holds
+// maxReport is the largest size of the entries in the report of one deployment, in bytes of JSON. On the hub one ResourceBinding holds
 // the reports of all its cells, and etcd takes at most 1.5 MiB for one object.
 const maxReport = 896 << 10
 
@@ -52,46 +52,45 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 	for _, instance := range s.ordered {
 		reported = append(reported, reportedInstance(instance))
 	}
-	reported = fitting(reported, room(deployment))
-	s.unlisted = len(s.ordered) - len(reported)
+	report := fitting(v1alpha.NewInstanceReport(deployment.Name, reported), room(deployment))
+	s.unlisted = len(s.ordered) - len(report.Instances)
 	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,
 		Conditions:         conditions.Stamped(deployment.Status.Conditions, stamp, s.conditions()...),
 		ReplicaCounts:      s.counts,
-		Instances:          reported,
+		Reports:            []v1alpha.InstanceReport{report},
+		Indices:            []v1alpha.CellIndices{s.facts},
 	}
 }
 
-// fitting are the first entries of reported, as many as fit into so many bytes of JSON.
-func fitting(reported []v1alpha.ReportedInstance, bytes int) []v1alpha.ReportedInstance {
-	for i := range reported {
+// fitting is a report with its first entries, as many as fit with the states into so many bytes of JSON.
+func fitting(report v1alpha.InstanceReport, bytes int) v1alpha.InstanceReport {
+	states := 0
+	for i := range report.Instances {
+		before := states
 		// These types always encode. If one did not, the API server would refuse the status with the reason.
-		encoded, _ := json.Marshal(&reported[i])
-		if bytes -= len(encoded) + 1; bytes < 0 {
-			return reported[:i]
+		encoded, _ := json.Marshal(&report.Instances[i])
+		bytes -= len(encoded) + 1
+		// States are in the order of the first entries that have them.
+		if int(report.Instances[i].State) == states {
+			encoded, _ := json.Marshal(&report.States[states])
+			bytes -= len(encoded) + 1
+			states++
+		}
+		if bytes < 0 {
+			report.Instances, report.States = report.Instances[:i], report.States[:before]
+			break
 		}
 	}
-	return reported
+	return report
 }
 
-// sameStatus says whether a deployment already has the wanted status. The order of the Instances does not count: the API
-// server decides it.
+// sameStatus says whether a deployment already has the wanted status. The order of the conditions does not count: the API server
+// decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
-	if existing.ObservedGeneration != wanted.ObservedGeneration || existing.Selector != wanted.Selector || existing.ReplicaCounts != wanted.ReplicaCounts ||
-		len(existing.Instances) != len(wanted.Instances) || !conditions.Include(existing.Conditions, wanted.Conditions) {
-		return false
-	}
-	stored := make(map[string]*v1alpha.ReportedInstance, len(existing.Instances))
-	for i := range existing.Instances {
-		stored[existing.Instances[i].Name] = &existing.Instances[i]
-	}
-	for i := range wanted.Instances {
-		before := stored[wanted.Instances[i].Name]
-		if before == nil || !equality.Semantic.DeepEqual(before, &wanted.Instances[i]) {
-			return false
-		}
-	}
-	return true
+	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector && existing.ReplicaCounts == wanted.ReplicaCounts &&
+		len(existing.Instances) == 0 && conditions.Include(existing.Conditions, wanted.Conditions) &&
+		equality.Semantic.DeepEqual(existing.Reports, wanted.Reports) && equality.Semantic.DeepEqual(existing.Indices, wanted.Indices)
 }
 
 func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {

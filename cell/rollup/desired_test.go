@@ -174,7 +174,8 @@ func TestReportedInstances(t *testing.T) {
 		i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &ip}}}
 	})
 	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
-	got := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now}).Instances
+	status := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
+	got := status.Reports[0].Reported("web")
 	var names []string
 	for i := range got {
 		names = append(names, got[i].Name)
@@ -195,19 +196,19 @@ func TestReportHasRoomForEtcd(t *testing.T) {
 	var all []v1alpha.Instance
 	for i := range 1000 {
 		all = append(all, instance(v1alpha.InstanceName("web", i), "h", "Provisioning", func(i *v1alpha.Instance) {
-			i.Status.Conditions[0].Message = strings.Repeat("x", 900)
+			i.Status.Conditions[0].Message = i.Name + strings.Repeat("x", 1100)
 		}))
 	}
 	got := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
-	encoded, err := json.Marshal(got.Instances)
+	encoded, err := json.Marshal(got.Reports)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(encoded) > maxReport+2 || len(encoded) < maxReport*9/10 {
+	if len(encoded) > maxReport+100 || len(encoded) < maxReport*9/10 {
 		t.Errorf("%d bytes of Instances", len(encoded))
 	}
-	if got.Replicas != 1000 || got.Instances[0].Name != "web-0" {
-		t.Errorf("counts %+v, first %s", got.ReplicaCounts, got.Instances[0].Name)
+	if got.Replicas != 1000 || got.Reports[0].Instances[0].Index != 0 || got.Indices[0].Existing != "0-999" {
+		t.Errorf("counts %+v, first %+v", got.ReplicaCounts, got.Reports[0].Instances[0])
 	}
 	if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable).Message; !strings.Contains(message, "are not listed") {
 		t.Errorf("the message does not say that the report is cut: %q", message[:100])
@@ -223,12 +224,14 @@ func TestSameStatus(t *testing.T) {
 		want   bool
 	}{
 		"as it is":             {func(*v1alpha.WorkloadDeploymentStatus) {}, true},
-		"another order":        {func(s *v1alpha.WorkloadDeploymentStatus) { slices.Reverse(s.Instances); slices.Reverse(s.Conditions) }, true},
+		"another order":        {func(s *v1alpha.WorkloadDeploymentStatus) { slices.Reverse(s.Conditions) }, true},
 		"another generation":   {func(s *v1alpha.WorkloadDeploymentStatus) { s.ObservedGeneration++ }, false},
 		"another count":        {func(s *v1alpha.WorkloadDeploymentStatus) { s.ReadyReplicas++ }, false},
-		"an Instance more":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances = s.Instances[:1] }, false},
-		"another Instance":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances[1].Name = "web-7" }, false},
-		"an Instance differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances[1].TemplateHash = "other" }, false},
+		"an Instance more":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].Instances = s.Reports[0].Instances[:1] }, false},
+		"another Instance":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].Instances[1].Index = 7 }, false},
+		"an Instance differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].States[0].TemplateHash = "other" }, false},
+		"an index differs":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Indices[0].Ready = "0" }, false},
+		"of an earlier agent":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances = s.Reports[0].Reported("web") }, false},
 		"a condition differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Conditions[0].Message = "other" }, false},
 		"nothing was reported": {func(s *v1alpha.WorkloadDeploymentStatus) { *s = v1alpha.WorkloadDeploymentStatus{} }, false},
 	}

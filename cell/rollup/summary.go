@@ -45,6 +45,8 @@ type summary struct {
 	awaitedNetworks string
 	// unlisted is how many Instances the report has no room for.
 	unlisted int
+	// facts are the indices of the Instances by their state.
+	facts v1alpha.CellIndices
 	// worst says why the Instance that needs a user most is not Ready; "" when all are.
 	worst string
 }
@@ -65,6 +67,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 			highest, s.worst = rank, message
 		}
 	}
+	s.facts = facts(deployment.Name, hash, s.ordered)
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
 		s.worst = fmt.Sprintf("%d Instances are still to be created", s.counts.DesiredReplicas-s.counts.Replicas)
 	}

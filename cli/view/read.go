@@ -170,9 +170,10 @@ func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 
 // reported are the Instances that a copy reports, as the project shows them.
 func reported(d *v1alpha.WorkloadDeployment) []v1alpha.Instance {
-	instances := make([]v1alpha.Instance, 0, len(d.Status.Instances))
-	for i := range d.Status.Instances {
-		entry := &d.Status.Instances[i]
+	entries := d.ReportedInstances()
+	instances := make([]v1alpha.Instance, 0, len(entries))
+	for i := range entries {
+		entry := &entries[i]
 		index, _ := v1alpha.InstanceIndex(d.Name, entry.Name)
 		instances = append(instances, v1alpha.Instance{
 			ObjectMeta: metav1.ObjectMeta{

@@ -137,8 +137,8 @@ func describe(found *delivery.Finding) string {
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost int32
 	var worst *delivery.Finding
-	for i := range s.copied.Status.Instances {
-		reported := &s.copied.Status.Instances[i]
+	for i := range s.reported {
+		reported := &s.reported[i]
 		found := s.finding(reported.Name)
 		if found == nil {
 			continue
@@ -153,7 +153,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 		return
 	}
 	status.ReadyReplicas = max(0, status.ReadyReplicas-lost)
-	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(s.copied.Status.Instances), describe(worst))
+	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(s.reported), describe(worst))
 	kinds := []string{v1alpha.ConditionReplicasReady}
 	if status.ReadyReplicas == 0 {
 		kinds = append(kinds, v1alpha.ConditionAvailable)
@@ -177,7 +177,7 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionFalse, Reason: worst.Fault.Reason(),
 			Message: v1alpha.ShortenMessage(message, v1alpha.MaxMessage),
 		}, worst.Since)
-	case !s.reported():
+	case !s.hasReport():
 		s.set(status, metav1.Condition{
 			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonAwaitingReport,
 			Message: fmt.Sprintf("no cell of %s has reported yet", s.deployment.Spec.CityCode),

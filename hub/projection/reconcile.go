@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
@@ -33,6 +32,8 @@ type scope struct {
 	copied *v1alpha.WorkloadDeployment
 	// existing are the projected Instances of the deployment, by name.
 	existing map[string]*v1alpha.Instance
+	// reported are the Instances that its cells report.
+	reported []v1alpha.ReportedInstance
 	// way is that of the copy through Karmada, and findings are what makes untrue what its status says.
 	way      *delivery.Way
 	findings []delivery.Finding
@@ -78,6 +79,7 @@ func (s *scope) load(ctx context.Context, name types.NamespacedName) (bool, erro
 	if s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
 		return false, nil
 	}
+	s.reported = s.copied.ReportedInstances()
 	var instances v1alpha.InstanceList
 	if err := s.project.List(ctx, &instances, client.InNamespace(name.Namespace),
 		client.MatchingLabels{v1alpha.LabelDeploymentUID: string(s.deployment.UID)}); err != nil {
@@ -91,21 +93,15 @@ func (s *scope) load(ctx context.Context, name types.NamespacedName) (bool, erro
 }
 
 func (s *scope) applyInstances(ctx context.Context) error {
-	if !s.reported() && !s.dropped {
+	if !s.hasReport() && !s.dropped {
 		return s.doubtInstances(ctx)
 	}
 	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
-	for i := range s.copied.Status.Instances {
-		reported := &s.copied.Status.Instances[i]
-		if _, ok := v1alpha.InstanceIndex(s.deployment.Name, reported.Name); !ok {
-			// A cell reports only on what was sent to it.
-			log.FromContext(ctx).Info("A cell reports an Instance that does not belong to the deployment; it is not projected", "instance", reported.Name)
-			continue
-		}
-		if err := s.applyInstance(ctx, reported, hash); err != nil {
+	for i := range s.reported {
+		if err := s.applyInstance(ctx, &s.reported[i], hash); err != nil {
 			return err
 		}
 	}
@@ -136,12 +132,12 @@ func (s *scope) applyInstance(ctx context.Context, reported *v1alpha.ReportedIns
 
 // deleteSurplus deletes the projections of Instances that no cell reports any more.
 func (s *scope) deleteSurplus(ctx context.Context) error {
-	if !s.reported() && !s.dropped {
+	if !s.hasReport() && !s.dropped {
 		return nil
 	}
-	reported := make(map[string]bool, len(s.copied.Status.Instances))
-	for i := range s.copied.Status.Instances {
-		reported[s.copied.Status.Instances[i].Name] = true
+	reported := make(map[string]bool, len(s.reported))
+	for i := range s.reported {
+		reported[s.reported[i].Name] = true
 	}
 	for name, existing := range s.existing {
 		if reported[name] || !existing.DeletionTimestamp.IsZero() {

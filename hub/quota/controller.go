@@ -6,6 +6,7 @@ package quota
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -93,19 +94,19 @@ func reportChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		return isDeployment && alsoOne && after.Spec.Quota != nil && !sameReport(&before.Status, &after.Status)
+		return isDeployment && alsoOne && after.Spec.Quota != nil && !sameReport(before, after)
 	}}
 }
 
-func sameReport(before, after *v1alpha.WorkloadDeploymentStatus) bool {
-	if before.ObservedGeneration != after.ObservedGeneration || len(before.Instances) != len(after.Instances) {
-		return false
+func sameReport(before, after *v1alpha.WorkloadDeployment) bool {
+	return before.Status.ObservedGeneration == after.Status.ObservedGeneration && maps.Equal(withoutReady(before.InstanceFacts()), withoutReady(after.InstanceFacts()))
+}
+
+// withoutReady are facts without those that do not matter to quota.
+func withoutReady(facts map[int]v1alpha.InstanceFacts) map[int]v1alpha.InstanceFacts {
+	for index, fact := range facts {
+		fact.Ready = false
+		facts[index] = fact
 	}
-	for i := range before.Instances {
-		a, b := &before.Instances[i], &after.Instances[i]
-		if a.Name != b.Name || a.TemplateHash != b.TemplateHash || isHeld(a) != isHeld(b) {
-			return false
-		}
-	}
-	return true
+	return facts
 }

@@ -11,7 +11,7 @@ import (
 
 // wantedIndices are the indices of the Instances that need quota, ascending: those that are assigned to cells. Where an autoscaler in
 // a cell may use more than always run there, these are the lowest of the cell, and those that the cell has made.
-func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
+func wantedIndices(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.InstanceFacts) []int {
 	assignment := copied.Spec.Assignment
 	if assignment == nil {
 		return nil
@@ -25,7 +25,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 		}
 		wanted = append(wanted, indices[:least]...)
 		for _, index := range indices[least:] {
-			if isReported(copied, index) {
+			if _, made := reported[index]; made {
 				wanted = append(wanted, index)
 			}
 		}
@@ -36,8 +36,8 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 
 // mayRun says whether a cell may run the Instance at an index that is assigned to none: it reports it, has not given it up yet, or
 // has not reported on the newest copy.
-func mayRun(copied *v1alpha.WorkloadDeployment, index int) bool {
-	if copied.Status.ObservedGeneration != copied.Generation || isReported(copied, index) {
+func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.InstanceFacts, index int) bool {
+	if _, made := reported[index]; made || copied.Status.ObservedGeneration != copied.Generation {
 		return true
 	}
 	if copied.Spec.Assignment == nil {
@@ -46,14 +46,4 @@ func mayRun(copied *v1alpha.WorkloadDeployment, index int) bool {
 	return slices.ContainsFunc(copied.Spec.Assignment.Cells, func(cell v1alpha.CellAssignment) bool {
 		return slices.Contains(v1alpha.Indices(cell.Releasing), index)
 	})
-}
-
-func isReported(copied *v1alpha.WorkloadDeployment, index int) bool {
-	name := v1alpha.InstanceName(copied.Name, index)
-	return slices.ContainsFunc(copied.Status.Instances, func(i v1alpha.ReportedInstance) bool { return i.Name == name })
-}
-
-// isHeld says whether an Instance waits for quota.
-func isHeld(reported *v1alpha.ReportedInstance) bool {
-	return slices.ContainsFunc(reported.SchedulingGates, func(gate v1alpha.SchedulingGate) bool { return gate.Name == v1alpha.GateQuota })
 }

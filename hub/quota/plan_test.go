@@ -184,7 +184,7 @@ func TestWantedIndices(t *testing.T) {
 			for _, name := range test.reported {
 				copied.Status.Instances = append(copied.Status.Instances, v1alpha.ReportedInstance{Name: name})
 			}
-			if got := wantedIndices(copied); !slices.Equal(got, test.want) {
+			if got := wantedIndices(copied, copied.InstanceFacts()); !slices.Equal(got, test.want) {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -210,7 +210,7 @@ func TestMayRun(t *testing.T) {
 			copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 3}}
 			copied.Status.ObservedGeneration = 3
 			test.change(copied)
-			if got := mayRun(copied, 1); got != test.want {
+			if got := mayRun(copied, copied.InstanceFacts(), 1); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

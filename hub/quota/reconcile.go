@@ -164,7 +164,7 @@ func (s *scope) interrupted(ctx context.Context, err error) error {
 	why := s.refusal(ctx, err)
 	granted := v1alpha.Indices(s.copied.Spec.Quota.Granted)
 	s.plan = plan{granted: granted, denials: map[int]denial{}, fresh: true}
-	for _, index := range wantedIndices(s.copied) {
+	for _, index := range wantedIndices(s.copied, s.copied.InstanceFacts()) {
 		if !slices.Contains(granted, index) {
 			s.plan.denials[index] = why
 		}
@@ -180,12 +180,12 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	earlier := s.memory.of(s.request)
+	earlier, facts := s.memory.of(s.request), s.copied.InstanceFacts()
 	situation := &situation{
-		wanted: wantedIndices(s.copied), requests: requestsFor(s.copied.QuotaSize()), claims: s.found,
+		wanted: wantedIndices(s.copied, facts), requests: requestsFor(s.copied.QuotaSize()), claims: s.found,
 		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
-		busy:    func(index int) bool { return mayRun(s.copied, index) },
+		busy:    func(index int) bool { return mayRun(s.copied, facts, index) },
 		started: map[int]bool{}, rolled: map[int]bool{},
 		cell: func(index int) string {
 			if s.copied.Spec.Assignment == nil {
@@ -194,12 +194,9 @@ func (s *scope) makePlan(ctx context.Context) error {
 			return s.copied.Spec.Assignment.Owner(index)
 		},
 	}
-	for i := range s.copied.Status.Instances {
-		reported := &s.copied.Status.Instances[i]
-		if index, ok := v1alpha.InstanceIndex(s.copied.Name, reported.Name); ok {
-			situation.started[index] = !isHeld(reported)
-			situation.rolled[index] = reported.TemplateHash == hash
-		}
+	for index, fact := range facts {
+		situation.started[index] = !fact.Held
+		situation.rolled[index] = fact.TemplateHash == hash
 	}
 	situation.budget = sync.OnceValue(func() *budget { return s.readBudget(ctx) })
 	s.plan = makePlan(situation)

@@ -179,6 +179,18 @@ local function merge_instances(deployment, assignment, reports)
   return merged
 end
 
+-- merge is a list of all reports, each with the name of its cell.
+local function merge(reports, member)
+  local merged = {}
+  for _, report in ipairs(reports) do
+    for _, of in ipairs(report.status[member] or {}) do
+      of.cell = report.cell
+      table.insert(merged, of)
+    end
+  end
+  return merged
+end
+
 function AggregateStatus(desiredObj, statusItems)
   without_managed_fields(desiredObj)
   local metadata, spec = object(desiredObj, "metadata"), object(desiredObj, "spec")
@@ -198,6 +210,8 @@ function AggregateStatus(desiredObj, statusItems)
     replicas = 0, currentReplicas = 0, desiredReplicas = 0, readyReplicas = 0,
     conditions = merge_conditions(reports, generation),
     instances = merge_instances(text(metadata, "name"), object(spec, "assignment"), reports),
+    reports = merge(reports, "reports"),
+    indices = merge(reports, "indices"),
   }
   for _, report in ipairs(reports) do
     add_counts(status, report.status)
