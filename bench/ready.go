@@ -45,8 +45,10 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
-	report := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
+	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
 		"writes project", "hub", "cell")
+	costs := newReport(cmd, "CPU time per object of the burst", costsHeader()...)
+	writes := newReport(cmd, "Writes per Workload of those one after the other", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
 		subjects, err := s.openReady(ctx)
@@ -63,16 +65,26 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 			if floor == nil {
 				floor = result
 			}
-			report.add(result.row(subject.name, floor)...)
+			latency.add(result.row(subject.name, floor)...)
+			costs.add(result.costs(subject.name, floor)...)
+			if result != floor {
+				writes.rows = result.writes.rows()
+			}
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}})
 	if err != nil {
 		return err
 	}
-	report.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
-	report.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
-	return report.write(cmd.OutOrStdout())
+	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
+	latency.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
+	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
+	for _, table := range []*report{latency, costs, writes} {
+		if err := table.write(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readyResult is what was measured of a subject.
@@ -80,8 +92,10 @@ type readyResult struct {
 	latency summary
 	// perSecond is the rate of the burst.
 	perSecond float64
-	// writes are those to project, hub and cell per object.
-	writes [3]float64
+	// writes are those per object.
+	writes writeCounts
+	// cpu is what each of readyCosts, and then all processes, took per object of the burst.
+	cpu []time.Duration
 }
 
 func (r *readyResult) row(name string, floor *readyResult) []string {
@@ -90,8 +104,34 @@ func (r *readyResult) row(name string, floor *readyResult) []string {
 		ratio(r.latency.p50.Seconds(), floor.latency.p50.Seconds()), ratio(r.latency.p99.Seconds(), floor.latency.p99.Seconds()),
 		fmt.Sprintf("%.1f", r.perSecond), ratio(r.perSecond, floor.perSecond),
 	}
-	for _, writes := range r.writes {
-		row = append(row, fmt.Sprintf("%.1f", writes))
+	for _, plane := range readyPlanes {
+		row = append(row, fmt.Sprintf("%.1f", r.writes.of(plane)))
 	}
 	return row
+}
+
+func costsHeader() []string {
+	header := []string{""}
+	for _, cost := range readyCosts {
+		header = append(header, cost.name)
+	}
+	return append(header, "hub", "to floor", "all processes", "to floor")
+}
+
+func (r *readyResult) costs(name string, floor *readyResult) []string {
+	row := []string{name}
+	for _, used := range r.cpu[:len(readyCosts)] {
+		row = append(row, millis(used))
+	}
+	all, floorAll := r.cpu[len(readyCosts)], floor.cpu[len(readyCosts)]
+	return append(row, millis(r.onHub()), ratio(r.onHub().Seconds(), floor.onHub().Seconds()), millis(all), ratio(all.Seconds(), floorAll.Seconds()))
+}
+
+// onHub is the CPU time of what runs for the hub.
+func (r *readyResult) onHub() time.Duration {
+	var sum time.Duration
+	for _, used := range r.cpu[:len(readyCosts)] {
+		sum += used
+	}
+	return sum
 }

@@ -144,6 +144,7 @@ func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResu
 		return nil, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
+	before := r.stage.cpu()
 	begin = time.Now()
 	for i := range o.burst {
 		group.Go(func() error {
@@ -153,6 +154,9 @@ func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResu
 	}
 	err = group.Wait()
 	result.perSecond = float64(o.burst) / time.Since(begin).Seconds()
+	for i, used := range r.stage.cpu() {
+		result.cpu = append(result.cpu, (used-before[i])/time.Duration(o.burst))
+	}
 	return result, err
 }
 
@@ -220,23 +224,4 @@ func (n *readyNames) close(name string) {
 	default:
 		close(ready)
 	}
-}
-
-// writesSince are the writes to project, hub and cell for each of n objects.
-func (s *stage) writesSince(begin time.Time, n int) ([3]float64, error) {
-	var each [3]float64
-	for i, plane := range []string{plane, hubPlane, cellPlane} {
-		writes, err := s.federation.Writes(plane, begin)
-		if err != nil {
-			return each, err
-		}
-		for _, write := range writes {
-			switch write.Resource {
-			case "coordination.k8s.io/leases", "/events", "events.k8s.io/events":
-			default:
-				each[i] += 1 / float64(n)
-			}
-		}
-	}
-	return each, nil
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/autoscaler"
-	"github.com/karmada-compute/karmada-compute/cell/rollup"
 )
 
 func (f *fixture) reconcileAutoscaler() {
@@ -129,7 +128,6 @@ func TestAutoscalerMetrics(t *testing.T) {
 func TestScaleSubresource(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, autoscaled(9), assigned(new(int32(1)), 2, 4), parallel)
-	rollups := rollup.New(f.cached, f.clock)
 	for _, test := range []struct {
 		wanted int32
 		want   []string
@@ -144,7 +142,7 @@ func TestScaleSubresource(t *testing.T) {
 		f.reconcile(f.deployments(), "web")
 		f.wantInstances(test.want, nil)
 	}
-	f.reconcile(rollups, "web")
+	f.rollUp()
 	scale := &autoscalingv1.Scale{}
 	if err := f.direct.SubResource("scale").Get(t.Context(), deployment, scale); err != nil {
 		t.Fatal(err)
@@ -159,7 +157,7 @@ func TestScalingActive(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, autoscaled(3))
 	rollups := func() *metav1.Condition {
-		f.reconcile(rollup.New(f.cached, f.clock), "web")
+		f.rollUp()
 		return meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionScalingActive)
 	}
 	if got := rollups(); got == nil || got.Status != metav1.ConditionUnknown || got.Reason != v1alpha.ReasonAutoscalerStarting {

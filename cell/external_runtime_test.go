@@ -124,7 +124,7 @@ func (f *fixture) all(p *provider, instances ...string) {
 		f.reconcile(p, name)
 	}
 	f.clock.SetTime(f.clock.Now().Add(patience))
-	f.reconcile(f.rollup(), "web")
+	f.rollUp()
 }
 
 // collect ends a deletion with foreground propagation, as the garbage collector does when no dependent is left.

@@ -23,7 +23,7 @@ func TestNetworkGate(t *testing.T) {
 	if f.storedPod("web-0") != nil {
 		t.Error("it starts without its network")
 	}
-	f.reconcile(f.rollup(), "web")
+	f.rollUp()
 	available := meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionAvailable)
 	if available == nil || available.Reason != v1alpha.ReasonNetworkProvisioning || !strings.Contains(available.Message, "network default is not there") {
 		t.Errorf("Available is %+v", available)

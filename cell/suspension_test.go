@@ -68,7 +68,7 @@ func TestSuspension(t *testing.T) {
 	if f.storedInstance("web-0").UID != before {
 		t.Error("the Instance is another one")
 	}
-	f.reconcile(f.rollup(), "web")
+	f.rollUp()
 	if meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionSuspended) != nil {
 		t.Error("the deployment still says that the project is suspended")
 	}
@@ -95,7 +95,7 @@ func TestNothingStartsUnknown(t *testing.T) {
 func (f *fixture) wantSuspended(status, reason string) {
 	f.t.Helper()
 	f.clock.SetTime(f.clock.Now().Add(patience))
-	f.reconcile(f.rollup(), "web")
+	f.rollUp()
 	condition := meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionSuspended)
 	if condition == nil || string(condition.Status) != status || condition.Reason != reason {
 		f.t.Errorf("Suspended is %+v, want %s %s", condition, status, reason)

@@ -7,32 +7,106 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-func TestPace(t *testing.T) {
+var web, other = types.NamespacedName{Namespace: "ns", Name: "web"}, types.NamespacedName{Namespace: "ns", Name: "other"}
+
+func TestPaceByBytes(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPace(clock)
-	web, other := types.NamespacedName{Namespace: "ns", Name: "web"}, types.NamespacedName{Namespace: "ns", Name: "other"}
-	if rest := p.rest(web); rest > 0 {
-		t.Errorf("the first write waits %s", rest)
+	small := 0
+	for ; p.rest(web, false) == 0 && small < 100; small++ {
+		p.wrote(web, 1000)
 	}
-	p.wrote(web)
-	clock.SetTime(now.Add(400 * time.Millisecond))
-	if rest := p.rest(web); rest != 600*time.Millisecond {
-		t.Errorf("the second write waits %s", rest)
+	if small != 10 {
+		t.Errorf("%d small reports went up without a wait, want 10", small)
 	}
-	if rest := p.rest(other); rest > 0 {
+	if rest := p.rest(other, false); rest > 0 {
 		t.Errorf("another deployment waits %s", rest)
 	}
-	clock.SetTime(now.Add(time.Second))
-	if rest := p.rest(web); rest > 0 {
-		t.Errorf("a second later a write waits %s", rest)
+	clock.SetTime(now.Add(time.Minute))
+	p.wrote(web, 928e3)
+	if rest := p.rest(web, false); rest != 4*time.Second {
+		t.Errorf("after a report of 928 kB the next one waits %s, want 4s: what it took too much, by the rate", rest)
 	}
-	p.wrote(web)
+	clock.SetTime(now.Add(time.Minute + 4*time.Second))
+	if rest := p.rest(web, false); rest > 0 {
+		t.Errorf("it still waits %s when that time is over", rest)
+	}
 	p.forget(web)
-	if rest := p.rest(web); rest > 0 || len(p.last) != 0 {
-		t.Errorf("a deployment that is gone is remembered: waits %s, %v", rest, p.last)
+	if _, known := p.budgets[web]; known || len(p.budgets) != 1 {
+		t.Errorf("a deployment that is gone is remembered: %v", p.budgets)
+	}
+}
+
+func TestPaceOfPassingStates(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(now)
+	p := newPace(clock)
+	steps := []struct {
+		after time.Duration
+		do    func()
+		want  time.Duration
+	}{
+		{want: 500 * time.Millisecond},
+		{after: 300 * time.Millisecond, want: 200 * time.Millisecond},
+		// Nothing to report any more: the next state waits for itself.
+		{after: 400 * time.Millisecond, do: func() { p.settled(web) }, want: 500 * time.Millisecond},
+		{after: 900 * time.Millisecond, want: 0},
+		{after: 900 * time.Millisecond, do: func() { p.wrote(web, 1000) }, want: 500 * time.Millisecond},
+		// What is over the budget waits for longer.
+		{after: 900 * time.Millisecond, do: func() { p.wrote(web, 960e3) }, want: 4406250 * time.Microsecond},
+	}
+	for i, step := range steps {
+		clock.SetTime(now.Add(step.after))
+		if step.do != nil {
+			step.do()
+		}
+		if got := p.rest(web, true); got != step.want {
+			t.Errorf("step %d: waits %s, want %s", i, got, step.want)
+		}
+	}
+}
+
+func TestPassing(t *testing.T) {
+	progressing := func(status metav1.ConditionStatus) []metav1.Condition {
+		return []metav1.Condition{{Type: v1alpha.ConditionProgressing, Status: status}}
+	}
+	suspended := func(status metav1.ConditionStatus) []metav1.Condition {
+		return []metav1.Condition{{Type: v1alpha.ConditionSuspended, Status: status}}
+	}
+	counts := func(replicas, ready int32) v1alpha.WorkloadDeploymentStatus {
+		return v1alpha.WorkloadDeploymentStatus{ReplicaCounts: v1alpha.ReplicaCounts{Replicas: replicas, ReadyReplicas: ready}}
+	}
+	with := func(conditions []metav1.Condition) v1alpha.WorkloadDeploymentStatus {
+		return v1alpha.WorkloadDeploymentStatus{Conditions: conditions}
+	}
+	tests := map[string]struct {
+		existing, wanted v1alpha.WorkloadDeploymentStatus
+		want             bool
+	}{
+		"an Instance is made":         {existing: counts(1, 1), wanted: counts(2, 1), want: true},
+		"an Instance is gone":         {existing: counts(2, 1), wanted: counts(1, 1)},
+		"an Instance became Ready":    {existing: counts(2, 1), wanted: counts(2, 2)},
+		"an Instance is not Ready":    {existing: counts(2, 2), wanted: counts(2, 1)},
+		"a rollout begins":            {existing: with(progressing("False")), wanted: with(progressing("True")), want: true},
+		"a rollout goes on":           {existing: with(progressing("True")), wanted: with(progressing("True")), want: true},
+		"at rest":                     {existing: with(progressing("True")), wanted: with(progressing("False"))},
+		"the first state of all":      {wanted: with(progressing("True")), want: true},
+		"at rest from the first":      {wanted: with(progressing("False"))},
+		"stopping for the suspension": {existing: with(nil), wanted: with(suspended("False")), want: true},
+		"stopped":                     {existing: with(suspended("False")), wanted: with(suspended("True"))},
+		"resumed":                     {existing: with(suspended("True")), wanted: with(nil), want: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := passing(&test.existing, &test.wanted); got != test.want {
+				t.Errorf("passing is %t", got)
+			}
+		})
 	}
 }

@@ -5,10 +5,12 @@ package rollup
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,19 +71,40 @@ func (s *scope) addScaling(ctx context.Context) error {
 	return nil
 }
 
-// writeStatus writes the status when it differs and the last write is long enough ago.
+// writeStatus writes the status when it differs and the pace allows it.
 func (s *scope) writeStatus(ctx context.Context) error {
+	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: s.deployment.Name}
 	if sameStatus(&s.deployment.Status, &s.status) {
+		s.pace.settled(key)
 		return nil
 	}
-	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: s.deployment.Name}
-	if rest := s.pace.rest(key); rest > 0 {
+	if rest := s.pace.rest(key, passing(&s.deployment.Status, &s.status)); rest > 0 {
 		s.RequeueAfter.AtMost(rest)
 		return nil
 	}
-	s.pace.wrote(key)
+	encoded, err := json.Marshal(&s.status)
+	if err != nil {
+		return fmt.Errorf("encode the status: %w", err)
+	}
+	s.pace.wrote(key, len(encoded))
 	return apply.Status(ctx, s.client, FieldManager, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
 		Status:     s.status,
 	})
+}
+
+// passing says whether wanted tells of a state on the way to another: no Instance became Ready or ceased to be, none is gone, and the
+// deployment has not come to rest. Most such states are over before anybody has read of them.
+func passing(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
+	if existing.ReadyReplicas != wanted.ReadyReplicas || existing.Replicas > wanted.Replicas {
+		return false
+	}
+	return !reaches(existing, wanted, v1alpha.ConditionProgressing, metav1.ConditionFalse) &&
+		!reaches(existing, wanted, v1alpha.ConditionSuspended, metav1.ConditionTrue)
+}
+
+// reaches says whether a condition gets a status that it did not have.
+func reaches(existing, wanted *v1alpha.WorkloadDeploymentStatus, condition string, status metav1.ConditionStatus) bool {
+	return meta.IsStatusConditionPresentAndEqual(wanted.Conditions, condition, status) &&
+		!meta.IsStatusConditionPresentAndEqual(existing.Conditions, condition, status)
 }
