@@ -128,7 +128,7 @@ func (s *deploymentSubject) report(update int64, now time.Time) (client.Object, 
 		ready.Status, ready.Reason = metav1.ConditionFalse, v1alpha.ReasonProvisioning
 	}
 	instance.Status.Conditions[0] = conditions.Stamped(instance.Status.Conditions, conditions.Stamp{Generation: 1, Now: now}, ready)[0]
-	status, err := rollup.Report(s.deployment, s.instances, now)
+	status, err := rollup.Report(s.deployment, s.instances, nil, now)
 	if err != nil {
 		return nil, err
 	}
