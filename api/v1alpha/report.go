@@ -145,6 +145,14 @@ func (d *WorkloadDeployment) ReportedInstances() []ReportedInstance {
 	return d.Spec.Assignment.reported(d.Name, d.Status.Reports, d.Status.Instances)
 }
 
+// ReportedIn are the Instances in the reports of a slice for these indices, as ReportedInstances has those in the status.
+func (d *WorkloadDeployment) ReportedIn(reports []InstanceReport, within IndexRange) []ReportedInstance {
+	return slices.DeleteFunc(d.Spec.Assignment.reported(d.Name, reports, nil), func(instance ReportedInstance) bool {
+		index, _ := InstanceIndex(d.Name, instance.Name)
+		return index < int(within.First) || index > int(within.Last)
+	})
+}
+
 // reported are the Instances in reports, which are in the order of their cells, and those in others, by index. a may be nil.
 func (a *WorkloadDeploymentAssignment) reported(deployment string, reports []InstanceReport, others []ReportedInstance) []ReportedInstance {
 	type indexed struct {

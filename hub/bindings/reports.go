@@ -90,6 +90,8 @@ func Trim(object any) (any, error) {
 		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
 	case isOfDeployment(binding):
 		trimOurs(binding, trimmed)
+	case isOfSlice(binding):
+		trimSlice(binding, trimmed)
 	}
 	return trimmed, nil
 }

@@ -262,9 +262,13 @@ func TestErrors(t *testing.T) {
 		plane      func(*fixture) *planes.Plane
 		verb, kind string
 	}{
-		"the original":       {func(f *fixture) *planes.Plane { return f.Project }, "get", "WorkloadDeployment"},
-		"the copy":           {func(f *fixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
-		"the Instances":      {func(f *fixture) *planes.Plane { return f.Project }, "list", "InstanceList"},
+		"the original": {func(f *fixture) *planes.Plane { return f.Project }, "get", "WorkloadDeployment"},
+		"the copy":     {func(f *fixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
+		"the Instances": {func(f *fixture) *planes.Plane {
+			f.reconciler.shared = newShared()
+			return f.Project
+		}, "list", "InstanceList"},
+		"one of them":        {func(f *fixture) *planes.Plane { return f.Project }, "get", "Instance"},
 		"an Instance":        {func(f *fixture) *planes.Plane { return f.Project }, "apply", "Instance"},
 		"its status":         {func(f *fixture) *planes.Plane { return f.Project }, "apply status", "Instance"},
 		"the Clusters":       {func(f *fixture) *planes.Plane { return f.Hub }, "list", "ClusterList"},
