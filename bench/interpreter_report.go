@@ -56,7 +56,7 @@ func (r *carriedReports) addNotes(o *interpreterOptions) {
 	r.latency.note("One deployment, one update after the other: one Instance's condition Ready changes, and the report that a cell's agent would make of it is applied in the cell as the agent does. The next follows when a watch of the hub's object shows it. Measured after %d updates of each deployment as a warm-up.", o.warmup)
 	r.latency.note("Failed: not on the hub %s after it was written in the cell. Percentiles are of those that were not. After %d in a row a deployment is given up.", o.deadline, o.giveUp)
 	r.latency.note("Floor: a StatefulSet, which Karmada interprets in Go by itself, with the same policy and the same way of writing, and a status of six numbers. There is one for each number of objects at once; a row is compared with that of its own number.")
-	r.latency.note("The cell's agent is stopped: it would write at most once a second for each deployment. A report lists as many Instances as fit into it, and the one that changes is among them.")
+	r.latency.note("The cell's agent is stopped: it paces its reports. A report lists as many Instances as fit into it, and the one that changes is among them.")
 	r.rate.note("All deployments at once, for %s and each at least %d times: it is updated again as soon as its last update is on the hub. The time is that from the first write to the last arrival.", o.duration, leastTogether)
 	r.writes.note("For the updates of the first table: every new version of an object that a watch shows, in JSON as it is stored, managed fields included, divided by the updates. In the cell the first write is the agent's; all others are Karmada's.")
 	r.writes.note("CPU times are those of whole processes, so that what they do besides is in them, for one update.")

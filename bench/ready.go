@@ -47,7 +47,7 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
 		"writes project", "hub", "cell")
-	costs := newReport(cmd, "CPU time per object of the burst", costsHeader()...)
+	costs := newReport(cmd, "CPU time per object of the burst", "process", "floor", "Workload", "to floor")
 	writes := newReport(cmd, "Writes per Workload of those one after the other", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
@@ -66,9 +66,8 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 				floor = result
 			}
 			latency.add(result.row(subject.name, floor)...)
-			costs.add(result.costs(subject.name, floor)...)
 			if result != floor {
-				writes.rows = result.writes.rows()
+				costs.rows, writes.rows = costRows(floor.cpu, result.cpu), result.writes.rows()
 			}
 		}
 		return nil
@@ -94,8 +93,8 @@ type readyResult struct {
 	perSecond float64
 	// writes are those per object.
 	writes writeCounts
-	// cpu is what each of readyCosts, and then all processes, took per object of the burst.
-	cpu []time.Duration
+	// cpu is that per object of the burst.
+	cpu cpuTimes
 }
 
 func (r *readyResult) row(name string, floor *readyResult) []string {
@@ -108,30 +107,4 @@ func (r *readyResult) row(name string, floor *readyResult) []string {
 		row = append(row, fmt.Sprintf("%.1f", r.writes.of(plane)))
 	}
 	return row
-}
-
-func costsHeader() []string {
-	header := []string{""}
-	for _, cost := range readyCosts {
-		header = append(header, cost.name)
-	}
-	return append(header, "hub", "to floor", "all processes", "to floor")
-}
-
-func (r *readyResult) costs(name string, floor *readyResult) []string {
-	row := []string{name}
-	for _, used := range r.cpu[:len(readyCosts)] {
-		row = append(row, millis(used))
-	}
-	all, floorAll := r.cpu[len(readyCosts)], floor.cpu[len(readyCosts)]
-	return append(row, millis(r.onHub()), ratio(r.onHub().Seconds(), floor.onHub().Seconds()), millis(all), ratio(all.Seconds(), floorAll.Seconds()))
-}
-
-// onHub is the CPU time of what runs for the hub.
-func (r *readyResult) onHub() time.Duration {
-	var sum time.Duration
-	for _, used := range r.cpu[:len(readyCosts)] {
-		sum += used
-	}
-	return sum
 }

@@ -6,10 +6,10 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
-
 )
 
 // readyPlanes are those whose writes are counted: where a consumer writes, Karmada's, and the cell.
@@ -74,40 +74,56 @@ func (w writeCounts) rows() [][]string {
 	return rows
 }
 
-// readyCosts are the processes whose CPU time is reported, in the order of the columns.
-var readyCosts = []struct {
-	name      string
-	processes []string
-}{
-	{"hub's apiserver", []string{"hub-kube-apiserver"}},
-	{"Karmada", []string{controllerManager, "karmada-scheduler", "karmada-webhook"}},
-	{"ours", []string{replica}},
-}
+// hubProcesses are those that serve the hub.
+var hubProcesses = []string{"hub-kube-apiserver", controllerManager, "karmada-scheduler", "karmada-webhook", replica}
 
-// cpu is the CPU time that each of readyCosts and, as the last one, all processes of the federation have taken.
-func (s *stage) cpu() []time.Duration {
-	used := make([]time.Duration, len(readyCosts)+1)
-	for i, cost := range readyCosts {
-		for _, name := range cost.processes {
-			used[i] += s.cpuOf(name)
-		}
-	}
+// cpuTimes are what processes took, by name.
+type cpuTimes map[string]time.Duration
+
+// cpu is the CPU time that the processes of the federation and the add-on have taken. It leaves out those that cannot be read.
+func (s *stage) cpu() cpuTimes {
 	names := []string{replica}
 	for _, process := range s.federation.Status() {
 		names = append(names, process.Name)
 	}
+	used := cpuTimes{}
 	for _, name := range names {
-		used[len(readyCosts)] += s.cpuOf(name)
+		if took, err := cpuOf(s.pid(name)); err == nil {
+			used[name] = took
+		}
 	}
 	return used
 }
 
-// cpuOf is 0 for a process that cannot be read.
-func (s *stage) cpuOf(name string) time.Duration {
-	took, err := cpuOf(s.pid(name))
-	if err != nil {
-		return 0
+// since is what each process took after before, for each of n objects.
+func (c cpuTimes) since(before cpuTimes, n int) cpuTimes {
+	each := cpuTimes{}
+	for name, used := range c {
+		each[name] = (used - before[name]) / time.Duration(n)
 	}
-	return took
+	return each
 }
 
+func (c cpuTimes) sum(names []string) time.Duration {
+	var sum time.Duration
+	for _, name := range names {
+		sum += c[name]
+	}
+	return sum
+}
+
+// costRows compare the CPU time of one object with that of the floor: all processes, those of the hub, and each that takes more than a
+// millisecond.
+func costRows(floor, ours cpuTimes) [][]string {
+	row := func(name string, floor, ours time.Duration) []string {
+		return []string{name, millis(floor), millis(ours), ratio(ours.Seconds(), floor.Seconds())}
+	}
+	names := slices.SortedFunc(maps.Keys(ours), func(a, b string) int { return cmp.Or(cmp.Compare(ours[b], ours[a]), strings.Compare(a, b)) })
+	rows := [][]string{row("all", floor.sum(names), ours.sum(names)), row("hub", floor.sum(hubProcesses), ours.sum(hubProcesses))}
+	for _, name := range names {
+		if ours[name] > time.Millisecond {
+			rows = append(rows, row(name, floor[name], ours[name]))
+		}
+	}
+	return rows
+}

@@ -154,9 +154,7 @@ func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResu
 	}
 	err = group.Wait()
 	result.perSecond = float64(o.burst) / time.Since(begin).Seconds()
-	for i, used := range r.stage.cpu() {
-		result.cpu = append(result.cpu, (used-before[i])/time.Duration(o.burst))
-	}
+	result.cpu = r.stage.cpu().since(before, o.burst)
 	return result, err
 }
 

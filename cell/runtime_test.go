@@ -12,10 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 )
 
 func (f *fixture) runtime() *runtime.Reconciler {
@@ -339,5 +341,20 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	g.reconcile(g.runtime(), earlier.Name)
 	if got := g.storedPod(earlier.Name).Labels[v1alpha.LabelTemplateHash]; got != earlier.TemplateHash() {
 		t.Errorf("the Pod has the hash %q", got)
+	}
+}
+
+// An Instance that starts is written once, as Ready, when it is that within a moment; one that needs somebody at once.
+func TestRuntimeWaitsForWhatLasts(t *testing.T) {
+	f := newFixture(t)
+	r := f.runtime()
+	r.Passing = coalesce.New[types.NamespacedName](f.clock)
+	instance := f.instance(f.deployment(2), 0)
+	if result := f.reconcile(r, instance.Name); result.RequeueAfter != coalesce.Limit || len(f.storedInstance(instance.Name).Status.Conditions) != 0 {
+		t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(instance.Name).Status)
+	}
+	f.setPod(f.storedPod(instance.Name), readyPod("10.0.0.1"))
+	if result := f.reconcile(r, instance.Name); result.RequeueAfter != 0 || !meta.IsStatusConditionTrue(f.storedInstance(instance.Name).Status.Conditions, v1alpha.ConditionReady) {
+		t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(instance.Name).Status)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -31,6 +32,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/transforms"
 )
 
@@ -102,7 +104,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&instances.Reconciler{Client: mgr.GetClient(), Clock: o.Clock},
 		&isolation.Reconciler{Client: mgr.GetClient()},
 		&runtime.Reconciler{
-			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime, Clock: o.Clock,
+			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,
+			Passing: coalesce.New[types.NamespacedName](o.Clock), Clock: o.Clock,
 		},
 		rollup.New(mgr.GetClient(), o.Clock),
 		inventory.New(mgr.GetClient(), o.Clock),

@@ -19,6 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/hub/abandoned"
 	"github.com/karmada-compute/karmada-compute/hub/agents"
 	"github.com/karmada-compute/karmada-compute/hub/audit"
@@ -185,7 +186,7 @@ func Controllers() []Controller {
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
-				Networks: networks.New(t.Options.Network, t.Options.Clock), Clock: t.Options.Clock,
+				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -218,7 +219,7 @@ func Controllers() []Controller {
 			}
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running,
-				DoubtAfter: t.Options.AuditAfter, Ready: ready, Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -71,7 +71,8 @@ func patchStatus(object []byte, status *v1alpha.WorkloadDeploymentStatus) karmad
 	if err != nil {
 		return failed(fmt.Errorf("compare the status: %w", err))
 	}
-	if reflect.DeepEqual(before.Status, after) {
+	none := before.Status == nil && reflect.DeepEqual(*status, v1alpha.WorkloadDeploymentStatus{})
+	if none || reflect.DeepEqual(before.Status, after) {
 		return patch()
 	}
 	return patch(change{Op: "add", Path: "/status", Value: after})

@@ -4,6 +4,7 @@
 package v1alpha
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -49,6 +50,17 @@ func ParseSliceName(slice string) (deployment string, number int, ok bool) {
 	}
 	number = (first - InlineInstances) / SliceInstances
 	return slice[:at], number, number < MaxSlices && SliceName(slice[:at], number) == slice
+}
+
+// DecodeSliceReport is what a cell reports in a slice, from the status that Karmada has collected. It is false for what is no report,
+// or was not written by an agent yet.
+func DecodeSliceReport(cell string, raw []byte) (InstanceReport, bool) {
+	status := &InstanceSliceStatus{}
+	if json.Unmarshal(raw, status) != nil || status.ObservedGeneration == 0 {
+		return InstanceReport{}, false
+	}
+	status.Cell = cell
+	return status.InstanceReport, true
 }
 
 // SliceOf is the number of the slice that an Instance at an index has its entry in. It is false for one that has it in the status of

@@ -9,12 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+
+	"github.com/karmada-compute/karmada-compute/coalesce"
 )
 
 const (
-	// patience is how long a report that tells of a passing state waits for one that tells of a lasting state.
-	patience = 500 * time.Millisecond
-
 	// burst is how many bytes of reports of one deployment go up without a wait, and rate how many a second after that. Karmada
 	// writes each report four times, in the cell, the Work, the binding and the hub.
 	burst = 320e3
@@ -27,6 +26,8 @@ const (
 // much, the next one waits for. It is safe for concurrent use.
 type pace struct {
 	clock clock.PassiveClock
+	// passing are the reports of states that may soon be over.
+	passing *coalesce.Writes[types.NamespacedName]
 
 	mu      sync.Mutex
 	budgets map[types.NamespacedName]*budget
@@ -37,12 +38,10 @@ type budget struct {
 	// bytes were left at a time. They are negative after a report for which there were too few.
 	bytes float64
 	at    time.Time
-	// pending is since when a report waits; zero when none does.
-	pending time.Time
 }
 
 func newPace(c clock.PassiveClock) *pace {
-	return &pace{clock: c, budgets: map[types.NamespacedName]*budget{}}
+	return &pace{clock: c, passing: coalesce.New[types.NamespacedName](c), budgets: map[types.NamespacedName]*budget{}}
 }
 
 // rest is how long the next report of a deployment must wait; 0: not at all. passing says that it tells of a passing state.
@@ -50,15 +49,12 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)
-	if b.pending.IsZero() {
-		b.pending = b.at
-	}
 	var wait time.Duration
 	if b.bytes < 0 {
 		wait = time.Duration(-b.bytes / rate * float64(time.Second))
 	}
 	if passing {
-		wait = max(wait, b.pending.Add(patience).Sub(b.at))
+		wait = max(wait, p.passing.Wait(deployment))
 	}
 	return wait
 }
@@ -67,25 +63,19 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 func (p *pace) wrote(deployment types.NamespacedName, bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := p.budget(deployment)
-	b.bytes -= float64(bytes) + overhead
-	b.pending = time.Time{}
+	p.budget(deployment).bytes -= float64(bytes) + overhead
+	p.passing.Done(deployment)
 }
 
 // settled records that there is nothing to report.
-func (p *pace) settled(deployment types.NamespacedName) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.budgets[deployment]; b != nil {
-		b.pending = time.Time{}
-	}
-}
+func (p *pace) settled(deployment types.NamespacedName) { p.passing.Done(deployment) }
 
 // forget removes a deployment that is gone.
 func (p *pace) forget(deployment types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.budgets, deployment)
+	p.passing.Done(deployment)
 }
 
 // budget is that of a deployment, now. p.mu is held.

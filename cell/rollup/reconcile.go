@@ -10,7 +10,6 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -80,7 +79,9 @@ func (s *scope) write(ctx context.Context) error {
 		s.pace.settled(key)
 		return nil
 	}
-	if rest := s.pace.rest(key, passing(&s.deployment.Status, status)); rest > 0 {
+	before := &s.deployment.Status
+	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	if rest := s.pace.rest(key, passing); rest > 0 {
 		s.RequeueAfter.AtMost(rest)
 		return nil
 	}
@@ -97,20 +98,4 @@ func (s *scope) write(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
 		Status:     *status,
 	})
-}
-
-// passing says whether wanted tells of a state on the way to another: no Instance became Ready or ceased to be, none is gone, and the
-// deployment has not come to rest. Most such states are over before anybody has read of them.
-func passing(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
-	if existing.ReadyReplicas != wanted.ReadyReplicas || existing.Replicas > wanted.Replicas {
-		return false
-	}
-	return !reaches(existing, wanted, v1alpha.ConditionProgressing, metav1.ConditionFalse) &&
-		!reaches(existing, wanted, v1alpha.ConditionSuspended, metav1.ConditionTrue)
-}
-
-// reaches says whether a condition gets a status that it did not have.
-func reaches(existing, wanted *v1alpha.WorkloadDeploymentStatus, condition string, status metav1.ConditionStatus) bool {
-	return meta.IsStatusConditionPresentAndEqual(wanted.Conditions, condition, status) &&
-		!meta.IsStatusConditionPresentAndEqual(existing.Conditions, condition, status)
 }

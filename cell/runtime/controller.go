@@ -5,6 +5,7 @@ package runtime
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 )
 
 // FieldManager is the field manager of this controller.
@@ -34,6 +36,8 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// Settings are how this cell runs Pods.
 	Settings Settings
+	// Passing are the writes that tell of an Instance that starts. Nil: none of them waits.
+	Passing *coalesce.Writes[types.NamespacedName]
 	// Clock gives conditions their transition times, and Pods their age.
 	Clock clock.PassiveClock
 }

@@ -49,6 +49,7 @@ type scope struct {
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, observed: observed{instance: &v1alpha.Instance{}}}
 	if err := r.Client.Get(ctx, request.NamespacedName, s.instance); err != nil {
+		r.Passing.Done(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if s.Settings.external(&s.instance.Spec) {
@@ -201,14 +202,30 @@ func (s *scope) findHolder(ctx context.Context) error {
 // writeStatus writes the status when it differs, with an Event when a user must act on it.
 func (s *scope) writeStatus(ctx context.Context) error {
 	status := desiredStatus(&s.observed, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
+	key := client.ObjectKeyFromObject(s.instance)
 	if sameStatus(&s.instance.Status, &status) {
+		s.Passing.Done(key)
 		return nil
 	}
+	if passing(&s.instance.Status, &status) {
+		if wait := s.Passing.Wait(key); wait > 0 {
+			s.RequeueAfter.AtMost(wait)
+			return nil
+		}
+	}
+	s.Passing.Done(key)
 	s.recordTrouble(&status)
 	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
 		Status:     status,
 	})
+}
+
+// passing says whether a status tells of an Instance that starts: it was not Ready, and nobody has to act.
+func passing(before, after *v1alpha.InstanceStatus) bool {
+	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
+	return !meta.IsStatusConditionTrue(before.Conditions, v1alpha.ConditionReady) &&
+		(ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonSchedulingGatesPresent)
 }
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.

@@ -6,7 +6,6 @@ package bindings
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -55,12 +54,12 @@ func ignoreNotFound(err error, doing string) error {
 func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceReport {
 	var reports []v1alpha.InstanceReport
 	for i := range items {
-		status := &v1alpha.InstanceSliceStatus{}
-		if items[i].Status == nil || json.Unmarshal(items[i].Status.Raw, status) != nil || status.ObservedGeneration == 0 {
+		if items[i].Status == nil {
 			continue
 		}
-		status.Cell = items[i].ClusterName
-		reports = append(reports, status.InstanceReport)
+		if report, ok := v1alpha.DecodeSliceReport(items[i].ClusterName, items[i].Status.Raw); ok {
+			reports = append(reports, report)
+		}
 	}
 	return reports
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/requeue"
@@ -49,6 +50,8 @@ type Reconciler struct {
 	DefaultType string
 	// Networks says which networks a project lacks. Nil: that is not checked.
 	Networks Networks
+	// Passing are the writes that tell of a Workload on the way to another state. Nil: none of them waits.
+	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }
@@ -101,6 +104,7 @@ func workloadsOf(ctx context.Context, name multicluster.ClusterName, project clu
 // scope is the state of one reconcile of a Workload.
 type scope struct {
 	*Reconciler
+	request  mcreconcile.Request
 	client   client.Client
 	events   events.EventRecorder
 	workload *v1alpha.Workload
@@ -113,4 +117,6 @@ type scope struct {
 	project         projects.Project
 	missingNetworks []types.NamespacedName
 	requeueAfter    requeue.After
+	// rewritten says that the Workload was changed, and is reconciled when the event of that arrives.
+	rewritten bool
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// holdDeployment has a deployment stay when it is deleted, as propagation's finalizer does.
-func (f *fixture) holdDeployment(t *testing.T, name string) {
-	t.Helper()
-	planes.Change(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
-}
-
 func (f *fixture) letDeploymentGo(t *testing.T, name string) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { d.Finalizers = nil })
@@ -29,8 +23,6 @@ func TestDeletion(t *testing.T) {
 	f := newFixture(t, "DFW ORD")
 	workload := f.workload(t, "main DFW ORD")
 	f.mustReconcile(t)
-	f.holdDeployment(t, "web-main-dfw")
-	f.holdDeployment(t, "web-main-ord")
 	planes.Delete(t, f.Planes, workload)
 
 	if writes := f.mustReconcile(t); len(writes) != 2 {
@@ -78,6 +70,7 @@ func TestDeletionLeavesDeploymentsOfOthers(t *testing.T) {
 	planes.Create(t, f.Planes, other)
 	planes.Delete(t, f.Planes, workload)
 	f.mustReconcile(t)
+	f.withdraw(t)
 	f.mustReconcile(t)
 	if planes.Exists(t, f.Planes, workload) || f.names(t) != "web-main-ord" {
 		t.Errorf("the Workload exists: %t; deployments are %s", planes.Exists(t, f.Planes, workload), f.names(t))
@@ -93,6 +86,7 @@ func TestAWorkloadChangesWhileItsFinalizerIsRemoved(t *testing.T) {
 	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Finalizers = append(w.Finalizers, "example.com/theirs") })
 	planes.Delete(t, f.Planes, workload)
 	f.mustReconcile(t)
+	f.withdraw(t)
 	f.Project.Once("patch", "Workload", func() error {
 		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Labels = map[string]string{"changed": "meanwhile"} })
 		return nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
@@ -98,12 +99,22 @@ func placementsOf(placements []string) []v1alpha.WorkloadPlacement {
 	return result
 }
 
-func (f *fixture) reconcile(t *testing.T) error {
-	t.Helper()
-	result, err := f.reconciler.Reconcile(t.Context(), mcreconcile.Request{
+func (f *fixture) request() mcreconcile.Request {
+	return mcreconcile.Request{
 		ClusterName: planes.ProjectName,
 		Request:     reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.Namespace.Name, Name: "web"}},
-	})
+	}
+}
+
+// reconcile reconciles a new Workload twice, as the event of its finalizer has it done.
+func (f *fixture) reconcile(t *testing.T) error {
+	t.Helper()
+	var workload v1alpha.Workload
+	found := client.IgnoreNotFound(f.Client.Get(t.Context(), f.request().NamespacedName, &workload))
+	result, err := f.reconciler.Reconcile(t.Context(), f.request())
+	if found == nil && err == nil && workload.UID != "" && len(workload.Finalizers) == 0 {
+		result, err = f.reconciler.Reconcile(t.Context(), f.request())
+	}
 	if result.RequeueAfter != 0 && len(f.networks.missing) == 0 {
 		t.Errorf("it is requeued after %s", result.RequeueAfter)
 	}
@@ -118,6 +129,22 @@ func (f *fixture) mustReconcile(t *testing.T) []planes.Call {
 		t.Fatal(err)
 	}
 	return f.Project.Writes()
+}
+
+// withdraw ends the deployments that are being deleted, as propagation does when nothing of them is left on the hub.
+func (f *fixture) withdraw(t *testing.T) {
+	t.Helper()
+	var list v1alpha.WorkloadDeploymentList
+	if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		if deployment := &list.Items[i]; !deployment.DeletionTimestamp.IsZero() && controllerutil.RemoveFinalizer(deployment, v1alpha.FinalizerPropagation) {
+			if err := f.Client.Update(t.Context(), deployment); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 func (f *fixture) readWorkload(t *testing.T) *v1alpha.Workload {

@@ -71,6 +71,7 @@ func TestLocationsComeAndGo(t *testing.T) {
 			f.choose(t, step.choose)
 		}
 		f.mustReconcile(t)
+		f.withdraw(t)
 		f.mustReconcile(t)
 		if got := f.names(t); got != step.want {
 			t.Errorf("%s: deployments %q, want %q", step.what, got, step.want)

@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
@@ -26,12 +28,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	s := &scope{
 		Reconciler: r,
+		request:    request,
 		client:     project.GetClient(),
 		events:     project.GetEventRecorder(string(FieldManager)),
 		workload:   &v1alpha.Workload{},
 		project:    project,
 	}
 	if err := s.client.Get(ctx, request.NamespacedName, s.workload); err != nil {
+		r.Passing.Done(request)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if err := s.loadDeployments(ctx); err != nil {
@@ -44,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		steps = []func(context.Context) error{s.deleteAll, s.removeFinalizer}
 	}
 	for _, step := range steps {
-		if err := step(ctx); err != nil {
+		if err := step(ctx); err != nil || s.rewritten {
 			return reconcile.Result{}, err
 		}
 	}
@@ -64,7 +68,10 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 	return nil
 }
 
+// ensureFinalizer adds the finalizer. The event of that requeues the Workload: reconciling it now, too, would make everything twice,
+// before the cache has what was made first.
 func (s *scope) ensureFinalizer(ctx context.Context) error {
+	s.rewritten = !controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload)
 	return apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
 }
 
@@ -93,6 +100,9 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		if len(s.missingNetworks) > 0 {
 			return nil
 		}
+		if err := s.prepareForHub(ctx, desired); err != nil {
+			return err
+		}
 	case err != nil:
 		return fmt.Errorf("get deployment %s: %w", desired.Name, err)
 	case !sameDeployment(existing, desired):
@@ -102,6 +112,8 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	case !existing.DeletionTimestamp.IsZero():
 		// When it is gone, its event requeues the Workload, which then gets a new one.
 		return nil
+	default:
+		keepForHub(existing, desired)
 	}
 	if len(s.missingNetworks) > 0 {
 		// What runs is not replaced by what names a network that does not exist.
@@ -114,6 +126,28 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	}
 	s.existing[stored.Name] = stored
 	return nil
+}
+
+// prepareForHub gives a new deployment what hub/propagation needs before it writes anything to the hub, so that this takes no write of
+// its own.
+func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDeployment) error {
+	var namespace corev1.Namespace
+	if err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Name: desired.Namespace}, &namespace); err != nil {
+		return fmt.Errorf("get namespace %s of the project for its UID: %w", desired.Namespace, err)
+	}
+	desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: v1alpha.HubNamespace(string(namespace.UID))}
+	desired.Finalizers = []string{v1alpha.FinalizerPropagation}
+	return nil
+}
+
+// keepForHub leaves what prepareForHub gave: server-side apply removes what its field manager had set and does not set any more.
+func keepForHub(existing, desired *v1alpha.WorkloadDeployment) {
+	if namespace := existing.Annotations[v1alpha.AnnotationHubNamespace]; namespace != "" {
+		desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: namespace}
+	}
+	if controllerutil.ContainsFinalizer(existing, v1alpha.FinalizerPropagation) {
+		desired.Finalizers = []string{v1alpha.FinalizerPropagation}
+	}
 }
 
 // deleteSurplus removes deployments whose placement or city the Workload no longer names or selects.

@@ -44,6 +44,28 @@ func TestDeploymentsAreMade(t *testing.T) {
 	}
 }
 
+// TestADeploymentIsMadeForTheHub: hub/propagation needs no write before it writes to the hub.
+func TestADeploymentIsMadeForTheHub(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	workload := f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	check := func() int64 {
+		t.Helper()
+		got := f.readDeployment(t, "web-main-dfw")
+		if got.Annotations[v1alpha.AnnotationHubNamespace] != f.HubNamespace || !slices.Equal(got.Finalizers, []string{v1alpha.FinalizerPropagation}) {
+			t.Errorf("its metadata is %v, %v", got.Annotations, got.Finalizers)
+		}
+		return got.Generation
+	}
+	made := check()
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Template = planes.Template("registry.example/app:2") })
+	f.mustReconcile(t)
+	if check() == made {
+		t.Error("it has no new template")
+	}
+}
+
 // TestTheFinalizerComesFirst: no deployment is made for a Workload that could then be deleted without it.
 func TestTheFinalizerComesFirst(t *testing.T) {
 	t.Parallel()
@@ -100,7 +122,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 			change: func(t *testing.T, f *fixture, d *deployment) {
 				t.Helper()
 				planes.Change(t, f.Planes, d, func(d *deployment) {
-					d.Finalizers, d.Spec.Replicas = []string{v1alpha.FinalizerPropagation}, new(int32(9))
+					d.Finalizers, d.Spec.Replicas = []string{"example.com/theirs"}, new(int32(9))
 				})
 				planes.Delete(t, f.Planes, d)
 			},
@@ -126,6 +148,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 			before := f.readDeployment(t, "web-main-dfw")
 			if test.change != nil {
 				test.change(t, f, before.DeepCopy())
+				f.withdraw(t)
 			}
 			if test.workload != nil {
 				planes.Change(t, f.Planes, workload, test.workload)
@@ -134,6 +157,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 				f.locations.cities = test.cities
 			}
 			f.mustReconcile(t)
+			f.withdraw(t)
 			if planes.Exists(t, f.Planes, before) == test.wantGone {
 				t.Fatalf("it is gone: %t", !test.wantGone)
 			}
@@ -181,6 +205,7 @@ func TestASurplusDeploymentThatWasRecreated(t *testing.T) {
 	first := f.readDeployment(t, "web-main-dfw")
 	f.Project.Once("delete", "WorkloadDeployment", func() error {
 		planes.Delete(t, f.Planes, first)
+		f.withdraw(t)
 		planes.Create(t, f.Planes, f.Deployment("web-main-dfw", "DFW"))
 		return nil
 	})

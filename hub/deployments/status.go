@@ -21,9 +21,18 @@ import (
 
 func (s *scope) writeStatus(ctx context.Context) error {
 	status := s.desiredStatus()
-	if equality.Semantic.DeepEqual(s.workload.Status, status) {
+	before := &s.workload.Status
+	if equality.Semantic.DeepEqual(*before, status) {
+		s.Passing.Done(s.request)
 		return nil
 	}
+	if v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
+		if wait := s.Passing.Wait(s.request); wait > 0 {
+			s.requeueAfter.AtMost(wait)
+			return nil
+		}
+	}
+	s.Passing.Done(s.request)
 	s.warnOfMissing(status)
 	s.tellOfAvailability(status)
 	s.warnOfType(status)

@@ -15,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -205,7 +207,6 @@ func TestASurplusDeploymentDoesNotCount(t *testing.T) {
 	workload := f.workload(t, "main DFW ORD")
 	f.mustReconcile(t)
 	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
-	f.holdDeployment(t, "web-main-dfw")
 	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main ORD"}) })
 	f.mustReconcile(t)
 	if status := f.readWorkload(t).Status; status.Deployments != 1 || status.ReadyReplicas != 0 {
@@ -316,4 +317,30 @@ func (f *fixture) awaitEvent(t *testing.T, matches func(*eventsv1.Event) bool) {
 			t.Fatal("there is no such Event")
 		}
 	}
+}
+
+// TestAPassingStatusWaits for the one that lasts.
+func TestAPassingStatusWaits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
+	f.workload(t, "main DFW")
+	if _, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || f.names(t) != "" {
+		t.Errorf("beside the finalizer it makes %q, %v", f.names(t), err)
+	}
+	step := func(wantAfter time.Duration, wantReady int32, wantWritten bool) {
+		t.Helper()
+		result, err := f.reconciler.Reconcile(t.Context(), f.request())
+		status := f.readWorkload(t).Status
+		if err != nil || result.RequeueAfter != wantAfter || status.ReadyReplicas != wantReady || (status.ObservedGeneration > 0) != wantWritten {
+			t.Errorf("requeued after %s, %v, status %+v; want %s, %d, %t", result.RequeueAfter, err, status, wantAfter, wantReady, wantWritten)
+		}
+	}
+	step(coalesce.Limit, 0, false)
+	f.clock.SetTime(f.clock.Now().Add(coalesce.Limit))
+	step(0, 0, true)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2", rolling: true})
+	step(coalesce.Limit, 0, true)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true})
+	step(0, 1, true)
 }

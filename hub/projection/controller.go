@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
 	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/hub/karmada"
@@ -39,6 +40,8 @@ type Options struct {
 	DoubtAfter time.Duration
 	// Ready measures how long deployments take to be available.
 	Ready *Ready
+	// Passing are the writes that tell of a deployment on the way to another state. Nil: none of them waits.
+	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives the conditions that no cell reports their transition times.
 	Clock clock.PassiveClock
 }

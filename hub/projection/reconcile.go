@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,6 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		r.tracker.Observe(request, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
 		r.shared.forget(request)
+		r.Passing.Done(request)
 		return reconcile.Result{}, err
 	}
 	s.reported = s.copied.ReportedInstances()
@@ -231,11 +233,24 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	read := *s.deployment.Status.DeepCopy()
 	read.Conditions = withoutForeign(read.Conditions)
 	if !equality.Semantic.DeepEqual(read, status) {
+		if wait := s.wait(&read, &status); wait > 0 {
+			s.requeueAfter.AtMost(wait)
+			return nil
+		}
 		s.deployment.Status = status
 		if err := apply.Status(ctx, s.project, FieldManager, s.deployment); err != nil {
 			return err
 		}
 	}
+	s.Passing.Done(s.request)
 	s.Ready.observe(ctx, s, read)
 	return nil
+}
+
+// wait is how long a status waits for the next one.
+func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
+	if !v1alpha.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
+		return 0
+	}
+	return s.Passing.Wait(s.request)
 }

@@ -13,14 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
-	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
@@ -44,28 +41,6 @@ func (r *Reconciler) registerSlices(mgr mcmanager.Manager, options mccontroller.
 		WatchesRawSource(r.shared.source()).
 		WithOptions(options).
 		Complete(wrap(r.ReconcileSlice))
-}
-
-// ofInstance requests the deployment of a projected Instance, or the slice that has its entry.
-func ofInstance(slices bool) mchandler.EventHandlerFunc {
-	return func(project multicluster.ClusterName, _ cluster.Cluster) mchandler.EventHandler {
-		return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, instance client.Object) []mcreconcile.Request {
-			owner := metav1.GetControllerOfNoCopy(instance)
-			if owner == nil || owner.Kind != v1alpha.KindWorkloadDeployment {
-				return nil
-			}
-			name := owner.Name
-			index, _ := v1alpha.InstanceIndex(owner.Name, instance.GetName())
-			number, sliced := v1alpha.SliceOf(index)
-			if sliced {
-				name = v1alpha.SliceName(owner.Name, number)
-			}
-			if sliced != slices {
-				return nil
-			}
-			return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
-		})
-	}
 }
 
 func requestFor(project multicluster.ClusterName, namespace, name string) mcreconcile.Request {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -257,19 +256,13 @@ func TestWhoseInstance(t *testing.T) {
 			Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{d.ControllerReference()},
 		}}
 		for i, slices := range []bool{false, true} {
-			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]())
-			ofInstance(slices)("p", nil).Delete(t.Context(), deletion(instance), queue)
 			got := ""
-			if queue.Len() > 0 {
-				request, _ := queue.Get()
+			for _, request := range whoShows("p", instance, slices) {
 				got = request.Name
 			}
 			if got != want[i] {
 				t.Errorf("%s, slices %t: %q is requested, want %q", name, slices, got, want[i])
 			}
-			queue.ShutDown()
 		}
 	}
 }
-
-func deletion(of client.Object) event.DeleteEvent { return event.DeleteEvent{Object: of} }

@@ -12,9 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -203,4 +205,22 @@ func TestTheStatusOfARecreatedInstance(t *testing.T) {
 	if got := f.readInstance(t, "web-0"); len(got.Status.Conditions) != 1 || got.Labels[v1alpha.LabelInstanceIndex] != "0" {
 		t.Errorf("after the next reconcile it is %+v", got)
 	}
+}
+
+// TestAPassingStatusWaits for the one that lasts.
+func TestAPassingStatusWaits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
+	step := func(wantAfter time.Duration, wantConditions bool, wantReady int32) {
+		t.Helper()
+		err := f.reconcile(t)
+		status := planes.Get(t, f.Planes, f.original.Namespace, f.original.Name, &v1alpha.WorkloadDeployment{}).Status
+		if err != nil || f.requeued != wantAfter || len(status.Conditions) > 0 != wantConditions || status.ReadyReplicas != wantReady {
+			t.Errorf("requeued after %s, %v, status %+v; want %s, %t, %d", f.requeued, err, status, wantAfter, wantConditions, wantReady)
+		}
+	}
+	step(coalesce.Limit, false, 0)
+	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue))
+	step(0, true, 1)
 }

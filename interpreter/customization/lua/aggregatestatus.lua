@@ -191,6 +191,20 @@ local function merge(reports, member)
   return merged
 end
 
+-- set_status gives an object a status. One that says nothing is not set where there is none: Karmada would write the difference.
+local function set_status(of, status)
+  local says = status.observedGeneration or status.selector
+  for _, entries in ipairs({"conditions", "instances", "reports", "indices"}) do
+    says = says or next(status[entries] or {})
+  end
+  for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas"}) do
+    says = says or (status[count] or 0) ~= 0
+  end
+  if of.status ~= nil or says then
+    of.status = status
+  end
+end
+
 function AggregateStatus(desiredObj, statusItems)
   without_managed_fields(desiredObj)
   local metadata, spec = object(desiredObj, "metadata"), object(desiredObj, "spec")
@@ -200,7 +214,7 @@ function AggregateStatus(desiredObj, statusItems)
   end
   local reports = decode_reports(items)
   if #items > 0 and #reports == 0 then
-    desiredObj.status = read(deployment_status, desiredObj, "status")
+    set_status(desiredObj, read(deployment_status, desiredObj, "status"))
     return desiredObj
   end
   local known = integer(object(desiredObj, "status"), "observedGeneration") or 0
@@ -219,6 +233,6 @@ function AggregateStatus(desiredObj, statusItems)
   if generation ~= 0 then
     status.observedGeneration = generation
   end
-  desiredObj.status = status
+  set_status(desiredObj, status)
   return desiredObj
 end

@@ -1,0 +1,23 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Passing says whether a status, with its counts and conditions, tells of a state on the way to another: since the status before, no
+// Instance became Ready or ceased to be, none is gone, and the object has not come to rest. Most such states are over before anybody
+// has read of them.
+func Passing(before, after ReplicaCounts, conditionsBefore, conditionsAfter []metav1.Condition) bool {
+	if before.ReadyReplicas != after.ReadyReplicas || before.Replicas > after.Replicas {
+		return false
+	}
+	reached := func(condition string, status metav1.ConditionStatus) bool {
+		return meta.IsStatusConditionPresentAndEqual(conditionsAfter, condition, status) &&
+			!meta.IsStatusConditionPresentAndEqual(conditionsBefore, condition, status)
+	}
+	return !reached(ConditionProgressing, metav1.ConditionFalse) && !reached(ConditionSuspended, metav1.ConditionTrue)
+}
