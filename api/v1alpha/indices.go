@@ -41,7 +41,7 @@ func ParseIndices(text string) []int {
 			last, err = strconv.ParseUint(to, 10, 16)
 		}
 		if err == nil && first <= last && last <= maxIndex {
-			ranges = append(ranges, IndexRange{First: int32(first), Last: int32(last)}) //nolint:gosec // at most maxIndex
+			ranges = append(ranges, IndexRange{First: int32(first), Last: int32(last)})
 		}
 	}
 	return indicesOf(ranges)
@@ -86,6 +86,24 @@ func (d *WorkloadDeployment) InstanceFacts() map[int]InstanceFacts {
 		facts[index] = InstanceFacts{Ready: earlier.ready(), Held: slices.Contains(earlier.SchedulingGates, SchedulingGate{Name: GateQuota}), TemplateHash: earlier.TemplateHash}
 	}
 	return facts
+}
+
+// HighestReported is the highest index that cells report of a deployment, whoever it is assigned to; -1: none.
+func (d *WorkloadDeployment) HighestReported() int {
+	highest := -1
+	for i := range d.Status.Indices {
+		// The text is ascending.
+		existing := d.Status.Indices[i].Existing
+		for _, index := range ParseIndices(existing[strings.LastIndexByte(existing, ',')+1:]) {
+			highest = max(highest, index)
+		}
+	}
+	for i := range d.Status.Instances {
+		if index, ok := InstanceIndex(d.Name, d.Status.Instances[i].Name); ok {
+			highest = max(highest, min(index, maxIndex))
+		}
+	}
+	return highest
 }
 
 func (r *ReportedInstance) ready() bool {

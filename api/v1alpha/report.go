@@ -44,16 +44,19 @@ func stateKey(instance *ReportedInstance) string {
 	var key strings.Builder
 	add := func(parts ...string) {
 		for _, part := range parts {
-			key.WriteString(strconv.Quote(part))
+			// With their lengths no two lists of parts make the same key.
+			key.WriteString(strconv.Itoa(len(part)))
+			key.WriteByte(':')
+			key.WriteString(part)
 		}
 	}
 	add(instance.TemplateHash, instance.ObservedTemplateHash)
+	add(strconv.Itoa(len(instance.SchedulingGates)))
 	for _, gate := range instance.SchedulingGates {
 		add(gate.Name)
 	}
 	for i := range instance.Conditions {
 		c := &instance.Conditions[i]
-		key.WriteByte('/')
 		add(c.Type, string(c.Status), c.Reason, c.Message)
 	}
 	return key.String()

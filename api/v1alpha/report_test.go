@@ -131,6 +131,16 @@ func TestInstanceFacts(t *testing.T) {
 	if difference := cmp.Diff(want, d.InstanceFacts()); difference != "" {
 		t.Errorf("(-want +got):\n%s", difference)
 	}
+	if got := d.HighestReported(); got != 5 {
+		t.Errorf("the highest index is %d", got)
+	}
+	d.Status.Instances, d.Status.Indices[0].Existing = nil, "0,3-20"
+	if got := d.HighestReported(); got != 20 {
+		t.Errorf("the highest index is %d", got)
+	}
+	if got := (&v1alpha.WorkloadDeployment{}).HighestReported(); got != -1 {
+		t.Errorf("of nothing the highest index is %d", got)
+	}
 }
 
 func TestIndicesAsText(t *testing.T) {

@@ -139,6 +139,9 @@ func describe(found *delivery.Finding) string {
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost int32
 	var worst *delivery.Finding
+	if len(s.findings) == 0 {
+		return
+	}
 	facts := s.copied.InstanceFacts()
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		found := s.findingAt(index)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -181,13 +182,13 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 		return nil
 	}
 	earlier := len(s.copied.Status.Instances) > 0
-	facts := s.copied.InstanceFacts()
+	facts := sync.OnceValue(s.copied.InstanceFacts)
 	return s.settleOthers(ctx, func(index int) bool {
 		number, sliced := v1alpha.SliceOf(index)
 		if !sliced || s.dropped {
 			return true
 		}
-		_, exists := facts[index]
+		_, exists := facts()[index]
 		return !exists && (number >= int(s.copied.Spec.Slices) || earlier && !s.reportsIndices(index))
 	})
 }

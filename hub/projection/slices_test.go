@@ -73,8 +73,8 @@ func (f *fixture) mustReconcileSlice(t *testing.T, number int) (reads, writes []
 		t.Fatal(err)
 	}
 	for _, call := range f.Project.Calls() {
-		switch {
-		case call.Verb == "get" || call.Verb == "list":
+		switch call.Verb {
+		case "get", "list":
 			reads = append(reads, call)
 		default:
 			writes = append(writes, call)

@@ -199,7 +199,7 @@ func (s *scope) ensureCopy(ctx context.Context) error {
 		// From the first moment on, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
-	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.InstanceFacts())
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported())
 	s.copied, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired, leaveQuota)
 	return err
 }

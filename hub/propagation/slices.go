@@ -23,9 +23,8 @@ import (
 )
 
 // slicesFor is how many slices a deployment with this assignment needs: for the Instances that always run, those that cells still
-// have to give up, and those that they have. What an autoscaler may ask for has its slices when it has asked.
-func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, reported map[int]v1alpha.InstanceFacts) int32 {
-	highest := -1
+// have to give up, and those that they have, of which highest is the highest index. What an autoscaler may ask for has its slices when it has asked.
+func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int) int32 {
 	if assignment != nil {
 		for i := range assignment.Cells {
 			cell := &assignment.Cells[i]
@@ -37,9 +36,6 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, reported map[in
 				highest = max(highest, index)
 			}
 		}
-	}
-	for index := range reported {
-		highest = max(highest, index)
 	}
 	return int32(min(v1alpha.SlicesFor(highest), v1alpha.MaxSlices)) //nolint:gosec // at most MaxSlices
 }
@@ -121,7 +117,7 @@ func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 
 // slicesChanged drops updates of copies after which these need as many slices as before.
 func slicesChanged() predicate.Predicate {
-	needed := func(copied *v1alpha.WorkloadDeployment) int32 { return slicesFor(nil, copied.InstanceFacts()) }
+	needed := func(copied *v1alpha.WorkloadDeployment) int32 { return slicesFor(nil, copied.HighestReported()) }
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)

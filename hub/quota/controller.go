@@ -6,7 +6,7 @@ package quota
 import (
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -98,15 +98,13 @@ func reportChanged() predicate.Predicate {
 	}}
 }
 
+// sameReport compares texts: parsing the indices of thousands of Instances at every change would be more work than what follows.
 func sameReport(before, after *v1alpha.WorkloadDeployment) bool {
-	return before.Status.ObservedGeneration == after.Status.ObservedGeneration && maps.Equal(withoutReady(before.InstanceFacts()), withoutReady(after.InstanceFacts()))
-}
-
-// withoutReady are facts without those that do not matter to quota.
-func withoutReady(facts map[int]v1alpha.InstanceFacts) map[int]v1alpha.InstanceFacts {
-	for index, fact := range facts {
-		fact.Ready = false
-		facts[index] = fact
-	}
-	return facts
+	return before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
+		slices.EqualFunc(before.Status.Indices, after.Status.Indices, func(a, b v1alpha.CellIndices) bool {
+			return a.Cell == b.Cell && a.Existing == b.Existing && a.Held == b.Held && a.TemplateHash == b.TemplateHash && a.Current == b.Current
+		}) &&
+		slices.EqualFunc(before.Status.Instances, after.Status.Instances, func(a, b v1alpha.ReportedInstance) bool {
+			return a.Name == b.Name && a.TemplateHash == b.TemplateHash && slices.Equal(a.SchedulingGates, b.SchedulingGates)
+		})
 }
