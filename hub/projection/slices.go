@@ -61,11 +61,16 @@ func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Req
 	if found, err := s.load(ctx); err != nil || !found {
 		return reconcile.Result{}, err
 	}
-	s.findings = r.shared.findings(s)
+	var known bool
+	if s.findings, known = r.shared.findings(s); !known {
+		// The deployment requests its slices when it has been reconciled.
+		return reconcile.Result{}, nil
+	}
 	return reconcile.Result{}, s.projectSlice(ctx, number)
 }
 
-// projectSlice shows the Instances of a slice. Of a cell that has not reported in it nothing is known: what is shown of it stays.
+// projectSlice shows the Instances of a slice. Of a cell that has not reported in it nothing is known: what is shown of it stays. A copy
+// without a status was made a moment ago, and does not know yet how many slices it needs.
 func (s *scope) projectSlice(ctx context.Context, number int) error {
 	reports, err := bindings.SliceReports(ctx, s.Hub, s.copied, number)
 	if err != nil {
@@ -84,7 +89,7 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 		heard[reports[i].Cell] = true
 	}
 	needed := number < int(s.copied.Spec.Slices)
-	return s.settleOthers(ctx, func(index int) bool { return !needed || s.heardOf(heard, index) })
+	return s.settleOthers(ctx, func(index int) bool { return s.hasReport() && (!needed || s.heardOf(heard, index)) })
 }
 
 // heardOf says whether the cells that may have the Instance at an index are among those that were heard.
@@ -145,11 +150,12 @@ func (d *shared) of(s *scope) known {
 	return project.deployments[s.request.NamespacedName]
 }
 
-// findings are those of a deployment. There are none before it was reconciled, which requests its slices if there are any.
-func (d *shared) findings(s *scope) []delivery.Finding {
+// findings are those of a deployment. They are not known before it was reconciled.
+func (d *shared) findings(s *scope) (findings []delivery.Finding, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.of(s).findings
+	of := d.of(s)
+	return of.findings, of.state != ""
 }
 
 // knows says whether the present state of a deployment is known already.

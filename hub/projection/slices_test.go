@@ -146,6 +146,18 @@ func TestASliceThatSaysNothing(t *testing.T) {
 				s.OwnerReferences[0].UID = "earlier"
 			})
 		},
+		"the copy was made again a moment ago": func(t *testing.T, f *fixture) {
+			t.Helper()
+			planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Assignment, d.Spec.Slices = &v1alpha.WorkloadDeploymentAssignment{}, 0
+			})
+			planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status = v1alpha.WorkloadDeploymentStatus{} })
+		},
+		"its deployment was not looked at yet": func(t *testing.T, f *fixture) {
+			t.Helper()
+			f.reconciler = New(f.reconciler.Options)
+			f.reportSlice(t, 0, 1)
+		},
 		"there is none": func(t *testing.T, f *fixture) {
 			t.Helper()
 			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, "web-16", &v1alpha.InstanceSlice{}))
