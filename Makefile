@@ -7,6 +7,7 @@ export GOFLAGS ?= -mod=readonly -buildvcs=false -trimpath
 BIN := bin
 CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
+CRD_REF_DOCS := $(BIN)/crd-ref-docs
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -42,7 +43,7 @@ images: ## Build OCI images of both binaries into OUT=bin/images, without an eng
 	@go run -C hack/tools/images . --source=$(CURDIR) --version=$(VERSION) --platforms=$(PLATFORMS) --out=$(abspath $(OUT)) $(if $(PUSH),--push=$(PUSH))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files and the reference.
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files, its dashboards and the reference.
 	$(CONTROLLER_GEN) object paths=./api/... paths=./milo/...
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	go run ./hack/descriptions api/crds
@@ -53,6 +54,10 @@ generate: $(CONTROLLER_GEN) ## Generate deepcopy functions, CRDs, RBAC, the cust
 	go run ./hack/chart
 	go run ./hack/reasons
 	go run ./hack/metrics
+	go run ./hack/flags
+	$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --source-path=api/v1alpha --max-depth=30 --output-path=docs/reference/api.md \
+		--config=hack/tools/reference/config.yaml --templates-dir=hack/tools/reference/templates
+	go run ./hack/dashboards
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the sources.
@@ -81,8 +86,12 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 	@karmadactl=$$(go run ./hack/federation tool karmadactl) && \
 	$$karmadactl interpret -f interpreter/customization/customization.yaml --check
 
+.PHONY: rules
+rules: ## Test the alerts with promtool.
+	@promtool=$$(go run ./hack/federation tool promtool) && $$promtool test rules charts/rules.test.yaml
+
 .PHONY: unit
-unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
+unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	@# go vet runs with the linters.
 	go test -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
@@ -90,13 +99,19 @@ unit: ## Run unit tests, reconcilers against a real kube-apiserver among them.
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
-	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(TAGS),--godog.tags='$(TAGS)')
+	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
+
+.PHONY: docs
+docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
+	go test -count=1 ./docs/...
+	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
 
 .PHONY: bench
 bench: ## Measure admission and status propagation, on an idle machine. Results: docs/benchmarks.md.
 	go run ./bench latency
 	go run ./bench throughput
 	go run ./bench projects
+	go run ./bench controllers
 	go run ./bench interpreter
 	go run ./bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
@@ -128,6 +143,10 @@ clean: ## Remove bin/. The binaries of a federation stay in the cache of the use
 $(CONTROLLER_GEN): hack/tools/codegen/go.mod hack/tools/codegen/go.sum
 	@echo "building controller-gen"
 	@$(BUILD) -C hack/tools/codegen $(SMALL) -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(CRD_REF_DOCS): hack/tools/reference/go.mod hack/tools/reference/go.sum
+	@echo "building crd-ref-docs"
+	@$(BUILD) -C hack/tools/reference $(SMALL) -o $(CURDIR)/$@ github.com/elastic/crd-ref-docs
 
 $(GOLANGCI_LINT): hack/tools/lint/go.mod hack/tools/lint/go.sum
 	@echo "building golangci-lint (a few minutes the first time)"

@@ -145,7 +145,8 @@ func (s *session) stopReplicas(ctx context.Context) error {
 	return nil
 }
 
-// removeRuntime deletes what the replicas created for themselves: Leases, and the CA and the paths of the webhooks.
+// removeRuntime deletes what the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless Workloads
+// are kept, the marks of projects that have some.
 func (s *session) removeRuntime(ctx context.Context) error {
 	leases := &unstructured.UnstructuredList{}
 	leases.SetAPIVersion("coordination.k8s.io/v1")
@@ -159,12 +160,34 @@ func (s *session) removeRuntime(ctx context.Context) error {
 			own = append(own, referenceOf(&leases.Items[i]))
 		}
 	}
-	for _, r := range own {
+	marks, err := s.marks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range append(own, marks...) {
 		if err := s.hub.remove(ctx, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// marks are the marks of projects to delete.
+func (s *session) marks(ctx context.Context) ([]reference, error) {
+	if s.options.workloads == workloadsKeep {
+		return nil, nil
+	}
+	marks := &unstructured.UnstructuredList{}
+	marks.SetAPIVersion("v1")
+	marks.SetKind("ConfigMapList")
+	if err := s.hub.List(ctx, marks, client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProjectMark}); err != nil {
+		return nil, fmt.Errorf("list the marks of projects on the hub: %w", err)
+	}
+	var found []reference
+	for i := range marks.Items {
+		found = append(found, referenceOf(&marks.Items[i]))
+	}
+	return found, nil
 }
 
 // removeHub deletes the agents and everything else on the hub. CustomResourceDefinitions stay while objects of theirs exist.

@@ -22,15 +22,15 @@ const many = 1 << 20
 // counted.
 func miloCommand() *cobra.Command {
 	var (
-		projects int
-		caFile   string
+		projects, used int
+		caFile         string
 	)
 	cmd := &cobra.Command{
 		Use: "milo", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, told, cancel := parent(cmd.Context(), cmd.InOrStdin())
 			defer cancel()
-			m := &fakeMilo{projects: projects}
+			m := &fakeMilo{projects: projects, used: used}
 			server := m.server()
 			return serveTLS(ctx, server, func(address string, ca []byte) error {
 				if err := os.WriteFile(caFile, ca, 0o600); err != nil {
@@ -52,13 +52,16 @@ func miloCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&projects, "projects", 0, "how many projects there are")
+	cmd.Flags().IntVar(&used, "used", 0, "how many of them have a Workload")
 	cmd.Flags().StringVar(&caFile, "ca", "", "file to write the CA to")
 	return cmd
 }
 
-// fakeMilo implements the part of Milo's API that replicas use. Its objects never change.
+// fakeMilo implements the part of Milo's API that replicas use. Its objects never change. It is a hub too.
 type fakeMilo struct {
-	projects                       int
+	hub fakeHub
+	// used is how many of the projects have a Workload.
+	projects, used                 int
 	connections, watches, requests atomic.Int64
 }
 
@@ -80,12 +83,16 @@ func (m *fakeMilo) server() *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+projectsPath, m.listProjects)
 	mux.HandleFunc("GET "+projectsPath+"/{project}", m.getProject)
-	mux.HandleFunc("GET "+controlPlane+"compute.datumapis.com/v1alpha/{resource}", m.listNothing)
+	mux.HandleFunc("GET "+controlPlane+"compute.datumapis.com/v1alpha/{resource}", m.listObjects)
 	mux.HandleFunc("GET "+controlPlane+"networking.datumapis.com/v1alpha/locationbindings", m.listBindings)
+	m.hub.register(mux)
+	mux.HandleFunc("GET "+marksPath, m.listMarks)
 	mux.HandleFunc("POST "+controlPlane+"authorization.k8s.io/v1/subjectaccessreviews", allowReview)
 	return &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			m.requests.Add(1)
+			if !isOfHub(r) {
+				m.requests.Add(1)
+			}
 			w.Header().Set("Content-Type", "application/json")
 			mux.ServeHTTP(w, r)
 		}),
@@ -126,16 +133,20 @@ func (m *fakeMilo) getProject(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, projectJSON(i))
 }
 
-// kindsOfCompute are the kinds of the add-on. No project has objects of them.
+// kindsOfCompute are the kinds of the add-on. No project has objects of them, but for a Workload in those that are used.
 var kindsOfCompute = map[string]string{"workloads": "Workload", "workloaddeployments": "WorkloadDeployment", "instances": "Instance"}
 
-func (m *fakeMilo) listNothing(w http.ResponseWriter, r *http.Request) {
+func (m *fakeMilo) listObjects(w http.ResponseWriter, r *http.Request) {
 	kind, ok := kindsOfCompute[r.PathValue("resource")]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	m.answer(w, r, listing{group: "compute.datumapis.com/v1alpha", kind: kind})
+	l := listing{group: "compute.datumapis.com/v1alpha", kind: kind}
+	if name := r.PathValue("project"); kind == "Workload" && name < projectName(m.used) {
+		l.items = []string{workloadJSON}
+	}
+	m.answer(w, r, l)
 }
 
 func (m *fakeMilo) listBindings(w http.ResponseWriter, r *http.Request) {

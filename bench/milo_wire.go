@@ -29,6 +29,9 @@ const bindingJSON = `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"Lo
 	`"spec":{"locationRef":{"name":"dfw"},"topology":{"topology.datum.net/city-code":"DFW"}},` +
 	`"status":{"conditions":[{"type":"Available","status":"True","reason":"Healthy","message":"","lastTransitionTime":"2026-01-01T00:00:01Z"}]}}`
 
+const workloadJSON = `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"Workload","metadata":{"namespace":"default","name":"web","uid":"00000000-0000-4000-9000-000000000002",` + created + `},` +
+	`"spec":{"placements":[{"name":"main","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1}}]}}`
+
 // listing is all objects of a kind, in JSON.
 type listing struct {
 	group, kind string

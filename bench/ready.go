@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
+	beside           []int
 }
 
 func readyCommand() *cobra.Command {
@@ -27,8 +29,8 @@ func readyCommand() *cobra.Command {
 		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if min(o.n, o.burst) < 1 || o.warmup < 0 || o.deadline <= 0 {
-				return errors.New("--n, --burst, --deadline: use values above 0; --warmup: use 0 or more")
+			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(append(o.beside, 0))) < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside: use 0 or more")
 			}
 			return runReady(cmd, &o)
 		},
@@ -41,34 +43,38 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
+	flags.IntSliceVar(&o.beside, "beside", nil, "measure Workloads again when so many others run in the project, ascending, for example 100,500; a cell has room for some 700 in all")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
 		"writes project", "hub", "cell")
-	costs := newReport(cmd, "CPU time per object of the burst", "process", "floor", "Workload", "to floor")
-	writes := newReport(cmd, "Writes per Workload of those one after the other", "plane", "user", "verb", "resource", "writes")
+	costs := newReport(cmd, "CPU time per object of the last burst", "process", "floor", "Workload", "to floor")
+	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
 		subjects, err := s.openReady(ctx)
 		if err != nil {
 			return err
 		}
-		var floor *readyResult
-		for _, subject := range subjects {
-			progress.printf("%s: %d one after the other, %d at once", subject.name, o.n, o.burst)
-			result, err := subject.measure(ctx, o)
+		floor, err := subjects[0].round(ctx, o, progress, 0)
+		if err != nil {
+			return err
+		}
+		latency.add(floor.row(subjects[0].name, floor)...)
+		for i, beside := range append([]int{0}, o.beside...) {
+			ours := subjects[1]
+			result, err := ours.round(ctx, o, progress, beside)
 			if err != nil {
-				return fmt.Errorf("%s: %w", subject.name, err)
+				return err
 			}
-			if floor == nil {
-				floor = result
+			name := ours.name
+			if i > 0 {
+				name += fmt.Sprintf(" beside %d", beside)
 			}
-			latency.add(result.row(subject.name, floor)...)
-			if result != floor {
-				costs.rows, writes.rows = costRows(floor.cpu, result.cpu), result.writes.rows()
-			}
+			latency.add(result.row(name, floor)...)
+			costs.rows, writes.rows = costRows(floor.cpu, result.cpu), result.writes.rows()
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}})
@@ -84,6 +90,22 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		}
 	}
 	return nil
+}
+
+// round measures a subject when so many others of it run.
+func (r *readySubject) round(ctx context.Context, o *readyOptions, progress *progress, beside int) (*readyResult, error) {
+	if beside > 0 {
+		progress.printf("%s: %d beside those that are measured", r.name, beside)
+	}
+	if err := r.fill(ctx, o, beside); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.name, err)
+	}
+	progress.printf("%s: %d one after the other, %d at once", r.name, o.n, o.burst)
+	result, err := r.measure(ctx, o, beside)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.name, err)
+	}
+	return result, nil
 }
 
 // readyResult is what was measured of a subject.

@@ -41,6 +41,8 @@ type readySubject struct {
 	object func(name string) (*unstructured.Unstructured, error)
 	// ready is the name of the object that is Ready now by what is shown, or "".
 	ready func(shown *unstructured.Unstructured) string
+	// filled is how many were created beside those that are measured.
+	filled int
 }
 
 // openReady prepares the hub for the floor, and returns it and ours.
@@ -104,7 +106,8 @@ func newWorkload(name string) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	o.SetName(name)
-	return o, nil
+	// Small enough for the cell to have room for many.
+	return o, unstructured.SetNestedField(o.Object, map[string]any{"cpu": "10m", "memory": "16Mi"}, "spec", "template", "spec", "runtime", "resources", "requests")
 }
 
 func readyInstance(shown *unstructured.Unstructured) string {
@@ -117,8 +120,31 @@ func readyInstance(shown *unstructured.Unstructured) string {
 	return ""
 }
 
-// measure creates objects one after the other, and then many at once.
-func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResult, error) {
+// fill creates objects until so many are there beside those that are measured.
+func (r *readySubject) fill(ctx context.Context, o *readyOptions, beside int) error {
+	if r.filled >= beside {
+		return nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	seen, err := r.follow(ctx)
+	if err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(o.burst)
+	for ; r.filled < beside; r.filled++ {
+		name := fmt.Sprintf("beside-%d", r.filled)
+		group.Go(func() error {
+			_, err := r.one(groupCtx, seen, name, o.deadline)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// measure creates objects one after the other, and then many at once, with names of the round.
+func (r *readySubject) measure(ctx context.Context, o *readyOptions, round int) (*readyResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seen, err := r.follow(ctx)
@@ -131,7 +157,7 @@ func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResu
 		if i == o.warmup {
 			begin = time.Now()
 		}
-		took, err := r.one(ctx, seen, fmt.Sprintf("one-%d", i), o.deadline)
+		took, err := r.one(ctx, seen, fmt.Sprintf("one-%d-%d", round, i), o.deadline)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +174,7 @@ func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResu
 	begin = time.Now()
 	for i := range o.burst {
 		group.Go(func() error {
-			_, err := r.one(groupCtx, seen, fmt.Sprintf("burst-%d", i), o.deadline)
+			_, err := r.one(groupCtx, seen, fmt.Sprintf("burst-%d-%d", round, i), o.deadline)
 			return err
 		})
 	}

@@ -120,7 +120,7 @@ func TestApply(t *testing.T) {
 	c := newClient(t)
 	all := examples(t)
 	all["defaults"] = nil
-	all["separate"] = values(set{"host.separateWebhooks": true, "host.networkPolicy.egress": []any{map[string]any{"to": peers}}, "access.hub.kubeconfig": "a"})
+	all["separate"] = values(shown, set{"host.separateWebhooks": true, "host.networkPolicy.egress": []any{map[string]any{"to": peers}}, "access.hub.kubeconfig": "a"})
 	all["registered by the chart"] = values(made, set{"webhooks.url": "https://hooks.example"})
 	all["registered by the chart as a webhook"] = values(called, set{"webhooks.addOnUsers": []any{"a"}, "admission.namespaceSelector": "a=b"})
 	for name, example := range all {

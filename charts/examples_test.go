@@ -87,6 +87,7 @@ func TestExamplesAreWhatTheySay(t *testing.T) {
 		{"many-cells.yaml", "hub", "ClusterOverridePolicy/karmada-compute-cell-dfw", "{.spec}", "mirror.dfw.example.com"},
 		{"many-cells.yaml", "hub", "ClusterOverridePolicy/karmada-compute-cell-fra", "{.spec}", "node-role.kubernetes.io/control-plane"},
 		{"many-cells.yaml", "host", host, args, "--interpreter-mode=customization"},
+		{"many-cells.yaml", "host", overview, "{.metadata.annotations}", "grafana_folder"},
 		{"one-cluster.yaml", "host", host, "{.spec.replicas}", "1"},
 		{"one-cluster.yaml", "hub", agent, "{.spec.replicas}", "1"},
 		{"outside-any-cluster.yaml", "hub", "ClusterRoleBinding/karmada-compute-hub", "{.subjects[0].kind}", "User"},

@@ -202,6 +202,15 @@ var hubCases = []optionCase{
 		option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine"}},
 		object: "ServiceAccount/mine", query: "{.metadata.namespace}", want: "karmada-system",
 	},
+	{
+		option: "hub.metricsReaders", value: []any{map[string]any{"kind": "User", "name": "prometheus"}},
+		object: "ClusterRoleBinding/karmada-compute-metrics-reader", query: "{.roleRef.name} {.subjects}",
+		want: `karmada-compute-metrics-reader [{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"prometheus"}]`,
+	},
+	{
+		option: "hub.metricsReaders", value: []any{map[string]any{"kind": "ServiceAccount", "name": "prometheus"}},
+		object: "ClusterRole/karmada-compute-metrics-reader", query: "{.rules}", want: `[{"nonResourceURLs":["/metrics"],"verbs":["get"]}]`,
+	},
 	{option: "hub.createServiceAccounts", value: false, object: account, query: "{.metadata.name}", want: none},
 	{
 		option: "webhooks.register", value: false,

@@ -24,18 +24,25 @@ type optionCase struct {
 }
 
 const (
-	host      = "Deployment/karmada-compute"
-	serve     = "Deployment/karmada-compute-webhook"
-	agent     = "Deployment/karmada-compute-cell"
-	account   = "ServiceAccount/karmada-compute"
-	alerts    = "PrometheusRule/karmada-compute"
-	service   = "Service/karmada-compute-webhook"
-	policy    = "ClusterPropagationPolicy/karmada-compute-cell"
-	pod       = "{.spec.template.spec}"
-	args      = "{.spec.template.spec.containers[0].args}"
-	container = "{.spec.template.spec.containers[0]}"
-	volumes   = "{.spec.template.spec.volumes}"
-	certs     = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
+	host       = "Deployment/karmada-compute"
+	serve      = "Deployment/karmada-compute-webhook"
+	agent      = "Deployment/karmada-compute-cell"
+	account    = "ServiceAccount/karmada-compute"
+	podMonitor = "PodMonitor/karmada-compute"
+	alerts     = "PrometheusRule/karmada-compute"
+	overview   = "ConfigMap/karmada-compute-dashboard-service"
+	service    = "Service/karmada-compute-webhook"
+	policy     = "ClusterPropagationPolicy/karmada-compute-cell"
+	pod        = "{.spec.template.spec}"
+	args       = "{.spec.template.spec.containers[0].args}"
+	container  = "{.spec.template.spec.containers[0]}"
+	volumes    = "{.spec.template.spec.volumes}"
+	certs      = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
+)
+
+var (
+	scraped = set{"monitoring.podMonitor.enabled": true}
+	shown   = set{"monitoring.dashboards.enabled": true}
 )
 
 // other is a map of strings, as labels and annotations are.
@@ -112,11 +119,40 @@ var hostCases = []optionCase{
 	{option: "controllers.shards", value: 3, object: host, query: args, want: `"--shards=3"`},
 	{option: "controllers.leaseDuration", value: "1m30s", object: host, query: args, want: `"--lease-duration=1m30s"`},
 	{option: "controllers.cellFailoverAfter", value: "0s", object: host, query: args, want: `"--cell-failover-after=0s"`},
+	{option: "projects.idleAfter", value: "0s", object: host, query: args, want: `"--project-idle-after=0s"`},
+	{option: "projects.sweep", value: "24h", object: host, query: args, want: `"--project-sweep=24h"`},
 	{option: "defaultInstanceType", value: "small", object: host, query: args, want: `"--default-instance-type=small"`},
 	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
 	{
 		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},
 		object: host, query: args, want: `"--quota-projects=quota=yes"`,
+	},
+	{option: "monitoring.podMonitor.enabled", value: true, object: podMonitor, query: "{.spec.podMetricsEndpoints[0].scheme}", want: "https"},
+	{
+		option: "monitoring.podMonitor.labels", value: other, with: scraped,
+		object: podMonitor, query: "{.metadata.labels}", want: `"example.com/team":"compute"`,
+	},
+	{option: "monitoring.podMonitor.interval", value: "15s", with: scraped, object: podMonitor, query: "{.spec}", want: `"interval":"15s"`},
+	{
+		option: "monitoring.podMonitor.tlsConfig", value: map[string]any{"keySecret": map[string]any{"name": "mine", "key": "tls.key"}}, with: scraped,
+		object: podMonitor, query: "{.spec.podMetricsEndpoints[0].tlsConfig}", want: `"keySecret":{"key":"tls.key","name":"mine"}`,
+	},
+	{
+		option: "monitoring.podMonitor.authorization", value: map[string]any{"credentials": map[string]any{"name": "mine", "key": "token"}}, with: scraped,
+		object: podMonitor, query: "{.spec.podMetricsEndpoints[0].authorization}", want: `"credentials":{"key":"token","name":"mine"}`,
+	},
+	{
+		option: "monitoring.dashboards.enabled", value: true,
+		object: overview, query: "{.data}", want: `karmada_compute_workload_ready_seconds_bucket`,
+	},
+	{option: "monitoring.dashboards.enabled", value: true, object: overview, query: "{.metadata.labels}", want: `"grafana_dashboard":"1"`},
+	{
+		option: "monitoring.dashboards.labels", value: other, with: shown,
+		object: overview, query: "{.metadata.labels}", want: `"example.com/team":"compute"`,
+	},
+	{
+		option: "monitoring.dashboards.annotations", value: other, with: shown,
+		object: overview, query: "{.metadata.annotations}", want: `"example.com/team":"compute"`,
 	},
 	{option: "monitoring.rules.enabled", value: true, object: alerts, query: "{.spec.groups[*].rules[*].alert}", want: "KarmadaComputeShardsNotOwned"},
 	{

@@ -108,6 +108,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		"access.hub.kubeconfig and access.hub.token.server":           {"access.hub.kubeconfig": "a", "access.hub.token.server": "https://a"},
 		"profiling: profiles are served beside the metrics; set host": {"profiling": true, "host.metrics.enabled": false},
 		"monitoring.rules.enabled: the alerts are on metrics; set":    {"monitoring.rules.enabled": true, "host.metrics.enabled": false},
+		"monitoring.podMonitor.enabled: there is nothing to scrape":   {"monitoring.podMonitor.enabled": true, "host.metrics.enabled": false},
+		"monitoring.dashboards.enabled: they show metrics; set":       {"monitoring.dashboards.enabled": true, "host.metrics.enabled": false},
 		"webhooks.certificates.secretName: name the Secret":           {"webhooks.certificates.source": "secret", "webhooks.certificates.secretName": ""},
 		"webhooks.certificates.issuerRef.name: name the issuer":       {"webhooks.certificates.source": "cert-manager"},
 		"webhooks.addOnUsers: with webhooks.register=false":           {"webhooks.register": false, "host.enabled": false, "milo.enabled": true},

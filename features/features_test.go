@@ -21,6 +21,7 @@ var (
 	tags    = flag.String("godog.tags", "", "run only scenarios with these tags")
 	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
 	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
+	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the last tag)")
 	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
 )
 
@@ -125,7 +126,7 @@ func (r *run) run(ctx context.Context, report *steps.Report, last bool) error {
 			if r.world, err = steps.Start(ctx, report, r.name, part.mode); err != nil {
 				return err
 			}
-			r.mode = part.mode
+			r.mode, r.world.Earlier = part.mode, *earlier
 		}
 		if part.mode != r.mode {
 			if err := r.world.Interpret(ctx, part.mode); err != nil {

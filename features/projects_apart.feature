@@ -1,5 +1,5 @@
 Feature: Projects do not see each other
-  Two projects may use the same names for everything.
+  Two projects may use the same names for everything, and one without Workloads costs nothing.
 
   Scenario: Equal names in two projects
     Given a namespace in project "north" and one of the same name in project "south"
@@ -16,3 +16,13 @@ Feature: Projects do not see each other
     When the consumer deletes workload "web" in project "north"
     Then project "north" has nothing of the namespace
     And in project "south" Workload "web" becomes available with 2 ready Instances
+
+  Scenario: A project is watched when it has a Workload, and not before
+    Given a project of its own
+    And instancetype "datumcloud-d1-standard-2" exists
+    Then the add-on watches nothing in the project
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then Workload "web" becomes available with 1 ready Instances
+    And the add-on watches workloads in the project

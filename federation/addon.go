@@ -38,6 +38,8 @@ type AddOnOptions struct {
 	Args []string
 	// Env is added to the environment of the hub binary, as NAME=value.
 	Env []string
+	// Earlier has the version installed that BuildEarlier has built, by its own karmadactl.
+	Earlier bool
 	// WithoutAgents leaves the cells without agents.
 	WithoutAgents bool
 }
@@ -168,7 +170,11 @@ func (a *AddOn) enable(ctx context.Context) error {
 	for _, flag := range []string{"kubeconfig", "karmada-kubeconfig", "milo-kubeconfig", "milo-admin-kubeconfig"} {
 		args = append(args, "--"+flag+"="+paths[flag])
 	}
-	if err := f.karmadactl(ctx, args...); err != nil {
+	folder := f.binFolder()
+	if a.options.Earlier {
+		folder, args = f.earlierFolder(), append(args, earlierArgs()...)
+	}
+	if err := f.karmadactl(ctx, folder, args...); err != nil {
 		return err
 	}
 	if err := a.waitWebhooks(ctx); err != nil {
@@ -181,15 +187,15 @@ func (a *AddOn) enable(ctx context.Context) error {
 	return nil
 }
 
-// karmadactl runs the repository's karmadactl. Its output is in the log.
-func (f *Federation) karmadactl(ctx context.Context, args ...string) (err error) {
+// karmadactl runs the karmadactl of a folder. Its output is in the log.
+func (f *Federation) karmadactl(ctx context.Context, folder string, args ...string) (err error) {
 	log, err := os.OpenFile(filepath.Join(f.folder, "log", "karmadactl.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	var output strings.Builder
-	cmd := exec.CommandContext(ctx, filepath.Join(f.binFolder(), "karmadactl"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(folder, "karmadactl"), args...)
 	cmd.Stdout = io.MultiWriter(log, &output)
 	cmd.Stderr = cmd.Stdout
 	if err := cmd.Run(); err != nil {
@@ -241,6 +247,7 @@ func (a *AddOn) writeValues() (string, error) {
 	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}
 	content, err := yaml.Marshal(map[string]any{
 		"host": host, "agents": agents,
+		"hub": map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}},
 		"webhooks": map[string]any{
 			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
 			// Changes propagate on one machine only, so that less time is enough than in production.

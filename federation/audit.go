@@ -16,11 +16,12 @@ import (
 	"time"
 )
 
-// auditPolicy records every request of the add-on, and every write of others.
-// Reviews are creates that store nothing: those of others are left out.
+// auditPolicy records every request of the add-on, a watch when it begins and
+// when it ends, and every write of others. Reviews are creates that store
+// nothing: those of others are left out.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages: [RequestReceived, ResponseStarted]
+omitStages: [RequestReceived]
 omitManagedFields: true
 rules:
 - level: Metadata
@@ -31,6 +32,7 @@ rules:
   - group: authentication.k8s.io
 - level: Metadata
   verbs: [create, update, patch, delete, deletecollection]
+  omitStages: [RequestReceived, ResponseStarted]
 `
 
 // Write is one write request that a kube-apiserver answered, successful or not.

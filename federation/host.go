@@ -79,7 +79,8 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 		"--initial-backoff=1s", "--max-backoff=30s",
 	}
 	for _, image := range ownImages {
-		args = append(args, "--images="+image+"="+filepath.Join(f.binFolder(), image))
+		args = append(args, "--images="+image+"="+filepath.Join(f.binFolder(), image),
+			"--images="+image+earlierImage+"="+filepath.Join(f.earlierFolder(), image))
 	}
 	return f.start(ctx, Process{
 		Name: NodeProcess(n.plane), Path: f.ownBinary(), Args: args,

@@ -257,10 +257,12 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	label := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, cityLabel, strings.ToLower(cell.City))
-	_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldManager})
-	if err != nil {
-		return fmt.Errorf("label Cluster %s with its city: %w", cell.Name, err)
+	if cell.City != "" {
+		label := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, cityLabel, strings.ToLower(cell.City))
+		_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldManager})
+		if err != nil {
+			return fmt.Errorf("label Cluster %s with its city: %w", cell.Name, err)
+		}
 	}
 	f.progress.printf("cell %s joined", cell.Name)
 	if err := hub.waitCondition(ctx, clusterResource, cell.Name, "Ready"); err != nil {

@@ -21,7 +21,7 @@ type Cell struct {
 	// Name of the Karmada Cluster, a DNS label.
 	Name string `json:"name"`
 	// City is the city code; the Cluster carries it in lower case as label
-	// topology.datum.net/city-code.
+	// topology.datum.net/city-code. Empty: it has no such label.
 	City string `json:"city"`
 	// Pull makes the cell a member in pull mode, which the hub cannot reach. Its
 	// karmada-agent runs in a network namespace from which it reaches only the
@@ -155,7 +155,7 @@ func (o *Options) validate() error {
 
 func (c Cell) validate() error {
 	errs := []error{checkName("cell", c.Name)}
-	if problems := validation.IsValidLabelValue(c.City); c.City == "" || len(problems) > 0 {
+	if problems := validation.IsValidLabelValue(c.City); len(problems) > 0 {
 		errs = append(errs, fmt.Errorf("city %q of cell %q is not a valid label value", c.City, c.Name))
 	}
 	if c.Pull {
@@ -179,4 +179,18 @@ func checkUnique(what string, names []string) error {
 		return fmt.Errorf("%s names are not unique: %v", what, sorted)
 	}
 	return nil
+}
+
+// DefaultFolder returns the folder of a federation that is left running, below the user's state folder. It is empty for a
+// user without a home, who must set the flag.
+func DefaultFolder() string {
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "karmada-compute", "federation")
 }

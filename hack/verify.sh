@@ -22,12 +22,15 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 generated=(api/v1alpha api/crds milo hub/access cell/access interpreter/customization
 	charts/karmada-compute/files charts/karmada-compute/README.md docs/reference)
-make --no-print-directory -C "$root" bin/controller-gen
+tools=(bin/controller-gen bin/crd-ref-docs)
+make --no-print-directory -C "$root" "${tools[@]}"
 mkdir "$copy/tree"
 (cd "$root" && tar --exclude=./.git --exclude=./bin -cf - .) | tar -xf - -C "$copy/tree"
 mkdir -p "$copy/tree/bin"
-cp "$root/bin/controller-gen" "$copy/tree/bin/"
-touch "$copy/tree/bin/controller-gen"
+for tool in "${tools[@]}"; do
+	cp "$root/$tool" "$copy/tree/$tool"
+	touch "$copy/tree/$tool"
+done
 make --no-print-directory -C "$copy/tree" generate >"$copy/log" || { cat "$copy/log"; exit 1; }
 status=0
 for path in "${generated[@]}"; do

@@ -28,6 +28,11 @@ func ProjectKinds(locations projects.Locations) []client.Object {
 	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, locations.Object()}
 }
 
+// UsingKinds are those of ProjectKinds whose objects say that a project is in use. Instances are garbage without a deployment.
+func UsingKinds() []client.Object {
+	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}}
+}
+
 // CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. Karmada's
 // Works have no label to select those of WorkloadDeployments by; of others next to nothing is kept.
 func CacheOptions() (cache.Options, error) {

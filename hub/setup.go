@@ -45,6 +45,10 @@ type Options struct {
 	Existence projects.Roster
 	// Suspension says which projects are suspended.
 	Suspension projects.Suspension
+	// Waker has a project engaged that has no Workloads but something in a cell.
+	Waker projects.Waker
+	// Visits are of the projects that have no Workloads.
+	Visits projects.Visits
 	// WithdrawAfter is how long Milo must have said that a project does not exist before what it left on the hub is withdrawn; 0:
 	// it never is.
 	WithdrawAfter time.Duration
@@ -140,8 +144,8 @@ func setUpAudit(t Target, shared *watch) error {
 		return err
 	}
 	r := audit.New(audit.Options{
-		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Karmada: running, Mender: mender,
-		Faults: faults, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
+		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+		Karmada: running, Mender: mender, Faults: faults, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
@@ -191,7 +195,7 @@ func Controllers() []Controller {
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "instancetypes", Setup: func(t Target) error {
-			r := &instancetypes.Reconciler{Projects: t.Options.Projects, Types: t.Options.Types}
+			r := &instancetypes.Reconciler{Projects: t.Options.Projects, Types: t.Options.Types, Visits: t.Options.Visits}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "propagation", Setup: func(t Target) error {
@@ -217,9 +221,13 @@ func Controllers() []Controller {
 			if err != nil {
 				return err
 			}
+			lag, err := projection.NewLag(metrics.Registry)
+			if err != nil {
+				return err
+			}
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running,
-				DoubtAfter: t.Options.AuditAfter, Ready: ready, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -265,8 +273,9 @@ func Controllers() []Controller {
 				return err
 			}
 			runner, err := inventory.New(inventory.Options{
-				Projects: t.Options.Projects, Existence: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				Mender: mender, After: t.Options.InventoryAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
+				Projects: t.Options.Projects, Existence: t.Options.Existence, Waker: t.Options.Waker,
+				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: mender, After: t.Options.InventoryAfter,
+				Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})
 			if err != nil {
 				return err

@@ -83,8 +83,7 @@ func (p *Provider) decideShard(shard int) {
 		}
 		// An engagement of an earlier ownership has ended with its context.
 		if current := p.projects[project]; current != nil {
-			current.cancel()
-			delete(p.projects, project)
+			p.disengage(project, current)
 		}
 		p.decide(project)
 	}

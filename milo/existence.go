@@ -22,7 +22,7 @@ func (p *Provider) Owns(name string) bool {
 func (p *Provider) Knows(name string, uid types.UID) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return uid != "" && p.known[name] == uid
+	return uid != "" && p.known[name].uid == uid
 }
 
 // Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such project; an

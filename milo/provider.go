@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,32 +36,65 @@ type ProviderOptions struct {
 	Kinds []client.Object
 	// Shards is the number of shards. It must be the same on every replica.
 	Shards int
+	// Using are the kinds whose objects say that a project is in use. They are among Kinds.
+	Using []client.Object
+	// IdleAfter is how long a project stays engaged that nothing needs any more. 0: all projects are engaged, always.
+	IdleAfter time.Duration
+	// Sweep is the time in which every project that is not engaged is visited once. 0: none is.
+	Sweep time.Duration
+	// Marks say which projects have Workloads, or are about to. They are needed with IdleAfter.
+	Marks Marks
 	// Patience has the projects' informers wait for a Milo that is away. Nil: one of its own.
 	Patience *Patience
+	// Clock is for idle projects and visits. Nil: the real one.
+	Clock clock.WithTicker
 	// Log gets the projects that are engaged and disengaged.
 	Log logr.Logger
 }
 
-// Provider runs a cluster with a cache for each project whose shard this replica owns. It learns of the Projects as a handler of
-// a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator of NewCoordinator.
-// All methods are safe for concurrent use.
+// Provider runs a cluster with a cache for each project whose shard this replica owns and that something needs. It learns of the
+// Projects as a handler of a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator
+// of NewCoordinator. All methods are safe for concurrent use.
 type Provider struct {
 	options ProviderOptions
 	mapper  meta.RESTMapper
 	root    client.Reader
 	// controllers are engaged with each project.
 	controllers *basic.Coordinator
+	// due are the projects to be visited, and counts the metrics of visits.
+	due    workqueue.TypedDelayingInterface[string]
+	counts visitCounts
+	// leaveAfter is the constant, but in tests.
+	leaveAfter time.Duration
 
 	// mu guards the fields below. It is never held during a request to a server.
 	mu       sync.RWMutex
 	indexes  []clusters.Index
-	known    map[string]types.UID
+	known    map[string]existing
 	owned    map[int]context.Context
 	projects map[string]*engagement
 	// suspended are the Projects that are suspended.
 	suspended map[string]bool
 	// changed are called without the lock.
 	changed, suspensions []func(project string)
+	// needs say which projects are needed, and visitors are called at a visit.
+	needs    []Needs
+	visitors []visitor
+	// scheduled are the projects that wait in due.
+	scheduled map[string]types.UID
+	// departed are projects that were gone a moment ago.
+	departed map[string]struct{}
+	// astray is since when a mark has been seen of a project that does not exist.
+	astray map[string]time.Time
+}
+
+// existing is a project that exists.
+type existing struct {
+	uid types.UID
+	// since is when it was made, or seen again after it was gone.
+	since time.Time
+	// isQuiet says that nothing may be written in it: it is being deleted, or suspended.
+	isQuiet bool
 }
 
 // engagement is a project that runs on this replica.
@@ -69,6 +103,10 @@ type engagement struct {
 	cancel context.CancelFunc
 	// cluster is nil until every informer has synced.
 	cluster cluster.Cluster
+	// used is when something needed the project last.
+	used time.Time
+	// leaving is nil unless the project is about to be let go.
+	leaving *leaving
 }
 
 // NewProvider makes a Provider. It sends no request before it is started.
@@ -87,24 +125,39 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.IdleAfter > 0 && (options.Marks == nil || len(options.Using) == 0) {
+		return nil, errors.New("projects can only be let go with marks, and kinds that say which are in use")
+	}
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
 	if options.Patience == nil {
 		if options.Patience, err = NewPatience(PatienceOptions{Root: options.Root, Clock: clock.RealClock{}, Log: options.Log}); err != nil {
 			return nil, err
 		}
 	}
-	return &Provider{
+	p := &Provider{
 		options: options,
 		mapper:  mapper,
 		root:    root,
 
 		controllers: basic.New(),
+		due:         workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "visits", Clock: options.Clock}),
+		counts:      newVisitCounts(),
+		leaveAfter:  leaveAfter,
 
-		known:    map[string]types.UID{},
-		owned:    map[int]context.Context{},
-		projects: map[string]*engagement{},
-
+		known:     map[string]existing{},
+		owned:     map[int]context.Context{},
+		projects:  map[string]*engagement{},
 		suspended: map[string]bool{},
-	}, nil
+		scheduled: map[string]types.UID{},
+		departed:  map[string]struct{}{},
+		astray:    map[string]time.Time{},
+	}
+	if options.Marks != nil {
+		p.AddNeeds(options.Marks)
+	}
+	return p, nil
 }
 
 // Get returns the cluster of a project. It returns multicluster.ErrClusterNotFound for a project that another replica owns,
@@ -141,9 +194,23 @@ func (p *Provider) IndexField(_ context.Context, obj client.Object, field string
 	return nil
 }
 
-// Start returns when ctx ends: the coordinator of NewCoordinator has the projects engaged.
+// Start returns when ctx ends. It lets go of projects that nothing needs any more, and visits those that are not engaged.
 func (p *Provider) Start(ctx context.Context, _ multicluster.Aware) error {
-	<-ctx.Done()
+	context.AfterFunc(ctx, p.due.ShutDown)
+	if p.options.IdleAfter <= 0 {
+		<-ctx.Done()
+		return nil
+	}
+	var running sync.WaitGroup
+	running.Go(func() { p.letGo(ctx) })
+	for range visitors {
+		running.Go(func() {
+			for p.visitNext(ctx) {
+				continue
+			}
+		})
+	}
+	running.Wait()
 	return nil
 }
 
@@ -157,10 +224,16 @@ func (p *Provider) Observe(project *Project) {
 	}
 	p.mu.Lock()
 	before, existed := p.known[project.Name]
-	p.known[project.Name] = project.UID
+	since := project.CreationTimestamp.Time
+	if _, isBack := p.departed[project.Name]; isBack {
+		// A Milo that had lost its storage, say: its marks may have been removed meanwhile.
+		delete(p.departed, project.Name)
+		since = p.options.Clock.Now()
+	}
+	p.known[project.Name] = existing{uid: project.UID, since: since, isQuiet: project.IsDeleting() || project.IsSuspended()}
 	p.decide(project.Name)
 	p.mu.Unlock()
-	if existed && before != project.UID {
+	if existed && before.uid != project.UID {
 		p.notify(project.Name)
 	}
 }
@@ -168,31 +241,52 @@ func (p *Provider) Observe(project *Project) {
 // Forget is for a Watch.
 func (p *Provider) Forget(project *Project) {
 	p.mu.Lock()
+	if len(p.departed) >= maxDeparted {
+		// They are visited when their turn comes, should they be back.
+		clear(p.departed)
+	}
+	p.departed[project.Name] = struct{}{}
 	delete(p.known, project.Name)
+	delete(p.scheduled, project.Name)
 	delete(p.suspended, project.Name)
 	p.decide(project.Name)
 	p.mu.Unlock()
 	p.notify(project.Name)
 }
 
-// decide starts or stops the engagement of a project. p.mu is held.
+// decide starts or stops the engagement of a project. A project that is engaged and exists is let go by letGo alone. p.mu is held.
 func (p *Provider) decide(project string) {
-	uid, exists := p.known[project]
-	shardCtx, owned := p.owned[shardOf(project, p.options.Shards)]
-	if current := p.projects[project]; current != nil {
-		if exists && owned && current.uid == uid {
+	known, exists := p.known[project]
+	_, owned := p.owned[shardOf(project, p.options.Shards)]
+	current := p.projects[project]
+	if current != nil {
+		if exists && owned && current.uid == known.uid {
 			return
 		}
-		current.cancel()
-		delete(p.projects, project)
+		p.disengage(project, current)
 	}
-	if !exists || !owned {
-		return
+	switch {
+	case !exists || !owned:
+	// Who makes a project again that was in use may find there what was left.
+	case current != nil || p.isNeeded(project):
+		p.start(project)
+	default:
+		p.schedule(project)
 	}
-	ctx, cancel := context.WithCancel(shardCtx)
-	engaged := &engagement{uid: uid, cancel: cancel}
+}
+
+// start starts the engagement of a project that exists and that this replica owns. p.mu is held.
+func (p *Provider) start(project string) {
+	ctx, cancel := context.WithCancel(p.owned[shardOf(project, p.options.Shards)])
+	engaged := &engagement{uid: p.known[project].uid, cancel: cancel, used: p.options.Clock.Now()}
 	p.projects[project] = engaged
 	go p.run(ctx, project, engaged)
+}
+
+// disengage ends an engagement. p.mu is held.
+func (p *Provider) disengage(project string, engaged *engagement) {
+	engaged.cancel()
+	delete(p.projects, project)
 }
 
 // engageRetry is the time between attempts to engage a project.

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// RegisterMetrics registers the metrics of the shards. Projects in a shard that no replica owns are not reconciled.
+// RegisterMetrics registers the metrics of the shards and the projects. Projects in a shard that no replica owns are not reconciled.
 func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
 	for _, collector := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -29,5 +29,5 @@ func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
 			return fmt.Errorf("register the metrics of the shards: %w", err)
 		}
 	}
-	return nil
+	return p.registerProjects(registerer)
 }

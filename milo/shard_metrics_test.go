@@ -39,7 +39,7 @@ func TestShardMetrics(t *testing.T) {
 karmada_compute_shards 6
 # HELP karmada_compute_shards_owned Shards that this replica owns. Projects in a shard that no replica owns are not reconciled.
 # TYPE karmada_compute_shards_owned gauge
-karmada_compute_shards_owned `+owned+"\n"))
+karmada_compute_shards_owned `+owned+"\n"), "karmada_compute_shards", "karmada_compute_shards_owned")
 	}
 	if err := says("0"); err != nil {
 		t.Error(err)

@@ -74,6 +74,19 @@ func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operat
 	workers.Wait()
 }
 
+// count is how many Workloads there should be.
+func (c *consumer) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	count := 0
+	for _, wanted := range c.wanted {
+		if wanted != nil {
+			count++
+		}
+	}
+	return count
+}
+
 // sleepUntil reports whether a time has come before ctx ended.
 func sleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
 	timer := c.NewTimer(at.Sub(c.Now()))

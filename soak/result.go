@@ -29,6 +29,8 @@ type Result struct {
 	Settled time.Duration
 	// Longest is the disagreement that was seen longest.
 	Longest Standing
+	// Readings of memory, goroutines and writes, if any were asked for.
+	Readings []Reading
 	// Left are the disagreements at the end.
 	Left []Standing
 }

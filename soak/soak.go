@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,8 @@ type Soak struct {
 	Consumer string
 	// Patience is how long after the last fault the planes may disagree.
 	Patience time.Duration
+	// Readings is the time from one reading of memory, goroutines and writes to the next; 0: there are none.
+	Readings time.Duration
 	// Out receives the progress.
 	Out io.Writer
 	// Clock is the real one if it is nil.
@@ -59,8 +62,10 @@ type Soak struct {
 	// sampled is when all planes answered last, and clean how many comparisons in a row have found nothing.
 	sampled time.Time
 	clean   int
-	killed  []string
-	ended   []string
+	// readings are those until now.
+	readings []Reading
+	killed   []string
+	ended    []string
 }
 
 // Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err says whether they
@@ -79,6 +84,9 @@ func (s *Soak) Run(ctx context.Context) (*Result, error) {
 	defer cancel()
 	background.Go(func() { s.watch(ctx) })
 	background.Go(func() { s.supervise(ctx) })
+	if s.Readings > 0 {
+		background.Go(func() { s.read(ctx) })
+	}
 	background.Go(func() { s.consumer.run(ctx, s.begin, plan.Operations) })
 	if err := s.fail(ctx, plan.Faults); err != nil {
 		return nil, err
@@ -287,7 +295,7 @@ func (s *Soak) result(settled time.Duration) *Result {
 	result := &Result{
 		Seed: s.Seed, Duration: s.Duration, Faults: len(s.killed), Ended: s.ended,
 		Operations: s.consumer.done, Requests: len(s.consumer.latencies), Failures: s.consumer.failures, P99: percentile(s.consumer.latencies, 99),
-		Settled: settled, Longest: s.ledger.longest,
+		Settled: settled, Longest: s.ledger.longest, Readings: slices.Clone(s.readings),
 	}
 	if settled == 0 {
 		result.Left = s.standing

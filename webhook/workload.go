@@ -27,10 +27,22 @@ type Workloads struct {
 	Types InstanceTypes
 	// Features enable the reviews of access.
 	Features featuregate.FeatureGate
+	// Marks tells the controllers of projects that are about to have Workloads. Nil: they need not be told.
+	Marks Marks
+	// AdmitsRefused says that Workloads are stored although they are refused here.
+	AdmitsRefused bool
 }
 
 // Handle answers one admission request.
 func (v *Workloads) Handle(ctx context.Context, request admission.Request) admission.Response {
+	response := v.answer(ctx, request)
+	if response.Allowed || v.AdmitsRefused {
+		v.mark(ctx, request)
+	}
+	return response
+}
+
+func (v *Workloads) answer(ctx context.Context, request admission.Request) admission.Response {
 	workload, before, err := decode(request)
 	if err != nil {
 		return malformed(err)

@@ -46,6 +46,10 @@ const (
 	// select by it.
 	LabelTopologyCity = "topology.datum.net/city-code"
 
+	// LabelProjectMark, with the value ProjectMarkPresent, is on the ConfigMap on the hub that says that a project has Workloads, or is
+	// about to.
+	LabelProjectMark = "compute.datumapis.com/project-mark"
+
 	// LabelProject is the project of a hub object, as "cluster-<project>" with "_" for "/".
 	LabelProject = "meta.datumapis.com/upstream-cluster-name"
 	// LabelProjectNamespace is the namespace, in its project, of the original of a hub object.
@@ -54,6 +58,9 @@ const (
 
 // ManagedByCell is the value of LabelManagedBy on what the agent of a cell makes.
 const ManagedByCell = "karmada-compute-cell"
+
+// ProjectMarkPresent is the value of LabelProjectMark.
+const ProjectMarkPresent = "present"
 
 // Values of LabelInventory.
 const (
@@ -81,6 +88,8 @@ const (
 	// AnnotationKeep, on a hub namespace whose project does not exist any more: "true" keeps what it holds, "false" has it
 	// withdrawn although most projects seem to be gone.
 	AnnotationKeep = "compute.datumapis.com/keep"
+	// AnnotationLeaving, on the mark of a project, says that the replica that watches the project is about to let go of it.
+	AnnotationLeaving = "compute.datumapis.com/leaving"
 )
 
 // Karmada's own metadata on objects that it creates in a cell.

@@ -81,3 +81,8 @@ func ProjectShard(project string, count int) int {
 func ProjectLabel(project string) string {
 	return ShortenName("cluster-" + strings.ReplaceAll(project, "/", "_"))
 }
+
+// ProjectMarkName is the name of the mark of a project on the hub.
+func ProjectMarkName(project string) string {
+	return ShortenName("karmada-compute-project-" + project)
+}

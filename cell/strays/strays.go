@@ -65,6 +65,10 @@ func New(o Options) (*Keeper, error) {
 	if err := o.Registerer.Register(count); err != nil {
 		return nil, fmt.Errorf("register the metric of strays: %w", err)
 	}
+	// A counter that begins with its first event hides it from rates.
+	for _, known := range [][2]string{{kindPod, deleted}, {kindInstance, deleted}, {kindInstance, adopted}} {
+		count.WithLabelValues(known[0], known[1])
+	}
 	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}, nil
 }
 

@@ -116,15 +116,15 @@ func newProject() *unstructured.Unstructured {
 }
 
 func consumerRole() *rbacv1.ClusterRole {
+	reads := []string{"get", "list", "watch"}
 	return &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"*"}, Verbs: reads},
 			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
-			{
-				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
-				Verbs: []string{"get", "list", "watch"},
-			},
+			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"locationbindings"}, Verbs: reads},
+			{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: reads},
 		},
 	}
 }
@@ -175,13 +175,13 @@ func conditionIsTrue(object *unstructured.Unstructured, conditionType string) bo
 // bindLocation does what Milo's service catalog does when a location becomes available to a project.
 func bindLocation(ctx context.Context, admin client.Client, city string) error {
 	binding := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"locationRef":       map[string]any{"name": v1alpha.CityLabel(city)},
+		"locationRef":       map[string]any{"name": "location-" + v1alpha.CityLabel(city)},
 		"locationClassName": "datum-managed",
 		"displayName":       city,
 		"topology":          map[string]any{v1alpha.LabelTopologyCity: city},
 	}}}
 	binding.SetGroupVersionKind(locationBindingKind)
-	binding.SetName(v1alpha.CityLabel(city))
+	binding.SetName("location-" + v1alpha.CityLabel(city))
 	if err := admin.Create(ctx, binding); err != nil {
 		return err
 	}

@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/karmada-compute/karmada-compute/federation"
 )
 
 func main() {
@@ -34,26 +35,12 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), demoCommand(), soakCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
 		nodeCommand())
 	return cmd
 }
 
 // folderFlag adds --folder, the same for all subcommands.
 func folderFlag(cmd *cobra.Command, folder *string) {
-	cmd.Flags().StringVar(folder, "folder", defaultFolder(), "folder of the federation: certificates, kubeconfigs, logs, run state")
-}
-
-// defaultFolder returns a folder below the user's state folder. It is empty for a
-// user without a home, who must set the flag.
-func defaultFolder() string {
-	state := os.Getenv("XDG_STATE_HOME")
-	if state == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(state, "karmada-compute", "federation")
+	cmd.Flags().StringVar(folder, "folder", federation.DefaultFolder(), "folder of the federation: certificates, kubeconfigs, logs, run state")
 }

@@ -32,7 +32,7 @@ func upCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to create")
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
 	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")
-	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation")
+	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
 	return cmd
 }
 
@@ -43,7 +43,11 @@ func up(ctx context.Context, options federation.Options, addOn bool) error {
 		return err
 	}
 	if addOn {
-		if _, err := f.StartAddOn(ctx, federation.AddOnOptions{}); err != nil {
+		_, err := f.StartAddOn(ctx, federation.AddOnOptions{})
+		if err == nil {
+			err = equip(ctx, f, options.Projects)
+		}
+		if err != nil {
 			return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 
 	"github.com/karmada-compute/karmada-compute/hub"
+	"github.com/karmada-compute/karmada-compute/hub/footprint"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
@@ -24,10 +25,7 @@ import (
 // controllers sets up the selected controllers and returns the function that runs them. No connection is made before that.
 func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 	locations := milo.Locations{}
-	projects, err := milo.NewProvider(milo.ProviderOptions{
-		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
-		Patience: p.patience,
-	})
+	projects, err := a.provider(p, locations)
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +41,35 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 	if err != nil {
 		return nil, err
 	}
+	present := footprint.New(mgr.GetLocalManager().GetCache())
+	if err := mgr.GetLocalManager().Add(present); err != nil {
+		return nil, fmt.Errorf("watch the hub namespaces: %w", err)
+	}
+	projects.AddNeeds(present)
 	if err := a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: hub.Options{
 		Projects: projects, Locations: locations, Network: milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), Clock: clock.RealClock{},
 		Concurrency: a.options.hub.concurrency, ProjectConcurrency: a.options.milo.projectConcurrency,
 		Types: p.types, DefaultType: a.options.hub.defaultType,
 		FailoverAfter: a.options.hub.failoverAfter, InventoryAfter: a.options.hub.inventoryAfter,
-		Existence: projects, Suspension: projects, WithdrawAfter: a.options.milo.withdrawAfter,
+		Existence: projects, Suspension: projects, Waker: projects, Visits: projects, WithdrawAfter: a.options.milo.withdrawAfter,
 		AuditInterval: a.options.hub.auditInterval, AuditAfter: a.options.hub.auditAfter,
 		Metering: metering, Features: a.options.webhook.features,
 	}}); err != nil {
 		return nil, err
 	}
 	return mgr.Start, nil
+}
+
+// provider engages the projects that have Workloads, or all of them.
+func (a *app) provider(p *planes, locations milo.Locations) (*milo.Provider, error) {
+	o := milo.ProviderOptions{
+		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
+		Patience: p.patience, Using: hub.UsingKinds(), IdleAfter: a.options.milo.idleAfter, Sweep: a.options.milo.sweep,
+	}
+	if p.marks != nil {
+		o.Marks = p.marks
+	}
+	return milo.NewProvider(o)
 }
 
 // metering says which projects' Instances need quota; nil: no quota is configured.

@@ -54,6 +54,8 @@ type miloOptions struct {
 	replicaName        string
 	leaseDuration      time.Duration
 	withdrawAfter      time.Duration
+	// idleAfter and sweep are for projects without Workloads.
+	idleAfter, sweep time.Duration
 	// quota says whether Instances need quota, and quotaProjects of which projects.
 	quota         bool
 	quotaProjects string
@@ -107,6 +109,8 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	controllers.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
 	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "The longest time until other replicas take over the shards of a replica that was killed; one that starts again under its name has them back at once. The Leases last less. It must be the same on every replica.")
 	controllers.DurationVar(&o.milo.withdrawAfter, "project-withdrawal-after", 2*time.Minute, "How long Milo must have said, at least three times and without any other answer, that a project does not exist before what it left on the hub is withdrawn. 0: it never is.")
+	controllers.DurationVar(&o.milo.idleAfter, "project-idle-after", 10*time.Minute, "How long a project is watched after its last Workload is gone; some minutes are added until its mark on the hub is. Projects without Workloads are not watched. 0: every project is watched, always. It must be the same on every replica.")
+	controllers.DurationVar(&o.milo.sweep, "project-sweep", time.Hour, "The time in which every project that is not watched is visited once: for Workloads that nobody told of, as those that admission does not review, and to offer the instance types there. New projects are visited at once. 0: never; then no request at all is sent to a project without Workloads.")
 	controllers.BoolVar(&o.milo.quota, "quota", false, "Claim quota at Milo for every Instance, and start none without. Milo needs ResourceRegistrations for compute.datumapis.com/instances, /vcpus (thousandths of a CPU) and /memory (MiB).")
 	controllers.StringVar(&o.milo.quotaProjects, "quota-projects", "", "With --quota, a label selector of the Projects whose Instances need quota, for introducing it step by step. Use a label that consumers cannot write. Default: all projects.")
 	controllers.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: they never move.")
@@ -124,7 +128,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
 	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
-	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. Default: all namespaces.")
+	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. The first Workload of a project that it does not review is found by --project-sweep. Default: all namespaces.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
 	o.serve.AddFlags(webhooks)
 
@@ -155,18 +159,6 @@ func (o *options) complete() error {
 			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 1", flag, value))
 		}
 	}
-	if o.milo.leaseDuration < 3*time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.milo.leaseDuration))
-	}
-	if o.milo.withdrawAfter < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.milo.withdrawAfter))
-	}
-	if _, err := labels.Parse(o.milo.quotaProjects); err != nil {
-		mistakes = append(mistakes, fmt.Errorf("--quota-projects: %w", err))
-	}
-	if o.milo.quotaProjects != "" && !o.milo.quota {
-		mistakes = append(mistakes, errors.New("--quota-projects: has no effect without --quota"))
-	}
 	if o.hub.failoverAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
 	}
@@ -175,7 +167,31 @@ func (o *options) complete() error {
 	}
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
-	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.webhook.check())...)
+	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.milo.check(), o.webhook.check())...)
+}
+
+// check returns all mistakes.
+func (o *miloOptions) check() []error {
+	var mistakes []error
+	if o.leaseDuration < 3*time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.leaseDuration))
+	}
+	if o.withdrawAfter < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.withdrawAfter))
+	}
+	if o.idleAfter < 0 || o.idleAfter > 0 && o.idleAfter < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--project-idle-after: %s is neither 0 nor at least 1s", o.idleAfter))
+	}
+	if o.sweep < 0 || o.sweep > 0 && o.sweep < time.Second {
+		mistakes = append(mistakes, fmt.Errorf("--project-sweep: %s is neither 0 nor at least 1s", o.sweep))
+	}
+	if _, err := labels.Parse(o.quotaProjects); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("--quota-projects: %w", err))
+	}
+	if o.quotaProjects != "" && !o.quota {
+		mistakes = append(mistakes, errors.New("--quota-projects: has no effect without --quota"))
+	}
+	return mistakes
 }
 
 // check returns all mistakes about the audit.

@@ -29,6 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
+	"github.com/karmada-compute/karmada-compute/milo/marks"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
@@ -43,6 +44,8 @@ type app struct {
 	projects *admissionProjects
 	users    *addOnUsers
 	types    *admissionTypes
+	// workloads reviews Workloads.
+	workloads *webhook.Workloads
 }
 
 func newApp() *app {
@@ -53,8 +56,9 @@ func newApp() *app {
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
+	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features}
 	a.builder.
-		RegisterAdmission("workloads", webhook.ValidatePath, &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features}).
+		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
 		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
@@ -82,6 +86,8 @@ type planes struct {
 	watch    *milo.Watch
 	// types are the instance types of the hub, for admission and controllers.
 	types *instancetypes.Catalogue
+	// marks are those of projects with Workloads, on the hub. Nil: all projects are watched.
+	marks *marks.Marks
 }
 
 func (a *app) connect() (*planes, error) {
@@ -112,10 +118,34 @@ func (a *app) connect() (*planes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &planes{
+	p := &planes{
 		hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup,
 		patience: patience, watch: milo.NewWatch(miloConfig, patience, lookup), types: types,
-	}, nil
+	}
+	return p, a.mark(p)
+}
+
+// mark has admission tell the controllers of projects that are about to have Workloads, unless all projects are watched.
+func (a *app) mark(p *planes) (err error) {
+	if a.options.milo.idleAfter <= 0 {
+		return nil
+	}
+	if p.marks, err = marks.New(marks.Options{
+		Hub: p.hub, Namespace: a.options.hub.namespace, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("marks"),
+	}); err != nil {
+		return err
+	}
+	a.workloads.Marks = p.marks
+	a.workloads.AdmitsRefused = a.options.webhook.mode != modeFail
+	return nil
+}
+
+// startMarks is nil where there are none.
+func (p *planes) startMarks() func(context.Context) error {
+	if p.marks == nil {
+		return nil
+	}
+	return p.marks.Start
 }
 
 // run runs the selected controllers and webhooks until ctx ends.
@@ -139,7 +169,7 @@ func (a *app) run(ctx context.Context) error {
 		Certificates: access.certificates,
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
-		Background:   inBackground(access.register, p.watch.Start, p.types.Start),
+		Background:   inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks()),
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),

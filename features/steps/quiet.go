@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,9 @@ func addQuietSteps(sc sentences) {
 		}
 		return s.wroteEverywhere()
 	})
+	sc.Step(`^the add-on watches (nothing|[a-z]+) in the project$`, func(ctx context.Context, resource string) error {
+		return from(ctx).isWatched(ctx, resource)
+	})
 	sc.Step(`^the replicas have renewed Leases on the hub, and less than once a second$`, func(ctx context.Context) error {
 		return from(ctx).renewedLeases()
 	})
@@ -66,6 +70,37 @@ func (s *scenario) writes(in period) (map[string][]federation.Write, error) {
 		}
 	}
 	return result, nil
+}
+
+// isWatched wants a watch of a resource in the scenario's project, or that there has been none of any.
+func (s *scenario) isWatched(ctx context.Context, resource string) error {
+	watched := func() (map[string]bool, error) {
+		requests, err := s.federation.Requests("project/"+s.project, time.Time{}, addOnUsers...)
+		found := map[string]bool{}
+		for i := range requests {
+			if requests[i].Verb == "watch" {
+				found[path.Base(requests[i].Resource)] = true
+			}
+		}
+		if err == nil && len(requests) == 0 {
+			err = errors.New("the add-on has sent no request to the project: nothing is proved by that")
+		}
+		return found, err
+	}
+	if resource == "nothing" {
+		found, err := watched()
+		if err == nil && len(found) > 0 {
+			err = fmt.Errorf("the add-on has watched %v in the project", found)
+		}
+		return err
+	}
+	return eventually(ctx, func(context.Context) error {
+		found, err := watched()
+		if err == nil && !found[resource] {
+			err = fmt.Errorf("the add-on has watched %v in the project", found)
+		}
+		return err
+	})
 }
 
 // renewedLeases counts the writes of Leases in the time that was watched.

@@ -130,14 +130,18 @@ func (s *scenario) withholdSecrets(ctx context.Context) error {
 // allowConsumers lets consumers do in every project what consumers do.
 func (w *World) allowConsumers(ctx context.Context) error {
 	root := w.client("milo", admin)
+	reads := []string{"get", "list", "watch"}
 	role := &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: consumer},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
+			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"*"}, Verbs: reads},
 			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
+			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"locationbindings"}, Verbs: reads},
+			{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: reads},
 			{
 				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
-				Verbs: []string{"get", "list", "watch", "update", "patch", "delete"},
+				Verbs: []string{"update", "patch", "delete"},
 			},
 		},
 	}

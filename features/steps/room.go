@@ -24,6 +24,9 @@ func addRoomSteps(sc sentences) {
 	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city)$`, func(ctx context.Context, cell, city string) error {
 		return from(ctx).moveCell(ctx, cell, city)
 	})
+	sc.Step(`^cell "([^"]*)" belongs to no city$`, func(ctx context.Context, cell string) error {
+		return from(ctx).moveCell(ctx, cell, "")
+	})
 	sc.Step(`^cell "([^"]*)" is (forgotten|no longer forgotten)$`, func(ctx context.Context, cell, what string) error {
 		s := from(ctx)
 		if what == "forgotten" {
@@ -102,7 +105,11 @@ func (s *scenario) moveCell(ctx context.Context, cell, city string) error {
 	move := func(ctx context.Context, city string) error {
 		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
 		return updateWhenFree(ctx, hub, cluster, func(cluster *clusterv1alpha1.Cluster) {
-			cluster.Labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(city)
+			if city == "" {
+				delete(cluster.Labels, v1alpha.LabelTopologyCity)
+				return
+			}
+			metav1.SetMetaDataLabel(&cluster.ObjectMeta, v1alpha.LabelTopologyCity, v1alpha.CityLabel(city))
 		})
 	}
 	known, ok := s.extra[cell]

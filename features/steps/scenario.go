@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
@@ -33,6 +34,8 @@ type scenario struct {
 	load *load
 	// soaked is what a soak came to.
 	soaked *soak.Result
+	// prometheus is the one that scrapes the add-on.
+	prometheus prometheusv1.API
 	// watched is a time in which the add-on should write nothing.
 	watched period
 	// disturbed are what the scenario did to what all share; it is put right before the scenario ends.

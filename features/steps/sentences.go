@@ -20,7 +20,7 @@ func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
 		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addProjectSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
 		addCellSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
-		addCommandSteps, addFaultSteps, addMetricsSteps,
+		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addMetricsSteps, addMonitoringSteps,
 	} {
 		add(sc)
 	}

@@ -51,7 +51,10 @@ type World struct {
 	*Report
 	timings
 
-	addOn *federation.AddOn
+	addOn      *federation.AddOn
+	documented documented
+	// Earlier is the revision that upgrades begin with. Empty: the last tag.
+	Earlier string
 	// ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it anew.
 	ready       time.Time
 	commandsRun atomic.Bool

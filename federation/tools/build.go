@@ -68,7 +68,7 @@ func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string
 }
 
 // folder returns the cache folder of a tool module. Its name is a hash of everything that determines the binaries: go.mod,
-// go.sum, the Go version and the build flags.
+// go.sum, the Go version, the build flags and tags.
 func (b *Builder) folder(module, goVersion string) (string, error) {
 	hash := sha256.New()
 	for _, file := range []string{"go.mod", "go.sum"} {
@@ -78,7 +78,7 @@ func (b *Builder) folder(module, goVersion string) (string, error) {
 		}
 		hash.Write(content)
 	}
-	hash.Write([]byte(goVersion + flags))
+	hash.Write([]byte(goVersion + flags + tags[module]))
 	return filepath.Join(b.Cache, module+"-"+hex.EncodeToString(hash.Sum(nil))[:16]), nil
 }
 
@@ -113,7 +113,8 @@ func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool)
 	for i, t := range tools {
 		names[i], packages[i] = t.name, t.pkg
 	}
-	if err := b.compile(ctx, b.module(tools[0].module), temporary, names, packages); err != nil {
+	building := &compilation{module: b.module(tools[0].module), folder: temporary, tags: tags[tools[0].module], packages: packages}
+	if err := b.compile(ctx, building, names); err != nil {
 		return err
 	}
 	for _, t := range tools {
@@ -143,21 +144,20 @@ func (b *Builder) Own(ctx context.Context, packages ...string) (map[string]strin
 		names[i] = filepath.Base(pkg)
 		paths[names[i]] = filepath.Join(folder, names[i])
 	}
-	return paths, b.compile(ctx, b.Repository, folder, names, packages)
+	return paths, b.compile(ctx, &compilation{module: b.Repository, folder: folder, packages: packages}, names)
 }
 
-// compile builds packages of a module into folder and reports its progress every heartbeat.
-func (b *Builder) compile(ctx context.Context, module, folder string, names, packages []string) error {
+// compile builds packages of a module, of these names, and reports its progress every heartbeat.
+func (b *Builder) compile(ctx context.Context, building *compilation, names []string) error {
 	began := time.Now()
 	what := strings.Join(names, ", ")
-	building := &compilation{}
 	said := make(chan struct{})
 	ctx, done := context.WithCancel(ctx)
 	go func() {
 		defer close(said)
 		b.report(ctx, what, building)
 	}()
-	err := building.run(ctx, module, folder, packages...)
+	err := building.run(ctx)
 	done()
 	<-said
 	if err != nil {

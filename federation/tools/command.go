@@ -53,6 +53,12 @@ func failure(cmd *exec.Cmd, err error, output string) error {
 
 // compilation is a go build that counts downloaded modules and compiled packages.
 type compilation struct {
+	// module is the folder of the module, and folder that of the binaries.
+	module, folder string
+	// tags are build tags, separated by commas.
+	tags     string
+	packages []string
+
 	downloaded, compiled atomic.Int64
 	// total is the number of packages in the build, 0 while it is unknown.
 	total atomic.Int64
@@ -70,11 +76,11 @@ func (c *compilation) String() string {
 	}
 }
 
-// run builds main packages into folder.
-func (c *compilation) run(ctx context.Context, module, folder string, packages ...string) error {
-	go c.count(ctx, module, packages)
-	args := append([]string{"build", "-v", "-ldflags", "-s -w", "-o", folder + string(filepath.Separator)}, packages...)
-	cmd := command(ctx, module, args...)
+// run builds the main packages into the folder.
+func (c *compilation) run(ctx context.Context) error {
+	go c.count(ctx)
+	args := append([]string{"build", "-v", "-tags", c.tags, "-ldflags", "-s -w", "-o", c.folder + string(filepath.Separator)}, c.packages...)
+	cmd := command(ctx, c.module, args...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -108,8 +114,8 @@ func (c *compilation) follow(stderr io.Reader) (string, error) {
 }
 
 // count sets total. It ignores errors: total is only shown as progress.
-func (c *compilation) count(ctx context.Context, module string, packages []string) {
-	listed, err := output(ctx, module, append([]string{"list", "-deps"}, packages...)...)
+func (c *compilation) count(ctx context.Context) {
+	listed, err := output(ctx, c.module, append([]string{"list", "-tags", c.tags, "-deps"}, c.packages...)...)
 	if err == nil {
 		c.total.Store(int64(strings.Count(listed, "\n") + 1))
 	}

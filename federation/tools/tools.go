@@ -24,6 +24,8 @@ const (
 	KarmadaWebhook             = "karmada-webhook"
 	KarmadaAggregatedAPIServer = "karmada-aggregated-apiserver"
 	KarmadaAgent               = "karmada-agent"
+	Prometheus                 = "prometheus"
+	Promtool                   = "promtool"
 )
 
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
@@ -36,6 +38,12 @@ type tool struct {
 	name   string // file name of the binary
 }
 
+// tags are the build tags of modules under hack/tools. Prometheus' discoveries of targets bring the clients of two dozen clouds.
+var tags = map[string]string{monitoring: "remove_all_sd"}
+
+// monitoring is the module of Prometheus.
+const monitoring = "prometheus"
+
 // output returns the name that go build gives the binary.
 func (t tool) output() string {
 	elements := strings.Split(t.pkg, "/")
@@ -47,7 +55,7 @@ func (t tool) output() string {
 }
 
 // all returns every binary. etcd, Kubernetes and Karmada share a module, so that the packages they have in common are
-// compiled once. kwok needs an older version of Kubernetes.
+// compiled once. kwok needs an older version of Kubernetes. Prometheus is for tests of what the chart has for it.
 func all() []tool {
 	const shared, kubernetes, karmada = "federation", "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
 	return []tool{
@@ -61,14 +69,25 @@ func all() []tool {
 		{shared, karmada + "aggregated-apiserver", KarmadaAggregatedAPIServer},
 		{shared, karmada + "agent", KarmadaAgent},
 		{"kwok", "sigs.k8s.io/kwok/cmd/kwok", Kwok},
+		{monitoring, "github.com/prometheus/prometheus/cmd/prometheus", Prometheus},
+		{monitoring, "github.com/prometheus/prometheus/cmd/promtool", Promtool},
 	}
 }
 
-// Core returns the binaries of a federation whose cells are in push mode: all but karmada-agent.
+// All returns every binary, those of tests among them.
+func All() []string {
+	var names []string
+	for _, t := range all() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// Core returns the binaries of a federation whose cells are in push mode: all but karmada-agent and those of Prometheus.
 func Core() []string {
 	var names []string
 	for _, t := range all() {
-		if t.name != KarmadaAgent {
+		if t.name != KarmadaAgent && t.module != monitoring {
 			names = append(names, t.name)
 		}
 	}

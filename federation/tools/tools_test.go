@@ -57,13 +57,16 @@ func checkout(t *testing.T, program string) *Builder {
 	t.Helper()
 	b := &Builder{Repository: t.TempDir(), Cache: t.TempDir(), Printf: t.Logf}
 	for path, content := range map[string]string{
-		"go.mod":                               "module example.com/checkout\n\ngo 1.26\n",
-		"cmd/hello/main.go":                    "package main\n\nfunc main() { println(\"hello\") }\n",
-		"hack/tools/kwok/go.mod":               "module sigs.k8s.io/kwok\n\ngo 1.26\n",
-		"hack/tools/kwok/go.sum":               "",
-		"hack/tools/kwok/cmd/kwok/main.go":     program,
-		"hack/tools/federation/go.mod":         "module example.com/federation\n\ngo 1.26\n",
-		"hack/tools/federation/placeholder.go": "package federation\n",
+		"go.mod":                                     "module example.com/checkout\n\ngo 1.26\n",
+		"cmd/hello/main.go":                          "package main\n\nfunc main() { println(\"hello\") }\n",
+		"hack/tools/kwok/go.mod":                     "module sigs.k8s.io/kwok\n\ngo 1.26\n",
+		"hack/tools/kwok/go.sum":                     "",
+		"hack/tools/kwok/cmd/kwok/main.go":           program,
+		"hack/tools/prometheus/go.mod":               "module github.com/prometheus/prometheus\n\ngo 1.26\n",
+		"hack/tools/prometheus/go.sum":               "",
+		"hack/tools/prometheus/cmd/promtool/main.go": "//go:build remove_all_sd\n\npackage main\n\nfunc main() {}\n",
+		"hack/tools/federation/go.mod":               "module example.com/federation\n\ngo 1.26\n",
+		"hack/tools/federation/placeholder.go":       "package federation\n",
 	} {
 		path = filepath.Join(b.Repository, path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
@@ -95,6 +98,14 @@ func TestBuild(t *testing.T) {
 	}
 	if third, err := b.Build(t.Context(), Kwok); err != nil || third[Kwok] == first[Kwok] {
 		t.Errorf("a change of go.sum does not change the cache folder: %v", err)
+	}
+}
+
+// TestTags: what a module is built with. Without its tag it has no program.
+func TestTags(t *testing.T) {
+	b := checkout(t, "package main\n")
+	if _, err := b.Build(t.Context(), Promtool); err != nil {
+		t.Error(err)
 	}
 }
 

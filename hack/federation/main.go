@@ -5,7 +5,7 @@
 // arguments. It imports only the standard library, so that on a machine with empty caches it is compiled within seconds and
 // reports the progress of the builds.
 //
-// "federation binaries" only builds, everything that a federation runs. "federation tool NAME" builds one of these
+// "federation binaries" only builds, everything that a federation and its tests run. "federation tool NAME" builds one of these
 // binaries and prints its path.
 package main
 
@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -31,6 +30,9 @@ const karmadactl = "./cmd/karmadactl"
 
 // addOn are the commands that the add-on consists of, and the one that enables it.
 var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", karmadactl}
+
+// own are tools that the repository builds from its own module.
+var own = map[string]string{"karmadactl": karmadactl, "kubectl": "./hack/kubectl"}
 
 // withAddOn are the subcommands that start a federation, and the add-on in it.
 var withAddOn = []string{"demo", "soak", "up"}
@@ -58,8 +60,8 @@ func run(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	switch {
-	case len(args) == 2 && args[0] == "tool" && args[1] == filepath.Base(karmadactl):
-		built, err := b.Own(ctx, karmadactl)
+	case len(args) == 2 && args[0] == "tool" && own[args[1]] != "":
+		built, err := b.Own(ctx, own[args[1]])
 		if err == nil {
 			fmt.Println(built[args[1]])
 		}
@@ -71,7 +73,7 @@ func run(ctx context.Context, args []string) (string, error) {
 		}
 		return "", err
 	case len(args) == 1 && args[0] == "binaries":
-		return "", buildTools(ctx, b, append(tools.Core(), tools.KarmadaAgent))
+		return "", buildTools(ctx, b, tools.All())
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
 		if err := buildTools(ctx, b, tools.Core()); err != nil {
 			return "", err

@@ -22,7 +22,7 @@ const head = `# Metrics
 
 Generated from the code: every metric of the add-on's own. Both binaries serve those of controller-runtime, client-go and the Go
 runtime, too. A controller's metric is served where the controller runs, and an optional feature's where that is on.
-The chart has [alerts](../../charts/karmada-compute/files/rules.yaml) on them.
+The chart has [alerts and dashboards](../how-to/monitoring.md) on them.
 `
 
 // agent says whether a folder is of the agent in the cells. All others are of the binary at the host.

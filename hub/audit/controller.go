@@ -26,6 +26,8 @@ import (
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
+	// Waker has a project engaged of which something is left on the hub. It may be nil.
+	Waker projects.Waker
 	// Hub reads the hub from a cache and writes to it.
 	Hub client.Client
 	// APIReader reads the hub's API server: what a repair changes or deletes is read there first.

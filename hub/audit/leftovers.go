@@ -78,12 +78,16 @@ func (r *Reconciler) findLeftovers(ctx context.Context, events *delivery.Events)
 	return r.engaged(ctx, found), nil
 }
 
-// engaged are the requests of projects that this replica has.
+// engaged are the requests of projects that this replica has. A project of which something is left may have no Workloads and not be
+// engaged: it is woken, and the next sweep requests it.
 func (r *Reconciler) engaged(ctx context.Context, requests sets.Set[mcreconcile.Request]) []mcreconcile.Request {
 	var engaged []mcreconcile.Request
 	for request := range requests {
-		if _, err := r.Projects.Get(ctx, request.ClusterName); err == nil {
+		switch _, err := r.Projects.Get(ctx, request.ClusterName); {
+		case err == nil:
 			engaged = append(engaged, request)
+		case r.Waker != nil:
+			r.Waker.Wake(request.ClusterName.String())
 		}
 	}
 	return engaged

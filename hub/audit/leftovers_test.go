@@ -77,6 +77,25 @@ func TestLeftoversAreRequested(t *testing.T) {
 	}
 }
 
+// TestLeftoversWakeTheirProject: one without Workloads is not engaged.
+func TestLeftoversWakeTheirProject(t *testing.T) {
+	f := newFixture(t)
+	planes.Delete(t, f.Planes, f.copied)
+	f.reconciler.Projects = disengaged{f.Planes}
+	woken := waker{}
+	f.reconciler.Waker = woken
+	requests, err := f.reconciler.findLeftovers(t.Context(), &delivery.Events{Hub: f.Hub})
+	if err != nil || len(requests) > 0 || !woken[planes.ProjectName.String()] {
+		t.Errorf("woken are %v, requested %v, %v", woken, requests, err)
+	}
+}
+
+// waker has the projects that were woken.
+type waker map[string]bool
+
+// Wake notes it.
+func (w waker) Wake(project string) { w[project] = true }
+
 // disengaged are the projects of a replica that has none.
 type disengaged struct{ *planes.Planes }
 

@@ -23,7 +23,8 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-instancetypes"
 
-// Reconciler offers the hub's types in every project that this replica has engaged. It is safe for concurrent use.
+// Reconciler offers the hub's types in every project that this replica has engaged, and in the others when they are visited. It is safe
+// for concurrent use.
 //
 // A project gets no watch for them: what a consumer could do to a copy is undone by the next resync, and nothing reads the
 // copies.
@@ -32,6 +33,8 @@ type Reconciler struct {
 	Projects projects.Engaged
 	// Types are those of the hub.
 	Types *Catalogue
+	// Visits are of the projects that no replica has engaged. Nil: there are none.
+	Visits projects.Visits
 }
 
 // resync is how often the copies in a project are compared.
@@ -43,6 +46,9 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	controller, err := mccontroller.New("instancetypes", mgr, options)
 	if err != nil {
 		return err
+	}
+	if r.Visits != nil {
+		r.offerAtVisits(r.Visits)
 	}
 	return controller.MultiClusterWatch(NewChanges(r.Types, thisProject))
 }

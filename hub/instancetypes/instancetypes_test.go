@@ -4,6 +4,7 @@
 package instancetypes
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -212,5 +213,51 @@ func TestTypesAreOffered(t *testing.T) {
 	}
 	if err := p.Client.Get(t.Context(), client.ObjectKey{Name: "a"}, &v1alpha.InstanceType{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// visits are of one project that no replica has engaged.
+type visits struct {
+	offer func(ctx context.Context, project string, c client.Client) error
+	all   int
+}
+
+func (v *visits) OnVisit(f func(ctx context.Context, project string, c client.Client) error) {
+	v.offer = f
+}
+func (v *visits) VisitAll() { v.all++ }
+
+// TestTypesAreOfferedAtVisits: all are due when the types change, and not when a replica reads them for the first time.
+func TestTypesAreOfferedAtVisits(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	v, catalogue := &visits{}, newCatalogue(t, p)
+	(&Reconciler{Types: catalogue}).offerAtVisits(v)
+	kind := *newType("a", "1")
+	kind.Spec.Lifecycle.Phase = v1alpha.InstanceTypeActive
+	catalogue.remember([]v1alpha.InstanceType{kind}, nil)
+	if v.all != 0 {
+		t.Error("the start of a replica has all projects visited")
+	}
+	visit := func() []planes.Call {
+		t.Helper()
+		p.Project.Calls()
+		if err := v.offer(t.Context(), "north", p.Project); err != nil {
+			t.Error(err)
+		}
+		return p.Project.Writes()
+	}
+	if writes := visit(); len(writes) != 1 {
+		t.Errorf("writes %v", writes)
+	}
+	if writes := visit(); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+	catalogue.remember([]v1alpha.InstanceType{}, nil)
+	if v.all != 1 {
+		t.Errorf("%d times all projects are due", v.all)
+	}
+	if writes := visit(); len(writes) != 1 || writes[0].Verb != "delete" {
+		t.Errorf("writes %v", writes)
 	}
 }

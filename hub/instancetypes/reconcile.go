@@ -32,19 +32,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	var offered v1alpha.InstanceTypeList
 	// Past the cache, which would become an informer in every project.
-	switch err := project.GetAPIReader().List(ctx, &offered); {
-	case apierrors.IsNotFound(err):
-		log.FromContext(ctx).V(1).Info("The project does not serve InstanceTypes; apply the CRD at Milo's root to offer them there")
-		return reconcile.Result{RequeueAfter: resync}, nil
-	case err != nil:
-		return reconcile.Result{}, fmt.Errorf("list the project's instance types: %w", err)
-	}
-	if err := offer(ctx, project.GetClient(), offered.Items, types); err != nil {
+	if err := makeOffer(ctx, project.GetAPIReader(), project.GetClient(), types); err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: resync}, nil
+}
+
+// makeOffer makes the types of a project those of the hub, if the project serves the kind.
+func makeOffer(ctx context.Context, reader client.Reader, project client.Client, types []v1alpha.InstanceType) error {
+	var offered v1alpha.InstanceTypeList
+	switch err := reader.List(ctx, &offered); {
+	case apierrors.IsNotFound(err):
+		log.FromContext(ctx).V(1).Info("The project does not serve InstanceTypes; apply the CRD at Milo's root to offer them there")
+		return nil
+	case err != nil:
+		return fmt.Errorf("list the project's instance types: %w", err)
+	}
+	return offer(ctx, project, offered.Items, types)
 }
 
 // offer writes what differs, and deletes what the hub does not have.

@@ -4,6 +4,7 @@
 package inventory_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -131,6 +134,35 @@ func TestUnexpected(t *testing.T) {
 				t.Errorf("removed %t, want %t", got, test.wantRemoved)
 			}
 		})
+	}
+}
+
+// disengaged are the projects of a replica that has engaged none.
+type disengaged struct{ *planes.Planes }
+
+func (disengaged) Get(context.Context, multicluster.ClusterName) (cluster.Cluster, error) {
+	return nil, multicluster.ErrClusterNotFound
+}
+
+// waker has the projects that were woken.
+type waker map[string]bool
+
+func (w waker) Wake(project string) { w[project] = true }
+
+// TestUnexpectedWakesItsProject: one without Workloads is not engaged, and only it can say that it does not want what a cell has.
+func TestUnexpectedWakesItsProject(t *testing.T) {
+	f := newFixture(t)
+	woken := waker{}
+	f.inventory.Projects, f.inventory.Waker = disengaged{f.Planes}, woken
+	f.entries = []v1alpha.InventoryEntry{f.entry("web", "copy-uid")}
+	f.minutes(3)
+	if !woken[planes.ProjectName.String()] || f.removed("web") {
+		t.Errorf("woken are %v", woken)
+	}
+	f.inventory.Projects = f.Planes
+	f.minutes(3)
+	if !f.removed("web") {
+		t.Error("it was not removed when the project was engaged")
 	}
 }
 

@@ -95,6 +95,10 @@ func (i *Inventory) wanted(ctx context.Context, entry *v1alpha.InventoryEntry) (
 	}
 	project, err := projects.Find(ctx, i.Projects, multicluster.ClusterName(entry.Project))
 	if err != nil {
+		if i.Waker != nil {
+			// It may have no Workloads. It is asked when it is engaged.
+			i.Waker.Wake(entry.Project)
+		}
 		return true, err
 	}
 	if project.UID != uid {

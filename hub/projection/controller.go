@@ -40,6 +40,8 @@ type Options struct {
 	DoubtAfter time.Duration
 	// Ready measures how long deployments take to be available.
 	Ready *Ready
+	// Lag measures how long changes take to be shown.
+	Lag *Lag
 	// Passing are the writes that tell of a deployment on the way to another state. Nil: none of them waits.
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives the conditions that no cell reports their transition times.

@@ -56,7 +56,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Ready: newReady(t, f.metrics),
+		Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)

@@ -26,11 +26,20 @@ func newReady(t *testing.T, registerer prometheus.Registerer) *Ready {
 // counted are how many deployments of the city were measured, and their seconds.
 func (f *fixture) counted(t *testing.T) (count uint64, seconds float64) {
 	t.Helper()
+	return f.measured(t, "karmada_compute_workload_ready_seconds")
+}
+
+// measured are how often a histogram has observed something in the city, and the seconds in all.
+func (f *fixture) measured(t *testing.T, histogram string) (count uint64, seconds float64) {
+	t.Helper()
 	families, err := f.metrics.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
+		if family.GetName() != histogram {
+			continue
+		}
 		for _, m := range family.GetMetric() {
 			if labels := m.GetLabel(); len(labels) != 1 || labels[0].GetName() != "city" || labels[0].GetValue() != f.city {
 				t.Errorf("%s has labels %v", family.GetName(), labels)

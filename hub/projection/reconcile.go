@@ -172,8 +172,13 @@ func (s *scope) applyInstance(ctx context.Context, reported *v1alpha.ReportedIns
 	if equality.Semantic.DeepEqual(stored.Status, status) {
 		return nil
 	}
+	before := stored.Status.Conditions
 	stored.Status = status
-	return apply.Status(ctx, s.project, FieldManager, stored)
+	if err := apply.Status(ctx, s.project, FieldManager, stored); err != nil {
+		return err
+	}
+	s.measureLag(before, status.Conditions)
+	return nil
 }
 
 // deleteSurplus deletes the projections of Instances that no cell reports any more. Those with slices are left to these.

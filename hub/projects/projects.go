@@ -48,6 +48,21 @@ type Roster interface {
 	OnChange(f func(project string))
 }
 
+// Waker has projects engaged that are not.
+type Waker interface {
+	// Wake has a project engaged that exists and is in a shard of this replica, until it has been idle for a while. It returns at once.
+	Wake(project string)
+}
+
+// Visits are of the projects that no replica has engaged, since they have no Workloads: each is visited once in a long while, and
+// soon after it was made. Its methods are safe for concurrent use.
+type Visits interface {
+	// OnVisit has f called at each visit, with a client that has no cache. It must be called before the visits start.
+	OnVisit(f func(ctx context.Context, project string, c client.Client) error)
+	// VisitAll has every such project visited soon.
+	VisitAll()
+}
+
 // Suspension says which projects are suspended. Both methods are safe for concurrent use.
 type Suspension interface {
 	// IsSuspended says whether a project is suspended. It is known of every project that this replica has engaged.

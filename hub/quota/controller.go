@@ -46,7 +46,7 @@ type Options struct {
 	Hub client.Client
 	// Clock says when to claim again what was denied.
 	Clock clock.PassiveClock
-	// Registerer gets the metric of what is withheld.
+	// Registerer gets the metrics of what is withheld, and for how long.
 	Registerer prometheus.Registerer
 }
 
@@ -56,16 +56,21 @@ type Reconciler struct {
 	Options
 	claims claims
 	memory *memory
+	waits  *waits
 }
 
-// New returns a Reconciler, and registers its metric.
+// New returns a Reconciler, and registers its metrics.
 func New(o Options) (*Reconciler, error) {
-	r := &Reconciler{Options: o, memory: newMemory()}
+	r := &Reconciler{Options: o, memory: newMemory(), waits: newWaits()}
 	r.claims.forgotten = func(project multicluster.ClusterName) {
-		r.memory.forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
+		ofProject := func(request mcreconcile.Request) bool { return request.ClusterName == project }
+		r.memory.forget(ofProject)
+		r.waits.forget(ofProject)
 	}
-	if err := o.Registerer.Register(r.memory.withheld); err != nil {
-		return nil, fmt.Errorf("register the metric of withheld quota: %w", err)
+	for _, metric := range []prometheus.Collector{r.memory.withheld, r.waits.seconds} {
+		if err := o.Registerer.Register(metric); err != nil {
+			return nil, fmt.Errorf("register the metrics of quota: %w", err)
+		}
 	}
 	return r, nil
 }

@@ -5,17 +5,19 @@ package quota
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // wantedIndices are the indices of the Instances that need quota, ascending: those that are assigned to cells. Where an autoscaler in
 // a cell may use more than always run there, these are the lowest of the cell, and those that the cell has made.
-func wantedIndices(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.InstanceFacts) []int {
+func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	assignment := copied.Spec.Assignment
 	if assignment == nil {
 		return nil
 	}
+	reported := sync.OnceValue(copied.InstanceFacts)
 	var wanted []int
 	for i := range assignment.Cells {
 		indices := v1alpha.Indices(assignment.Cells[i].Indices)
@@ -25,7 +27,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.
 		}
 		wanted = append(wanted, indices[:least]...)
 		for _, index := range indices[least:] {
-			if _, made := reported[index]; made {
+			if _, made := reported()[index]; made {
 				wanted = append(wanted, index)
 			}
 		}

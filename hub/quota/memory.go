@@ -34,18 +34,26 @@ type remembered struct {
 	// wait is the time between the last denial and next, when quota is claimed again.
 	wait time.Duration
 	next time.Time
-	// reasons counts the denials by reason.
+	// reasons counts the denials by reason, but for those of suspended projects.
 	reasons map[string]int
 }
 
 func newMemory() *memory {
-	return &memory{
+	m := &memory{
 		withheld: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "karmada_compute_quota_withheld_instances",
-			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted.",
+			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted. Those of suspended projects are not counted.",
 		}, []string{"reason"}),
 		deployments: map[mcreconcile.Request]remembered{},
 	}
+	// Those that alerts are about are there before anything is withheld: else a query cannot tell 0 from a metric that is not there.
+	for _, reason := range []string{
+		v1alpha.ReasonPendingEvaluation, v1alpha.ReasonQuotaExceeded, v1alpha.ReasonQuotaNoBudget, v1alpha.ReasonQuotaMisconfigured,
+		v1alpha.ReasonQuotaValidationFailed, v1alpha.ReasonQuotaBackendUnavailable,
+	} {
+		m.withheld.WithLabelValues(reason)
+	}
+	return m
 }
 
 func (m *memory) of(request mcreconcile.Request) remembered {
@@ -68,7 +76,9 @@ func (m *memory) remember(request mcreconcile.Request, denials map[int]denial, f
 		next.next = now.Add(next.wait)
 	}
 	for _, why := range denials {
-		next.reasons[why.reason]++
+		if why != ofSuspended {
+			next.reasons[why.reason]++
+		}
 	}
 	m.count(before.reasons, -1)
 	m.count(next.reasons, 1)

@@ -184,7 +184,7 @@ func TestWantedIndices(t *testing.T) {
 			for _, name := range test.reported {
 				copied.Status.Instances = append(copied.Status.Instances, v1alpha.ReportedInstance{Name: name})
 			}
-			if got := wantedIndices(copied, copied.InstanceFacts()); !slices.Equal(got, test.want) {
+			if got := wantedIndices(copied); !slices.Equal(got, test.want) {
 				t.Errorf("got %v", got)
 			}
 		})

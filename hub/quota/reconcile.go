@@ -76,6 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	needed, err := s.load(ctx)
 	if err != nil || !needed {
 		r.memory.remember(request, nil, false, time.Time{})
+		r.waits.wait(request, nil, nil)
 		return reconcile.Result{}, err
 	}
 	if err := s.settle(ctx); err != nil {
@@ -164,7 +165,7 @@ func (s *scope) interrupted(ctx context.Context, err error) error {
 	why := s.refusal(ctx, err)
 	granted := v1alpha.Indices(s.copied.Spec.Quota.Granted)
 	s.plan = plan{granted: granted, denials: map[int]denial{}, fresh: true}
-	for _, index := range wantedIndices(s.copied, s.copied.InstanceFacts()) {
+	for _, index := range wantedIndices(s.copied) {
 		if !slices.Contains(granted, index) {
 			s.plan.denials[index] = why
 		}
@@ -182,7 +183,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	}
 	earlier, facts := s.memory.of(s.request), s.copied.InstanceFacts()
 	situation := &situation{
-		wanted: wantedIndices(s.copied, facts), requests: requestsFor(s.copied.QuotaSize()), claims: s.found,
+		wanted: wantedIndices(s.copied), requests: requestsFor(s.copied.QuotaSize()), claims: s.found,
 		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
 		busy:    func(index int) bool { return mayRun(s.copied, facts, index) },
@@ -298,6 +299,8 @@ func (s *scope) grant(ctx context.Context) error {
 }
 
 func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
+	before := s.copied.Spec.Quota
+	s.noteWaiting(v1alpha.Indices(before.Granted))
 	known := s.memory.remember(s.request, s.plan.denials, s.plan.fresh, s.Clock.Now())
 	if rest := known.next.Sub(s.Clock.Now()); rest > 0 {
 		s.requeueAfter.AtMost(rest)
@@ -312,10 +315,10 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 		s.requeueAfter.AtMost(rest)
 		return nil
 	}
-	before := s.copied.Spec.Quota
 	if err := s.replace(ctx, desired); err != nil {
 		return err
 	}
+	s.waits.granted(s.request, s.plan.granted, s.Clock.Now())
 	s.tell(before, desired)
 	return nil
 }

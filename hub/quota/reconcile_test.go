@@ -64,6 +64,9 @@ func TestPartlyDenied(t *testing.T) {
 	f.allow(t, 3)
 	f.becomes(t, []int{0, 1, 2}, "", nil)
 	f.awaitEvent(t, v1alpha.ReasonQuotaAvailable, "Deployment web: the quota of all Instances is granted")
+	if waited := measured(t, f.reconciler.waits.seconds).GetSampleCount(); waited != 3 {
+		t.Errorf("of 3 Instances, the waiting time of %d is measured", waited)
+	}
 }
 
 // awaitEvent waits for one Event on the Workload: they are written in the background, and repeated ones are counted in one.

@@ -20,11 +20,14 @@ import (
 // causeSuspended is the cause with which Milo refuses to create anything in a suspended project.
 const causeSuspended metav1.CauseType = "ProjectSuspended"
 
+// ofSuspended is why nothing is claimed in such a project. It is not Milo that keeps anybody waiting.
+var ofSuspended = denial{v1alpha.ReasonPendingEvaluation, "the project is suspended: nothing is claimed until it is resumed"}
+
 // refusal is why Milo does not take, or does not show, a claim.
 func (s *scope) refusal(ctx context.Context, err error) denial {
 	switch {
 	case apierrors.HasStatusCause(err, causeSuspended):
-		return denial{v1alpha.ReasonPendingEvaluation, "the project is suspended: nothing is claimed until it is resumed"}
+		return ofSuspended
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return denial{v1alpha.ReasonQuotaNamespaceNotFound, fmt.Sprintf("namespace %s of the project is being deleted", s.deployment.Namespace)}
 	case apierrors.IsForbidden(err):

@@ -164,7 +164,15 @@ roleRef:
   name: {{ $role.metadata.name }}
 subjects:
 {{- if not $subjects }} []{{ end }}
-{{- range $subjects }}
+{{- include "karmada-compute.subjects" (list $subjects $namespace) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The subjects of a binding. Takes a list: the subjects, and the namespace of ServiceAccounts without one. */}}
+{{- define "karmada-compute.subjects" -}}
+{{- $namespace := index . 1 }}
+{{- range index . 0 }}
 - kind: {{ .kind }}
   name: {{ .name | quote }}
   {{- if eq .kind "ServiceAccount" }}
@@ -172,7 +180,5 @@ subjects:
   {{- else }}
   apiGroup: rbac.authorization.k8s.io
   {{- end }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end }}

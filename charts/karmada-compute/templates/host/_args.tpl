@@ -7,6 +7,7 @@
 - --namespace={{ $root.Values.hub.namespace }}
 - --default-instance-type={{ $root.Values.defaultInstanceType }}
 - --replica-name=$(POD_NAME)
+- --project-idle-after={{ $root.Values.projects.idleAfter }}
 - --kube-api-qps={{ $root.Values.access.kubeAPIQPS }}
 - --kube-api-burst={{ int $root.Values.access.kubeAPIBurst }}
 - --metrics-bind-address={{ if $root.Values.host.metrics.enabled }}{{ $bind }}:8080{{ else }}0{{ end }}
@@ -36,6 +37,7 @@
 - --shards={{ int .shards }}
 - --lease-duration={{ .leaseDuration }}
 - --cell-failover-after={{ .cellFailoverAfter }}
+- --project-sweep={{ $.Values.projects.sweep }}
 {{- if .quota.enabled }}
 - --quota
 {{- with .quota.projectSelector }}

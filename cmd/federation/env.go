@@ -1,0 +1,49 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+func envCommand() *cobra.Command {
+	var folder, project string
+	cmd := &cobra.Command{
+		Use:   "env",
+		Short: "Print the variables that the documentation's commands need, for eval in a shell",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := federation.Open(folder)
+			if err != nil {
+				return err
+			}
+			if err := f.BuildDocumented(cmd.Context()); err != nil {
+				return err
+			}
+			environment, err := f.Environment(project, consumer)
+			if err != nil {
+				return err
+			}
+			for _, name := range slices.Sorted(maps.Keys(environment)) {
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "export %s=%s\n", name, quoted(environment[name])); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	folderFlag(cmd, &folder)
+	cmd.Flags().StringVar(&project, "project", "north", "project of $KUBECONFIG and $PROJECT")
+	return cmd
+}
+
+// quoted is a value as one word of a shell.
+func quoted(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }

@@ -1,0 +1,131 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// Document is what links need to know of a file in Markdown.
+type Document struct {
+	// Links are the destinations of its links and images.
+	Links []string
+	// Anchors are those that GitHub gives its headings.
+	Anchors map[string]bool
+	// Prose is its text without code, a paragraph, heading or cell of a table each.
+	Prose []string
+}
+
+// ReadDocument reads a document.
+func ReadDocument(path string) (*Document, error) {
+	source, err := os.ReadFile(path) //nolint:gosec // The document is one of the repository.
+	if err != nil {
+		return nil, err
+	}
+	return parseDocument(source), nil
+}
+
+func parseDocument(source []byte) *Document {
+	document := &Document{Anchors: map[string]bool{}}
+	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	// The walker returns no error.
+	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch node := node.(type) {
+		case *ast.Link:
+			document.Links = append(document.Links, string(node.Destination))
+		case *ast.Image:
+			document.Links = append(document.Links, string(node.Destination))
+		case *ast.Heading:
+			document.addAnchor(words(node, source, true))
+		}
+		if holdsText(node) {
+			document.Prose = append(document.Prose, words(node, source, false))
+		}
+		return ast.WalkContinue, nil
+	})
+	return document
+}
+
+// holdsText says whether a block holds text, and no other blocks.
+func holdsText(node ast.Node) bool {
+	return node.Type() == ast.TypeBlock && node.FirstChild() != nil && node.FirstChild().Type() == ast.TypeInline
+}
+
+// words are the text of a block, and if that is wanted what is code in it.
+func words(block ast.Node, source []byte, code bool) string {
+	var found strings.Builder
+	// The walker returns no error.
+	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if _, isCode := node.(*ast.CodeSpan); isCode && !code {
+			return ast.WalkSkipChildren, nil
+		}
+		if text, ok := node.(*ast.Text); ok && entering {
+			found.Write(text.Segment.Value(source))
+			if text.SoftLineBreak() {
+				found.WriteString(" ")
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return found.String()
+}
+
+var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
+
+// addAnchor adds the anchor of a heading, as GitHub makes it.
+func (d *Document) addAnchor(heading string) {
+	anchor := strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+	unique := anchor
+	for i := 1; d.Anchors[unique]; i++ {
+		unique = fmt.Sprintf("%s-%d", anchor, i)
+	}
+	d.Anchors[unique] = true
+}
+
+// BrokenLinks are the links of a document that lead to no file or heading of the repository. Those to other sites are not followed.
+func BrokenLinks(path string) ([]string, error) {
+	document, err := ReadDocument(path)
+	if err != nil {
+		return nil, err
+	}
+	var broken []string
+	for _, link := range document.Links {
+		if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
+			continue
+		}
+		file, anchor, _ := strings.Cut(link, "#")
+		target := path
+		if file != "" {
+			target = filepath.Join(filepath.Dir(path), filepath.FromSlash(file))
+		}
+		if !leads(target, anchor) {
+			broken = append(broken, link)
+		}
+	}
+	return broken, nil
+}
+
+// leads says whether there is a file, and in it a heading if one is named.
+func leads(path, anchor string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	if anchor == "" || filepath.Ext(path) != ".md" {
+		return anchor == ""
+	}
+	document, err := ReadDocument(path)
+	return err == nil && document.Anchors[anchor]
+}

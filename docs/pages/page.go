@@ -1,0 +1,96 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pages runs the commands of the documentation, page by page, and compares what they print with what the page says.
+package pages
+
+import (
+	"bytes"
+	"os"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// Page is a document with commands.
+type Page struct {
+	// Path is the file.
+	Path   string
+	Blocks []Block
+}
+
+// Block is commands that are run together: a code block of sh.
+type Block struct {
+	// Line of the page at which it begins, and Heading that it is below.
+	Line    int
+	Heading string
+	// Commands are the text of the block.
+	Commands string
+	// Prints is what the page says that they print: a code block of text right after it. Nil: it says nothing.
+	Prints *string
+	// NotRun is why they are not run.
+	NotRun string
+}
+
+// notRun is how the comment before a block begins that says why it is not run.
+const notRun = "<!-- not run: "
+
+// Read reads a page.
+func Read(path string) (*Page, error) {
+	source, err := os.ReadFile(path) //nolint:gosec // The page is one of the repository.
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, source), nil
+}
+
+func parse(path string, source []byte) *Page {
+	page, heading := &Page{Path: path}, ""
+	root := goldmark.New().Parser().Parse(text.NewReader(source))
+	// The walker returns no error.
+	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch node := node.(type) {
+		case *ast.Heading:
+			heading = string(node.Lines().Value(source))
+		case *ast.FencedCodeBlock:
+			if entering && string(node.Language(source)) == "sh" && node.Lines().Len() > 0 {
+				page.Blocks = append(page.Blocks, Block{
+					Line:    bytes.Count(source[:node.Lines().At(0).Start], []byte("\n")) + 1,
+					Heading: heading, Commands: string(node.Lines().Value(source)),
+					Prints: printed(node, source), NotRun: reason(node, source),
+				})
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return page
+}
+
+// printed is the code block of text after a block.
+func printed(block ast.Node, source []byte) *string {
+	next, ok := block.NextSibling().(*ast.FencedCodeBlock)
+	if !ok || string(next.Language(source)) != "text" {
+		return nil
+	}
+	content := string(next.Lines().Value(source))
+	return &content
+}
+
+// reason is that of the comment before a block.
+func reason(block ast.Node, source []byte) string {
+	before, ok := block.PreviousSibling().(*ast.HTMLBlock)
+	if !ok {
+		return ""
+	}
+	text := string(before.Lines().Value(source))
+	if before.HasClosure() {
+		text += string(before.ClosureLine.Value(source))
+	}
+	comment, found := strings.CutPrefix(text, notRun)
+	if !found {
+		return ""
+	}
+	return strings.Join(strings.Fields(strings.TrimSuffix(strings.TrimSpace(comment), "-->")), " ")
+}

@@ -1,0 +1,60 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Eventually repeats a check until it succeeds, for as long as something may take.
+type Eventually func(ctx context.Context, check func(context.Context) error) error
+
+// Run runs the blocks of a page in their order, but for those that say why not. One that says what it prints is repeated until it does:
+// what it observes may take a while.
+func (p *Page) Run(ctx context.Context, shell *Shell, eventually Eventually) error {
+	for _, block := range p.Blocks {
+		if block.NotRun != "" {
+			continue
+		}
+		run := func(ctx context.Context) error { return block.run(ctx, shell) }
+		wait := eventually
+		if block.Prints == nil {
+			wait = func(ctx context.Context, once func(context.Context) error) error { return once(ctx) }
+		}
+		if err := wait(ctx, run); err != nil {
+			return fmt.Errorf("%s:%d: %w", p.Path, block.Line, err)
+		}
+	}
+	return nil
+}
+
+// longest is how long the commands of a block may take once.
+const longest = 5 * time.Minute
+
+func (b *Block) run(ctx context.Context, shell *Shell) error {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	printed, err := shell.Run(ctx, b.Commands)
+	switch {
+	case b.Prints == nil && err != nil:
+		return fmt.Errorf("%w:\n%s", err, printed)
+	case b.Prints != nil && !Matches(*b.Prints, printed):
+		return fmt.Errorf("the commands print\n%s\nand the page says\n%s", printed, *b.Prints)
+	}
+	return nil
+}
+
+// Summary says how many blocks of a page are run, and why others are not.
+func (p *Page) Summary() string {
+	var not []string
+	for _, block := range p.Blocks {
+		if block.NotRun != "" {
+			not = append(not, fmt.Sprintf("\n  line %d is not run: %s", block.Line, block.NotRun))
+		}
+	}
+	return fmt.Sprintf("%s: %d of %d command blocks are run%s", p.Path, len(p.Blocks)-len(not), len(p.Blocks), strings.Join(not, ""))
+}

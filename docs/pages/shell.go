@@ -1,0 +1,94 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Shell is bash, in which the blocks of a page run one after the other: variables that one sets are there in the next.
+type Shell struct {
+	folder  string
+	command *exec.Cmd
+	in      io.WriteCloser
+	answers *bufio.Reader
+}
+
+// prologue has a failed command noted, as `set -e` would, but without the end of the shell.
+const prologue = `set -E -o pipefail; trap 'failed=$?' ERR` + "\n"
+
+// NewShell starts a shell in a folder of its own, with more variables. It ends with the context.
+func NewShell(ctx context.Context, folder string, environment map[string]string) (*Shell, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	s := &Shell{folder: folder, command: exec.CommandContext(ctx, "bash", "--noprofile", "--norc")}
+	s.command.Dir, s.command.Env = folder, os.Environ()
+	// What it has started ends with it.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.command.Cancel = s.kill
+	s.command.WaitDelay = time.Second
+	for name, value := range environment {
+		s.command.Env = append(s.command.Env, name+"="+value)
+	}
+	var err error
+	if s.in, err = s.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.answers = bufio.NewReader(out)
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(s.in, prologue)
+	return s, err
+}
+
+// kill ends the shell and what it runs.
+func (s *Shell) kill() error { return syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) }
+
+// Run runs commands and returns what they print. The error says that one of them failed. When the context ends before they do, so does the
+// shell.
+func (s *Shell) Run(ctx context.Context, commands string) (string, error) {
+	// An error is that it has ended.
+	defer context.AfterFunc(ctx, func() { _ = s.kill() })()
+	script, output := filepath.Join(s.folder, ".commands"), filepath.Join(s.folder, ".output")
+	if err := os.WriteFile(script, []byte(commands), 0o600); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(s.in, "failed=0; source ./.commands >.output 2>&1 </dev/null; echo $failed\n"); err != nil {
+		return "", fmt.Errorf("the shell has ended: %w", err)
+	}
+	status, err := s.answers.ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("the shell has ended: %w", err)
+	}
+	printed, err := os.ReadFile(output) //nolint:gosec // The shell has written it.
+	if status = strings.TrimSpace(status); err == nil && status != "0" {
+		err = fmt.Errorf("exit code %s", status)
+	}
+	return string(printed), err
+}
+
+// Close ends the shell and waits for it.
+func (s *Shell) Close() error {
+	err := errors.Join(s.in.Close(), s.command.Wait())
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		return nil // with the code of the last command
+	}
+	return err
+}

@@ -1,0 +1,27 @@
+Feature: Monitoring
+  What the chart has for Prometheus and Grafana is about metrics that exist, with the labels that they have. A real Prometheus scrapes
+  the replicas and the agents, loads the alerts, and is asked every query.
+
+  Scenario: Every query of every alert and dashboard returns data
+    Given a project of its own with quota for 1 Instances
+    And Prometheus scrapes every replica and the agents of cells "dfw, ord"
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 2        |
+    And the project gets quota for 4 Instances
+    Then Workload "web" becomes available with 2 ready Instances
+    And no alert about what is always there fires
+    And every query of the alerts returns data, but for
+      | metric                            | reason                          |
+      | karmada_compute_audit_faults      | it is there when there is one   |
+      | karmada_compute_mend_errors_total | it is there when a repair fails |
+    # A rate is of what happens after a series was scraped first.
+    When the consumer creates Workload "late" with
+      | placement | cities | replicas |
+      | main      | DFW    | 2        |
+    Then Workload "late" becomes available with 2 ready Instances
+    And every query of the dashboards returns data, but for
+      | metric                            | reason                              |
+      | karmada_compute_audit_faults      | it is there when there is one       |
+      | karmada_compute_mended_total      | it is there when there was a repair |
+      | karmada_compute_mend_errors_total | it is there when a repair fails     |

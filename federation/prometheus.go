@@ -1,0 +1,167 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/karmada-compute/karmada-compute/federation/node"
+	"github.com/karmada-compute/karmada-compute/federation/tools"
+)
+
+// prometheus is the process, its user on the hub, to which the add-on's values give the right to read metrics, and its
+// ServiceAccount in the cells.
+const prometheus = "prometheus"
+
+// StartPrometheus starts a Prometheus that scrapes every replica and the agents of these cells each second, and evaluates the rules of
+// a file. It returns its URL. There is one at a time: Federation.StopProcess stops it, by the name "prometheus".
+func (a *AddOn) StartPrometheus(ctx context.Context, rules string, cells ...string) (url string, err error) {
+	f := a.federation
+	built, err := f.builder().Build(ctx, tools.Prometheus)
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(f.folder, prometheus)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("create a folder for Prometheus: %w", err)
+	}
+	config, err := a.scrapes(ctx, folder, cells)
+	if err != nil {
+		return "", fmt.Errorf("configure Prometheus: %w", err)
+	}
+	config["global"] = map[string]any{"scrape_interval": "1s", "evaluation_interval": "1s"}
+	config["rule_files"] = []string{rules}
+	content, err := yaml.Marshal(config)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(folder, "prometheus.yml")
+	if err := writeFile(file, content); err != nil {
+		return "", err
+	}
+	ports, err := reservePorts(f.folder, 1)
+	if err != nil {
+		return "", err
+	}
+	url = "http://" + address(ports[0])
+	return url, f.StartProcess(ctx, Process{
+		Name: prometheus, Path: built[tools.Prometheus],
+		Args: []string{
+			"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(folder, "data"), "--web.listen-address=" + address(ports[0]), "--log.level=warn",
+		},
+		Ready: answersOK(url + "/-/ready"),
+	})
+}
+
+// answersOK is nil when a URL is answered with 200.
+func answersOK(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		if response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s answers %s", url, response.Status)
+		}
+		return errors.Join(err, response.Body.Close())
+	}
+}
+
+// scrapes is the part of Prometheus' configuration about its targets. It identifies itself to the replicas with a client certificate,
+// and to the agents, which ask their cells, with a token.
+func (a *AddOn) scrapes(ctx context.Context, folder string, cells []string) (map[string]any, error) {
+	as, err := a.federation.Config(planeHub, prometheus)
+	if err != nil {
+		return nil, err
+	}
+	certificate, key := filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	if err := errors.Join(writeFile(certificate, as.CertData), writeFile(key, as.KeyData)); err != nil {
+		return nil, err
+	}
+	var replicas []string
+	for i := range a.Replicas() {
+		target, err := a.MetricsAddress(i)
+		if err != nil {
+			return nil, err
+		}
+		replicas = append(replicas, target)
+	}
+	jobs := []any{map[string]any{
+		"job_name": "karmada-compute", "scheme": "https",
+		"tls_config":     map[string]any{"cert_file": certificate, "key_file": key, "insecure_skip_verify": true},
+		"static_configs": []any{map[string]any{"targets": replicas, "labels": map[string]any{"namespace": karmadaSystem}}},
+	}}
+	for _, cell := range cells {
+		token, target, err := a.agentMetrics(ctx, cell)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, map[string]any{
+			"job_name": "karmada-compute-cell/" + cell, "scheme": "https",
+			"tls_config":     map[string]any{"insecure_skip_verify": true},
+			"authorization":  map[string]any{"credentials": token},
+			"static_configs": []any{map[string]any{"targets": []string{target}, "labels": map[string]any{"namespace": agentNamespace, "cell": cell}}},
+		})
+	}
+	return map[string]any{"scrape_configs": jobs}, nil
+}
+
+// agentMetrics returns the address at which the agent of a cell serves its metrics, and a token of a ServiceAccount that may read them.
+func (a *AddOn) agentMetrics(ctx context.Context, cell string) (token, target string, err error) {
+	plane, err := a.federation.plane(planeCell + cell)
+	if err != nil {
+		return "", "", err
+	}
+	const namespace = "default"
+	meta := map[string]any{"name": prometheus}
+	if err := plane.apply(ctx,
+		&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": prometheus, "namespace": namespace},
+		}},
+		&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": rbacVersion, "kind": "ClusterRole", "metadata": meta,
+			"rules": []any{map[string]any{"nonResourceURLs": []any{"/metrics"}, "verbs": []any{"get"}}},
+		}},
+		&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": rbacVersion, "kind": "ClusterRoleBinding", "metadata": meta,
+			"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": "ClusterRole", "name": prometheus},
+			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": prometheus, "namespace": namespace}},
+		}},
+	); err != nil {
+		return "", "", err
+	}
+	client, err := a.cell(cell)
+	if err != nil {
+		return "", "", err
+	}
+	issued, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, prometheus, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", "", fmt.Errorf("get a token in cell %s: %w", cell, err)
+	}
+	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", "", fmt.Errorf("find the agent of cell %s: %w", cell, err)
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.DeletionTimestamp == nil && node.IsReady(pod) {
+			return issued.Status.Token, net.JoinHostPort(processAddress(pod.Status.PodIP), metricsPort), nil
+		}
+	}
+	return "", "", fmt.Errorf("the agent of cell %s is not ready", cell)
+}

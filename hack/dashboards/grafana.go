@@ -1,0 +1,177 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "strings"
+
+// dashboard is a dashboard of Grafana.
+type dashboard struct {
+	name, title, about string
+	rows               []row
+	// cells adds a variable for cells.
+	cells bool
+}
+
+// row is a row of panels, with a heading.
+type row struct {
+	title  string
+	panels []panel
+}
+
+// panel shows queries over time or, if it is a number, what the first one returns now.
+type panel struct {
+	title, about string
+	unit         string
+	number       bool
+	// bad is from which value on a number is shown in red, or with below, less than which. Nil: none is.
+	bad     *float64
+	below   bool
+	queries []query
+}
+
+// query is a query, and the legend of its series.
+type query struct{ expr, legend string }
+
+// Grafana divides the width of a page into 24.
+const (
+	columns      = 24
+	graphWidth   = 8
+	graphHeight  = 8
+	numberWidth  = 4
+	numberHeight = 4
+)
+
+// object is an object of JSON. Its keys are written in alphabetical order.
+type object = map[string]any
+
+var datasource = object{"type": "prometheus", "uid": "${datasource}"}
+
+func (d dashboard) grafana() object {
+	variables := []any{
+		object{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},
+		variable("namespace", "Namespace of the replicas", "karmada_compute_ready"),
+	}
+	if d.cells {
+		variables = append(variables, variable("cell", "Cell", "karmada_compute_cell_agent_ready"))
+	}
+	return object{
+		"uid": "karmada-compute-" + d.name, "title": d.title, "description": d.about, "tags": []string{"karmada-compute"},
+		"schemaVersion": 39, "graphTooltip": 1, "refresh": "1m", "time": object{"from": "now-6h", "to": "now"},
+		"links": []any{object{
+			"type": "dashboards", "title": "karmada-compute", "tags": []string{"karmada-compute"}, "asDropdown": true, "includeVars": true, "keepTime": true,
+		}},
+		"templating": object{"list": variables},
+		"panels":     layOut(d.rows),
+	}
+}
+
+// variable is one whose values are those of the label of its name.
+func variable(label, title, metric string) object {
+	values := "label_values(" + metric + ", " + label + ")"
+	return object{
+		"name": label, "label": title, "type": "query", "datasource": datasource, "definition": values,
+		"query": object{"query": values, "refId": label}, "refresh": 2, "sort": 1,
+		"includeAll": true, "multi": true, "allValue": ".*", "current": object{"text": "All", "value": "$__all"},
+	}
+}
+
+// layOut places the panels of each row from left to right, and gives them ids.
+func layOut(rows []row) []any {
+	var panels []any
+	y := 0
+	add := func(p object, at object) {
+		p["id"], p["gridPos"] = len(panels)+1, at
+		panels = append(panels, p)
+	}
+	for _, r := range rows {
+		add(object{"type": "row", "title": r.title, "collapsed": false, "panels": []any{}}, object{"x": 0, "y": y, "w": columns, "h": 1})
+		y++
+		x, height := 0, 0
+		for _, p := range r.panels {
+			w, h := p.size()
+			if x+w > columns {
+				x, y = 0, y+height
+			}
+			add(p.grafana(), object{"x": x, "y": y, "w": w, "h": h})
+			x, height = x+w, h
+		}
+		y += height
+	}
+	return panels
+}
+
+func (p panel) size() (width, height int) {
+	if p.number {
+		return numberWidth, numberHeight
+	}
+	return graphWidth, graphHeight
+}
+
+func (p panel) grafana() object {
+	var targets []any
+	for i, q := range p.queries {
+		targets = append(targets, object{
+			"refId": string(rune('A' + i)), "datasource": datasource, "expr": q.expr, "legendFormat": q.legend, "instant": p.number, "range": !p.number,
+		})
+	}
+	defaults := object{"unit": p.unit, "noValue": "none"}
+	result := object{
+		"title": p.title, "description": p.about, "datasource": datasource, "targets": targets,
+		"fieldConfig": object{"defaults": defaults, "overrides": []any{}},
+	}
+	if !p.number {
+		defaults["min"], defaults["custom"] = 0, object{"fillOpacity": 10, "showPoints": "never"}
+		result["type"] = "timeseries"
+		result["options"] = object{
+			"legend": object{"displayMode": "list", "placement": "bottom"}, "tooltip": object{"mode": "multi", "sort": "desc"},
+		}
+		return result
+	}
+	defaults["thresholds"] = p.thresholds()
+	result["type"] = "stat"
+	result["options"] = object{"reduceOptions": object{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "none"}
+	return result
+}
+
+// thresholds are the colors of a number.
+func (p panel) thresholds() object {
+	low, high := "green", "red"
+	if p.below {
+		low, high = high, low
+	}
+	steps := []any{object{"color": low, "value": nil}}
+	if p.bad != nil {
+		steps = append(steps, object{"color": high, "value": *p.bad})
+	}
+	return object{"mode": "absolute", "steps": steps}
+}
+
+// Queries. Metrics of the add-on at the host are those of the namespaces that are chosen; metrics that every binary with
+// controller-runtime has are taken from the targets that have one of the add-on, as in the alerts.
+const (
+	chosen   = `{namespace=~"$namespace"}`
+	replicas = ` and on (job, instance) karmada_compute_ready` + chosen
+	agents   = ` and on (job, instance) karmada_compute_cell_empty_namespaces{cell=~"$cell"}`
+	interval = `[$__rate_interval]`
+)
+
+// perSecond is how fast a counter of the add-on grows.
+func perSecond(metric string, by ...string) string {
+	return "sum by (" + strings.Join(by, ", ") + ") (rate(" + metric + interval + "))"
+}
+
+// of is how fast a counter that others have too grows at some targets.
+func of(targets, metric string, by ...string) string {
+	return "sum by (" + strings.Join(by, ", ") + ") (rate(" + metric + interval + ")" + targets + ")"
+}
+
+// quantile is one of a histogram of the add-on.
+func quantile(q, metric string, by ...string) string {
+	return "histogram_quantile(" + q + ", " + perSecond(metric+"_bucket"+chosen, append(by, "le")...) + ")"
+}
+
+// quantileOf is one of a histogram that others have too.
+func quantileOf(targets, q, metric string, by ...string) string {
+	return "histogram_quantile(" + q + ", " + of(targets, metric+"_bucket", append(by, "le")...) + ")"
+}

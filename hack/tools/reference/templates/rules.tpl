@@ -1,0 +1,8 @@
+{{- define "rules" -}}
+{{- $more := false -}}
+{{- range . -}}
+{{- if ne . "Optional: {}" -}}
+{{- if $more }}; {{ end }}{{ . | replace ": {}" "" | markdownRenderFieldDoc }}{{- $more = true -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,53 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Lag measures how fresh it is what projects show: how long a change of an Instance's condition Ready takes from its cell to its
+// project. It is safe for concurrent use.
+type Lag struct {
+	seconds *prometheus.HistogramVec
+}
+
+// NewLag registers the metric.
+func NewLag(registerer prometheus.Registerer) (*Lag, error) {
+	l := &Lag{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "karmada_compute_status_lag_seconds",
+		Help:    "From a change of an Instance's condition Ready in its cell until the project shows it, by city. The cell's time is in whole seconds, and by its clock. What the add-on says of Instances that it knows nothing of is not counted.",
+		Buckets: []float64{1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600},
+	}, []string{"city"})}
+	if err := registerer.Register(l.seconds); err != nil {
+		return nil, fmt.Errorf("register the metric of the lag of what is shown: %w", err)
+	}
+	return l, nil
+}
+
+// measureLag is called when the conditions of an Instance are shown in the place of others.
+func (s *scope) measureLag(before, shown []metav1.Condition) {
+	from, to := meta.FindStatusCondition(before, v1alpha.ConditionReady), meta.FindStatusCondition(shown, v1alpha.ConditionReady)
+	if to == nil || to.Status == metav1.ConditionUnknown || !s.isNews(from, to) {
+		return
+	}
+	// Two clocks: the cell's may be ahead.
+	s.Lag.seconds.WithLabelValues(s.deployment.Spec.CityCode).Observe(max(0, s.Clock.Now().Sub(to.LastTransitionTime.Time).Seconds()))
+}
+
+// isNews says whether an Instance has changed in its cell since the project showed it. One that is shown for the first time is often
+// ready already: that is news while the project shows fewer ready Instances than cells report, and not when somebody had deleted
+// what was shown. After a doubt it is what had been before, with the time of then.
+func (s *scope) isNews(from, to *metav1.Condition) bool {
+	if from == nil {
+		return to.Status == metav1.ConditionTrue && s.copied.Status.ReadyReplicas > s.deployment.Status.ReadyReplicas
+	}
+	return from.Status != to.Status && !to.LastTransitionTime.Before(&from.LastTransitionTime)
+}

@@ -1,0 +1,89 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+)
+
+// waits measures how long Instances wait for their quota. It is safe for concurrent use.
+type waits struct {
+	seconds prometheus.Histogram
+
+	mu sync.Mutex
+	// since is when each Instance that waits began to, by its index.
+	since map[mcreconcile.Request]map[int]time.Time
+}
+
+func newWaits() *waits {
+	return &waits{
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "karmada_compute_quota_wait_seconds",
+			Help:    "From when an Instance needs quota, as far as this replica knows, until it is granted for its cell. One that still waits is counted by karmada_compute_quota_withheld_instances.",
+			Buckets: []float64{0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800, 3600, 4 * 3600, 24 * 3600},
+		}),
+		since: map[mcreconcile.Request]map[int]time.Time{},
+	}
+}
+
+// wait records which Instances of a deployment wait now; began says since when one does that has not waited before. All others of the
+// deployment wait no more.
+func (w *waits) wait(request mcreconcile.Request, indices []int, began func(index int) time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	since := map[int]time.Time{}
+	for _, index := range indices {
+		known, ok := w.since[request][index]
+		if !ok {
+			known = began(index)
+		}
+		since[index] = known
+	}
+	w.since[request] = since
+	if len(since) == 0 {
+		delete(w.since, request)
+	}
+}
+
+// granted measures those that have waited until now.
+func (w *waits) granted(request mcreconcile.Request, indices []int, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, index := range indices {
+		if since, ok := w.since[request][index]; ok {
+			// Two clocks: the project's may be ahead.
+			w.seconds.Observe(max(0, now.Sub(since).Seconds()))
+			delete(w.since[request], index)
+		}
+	}
+}
+
+// forget drops deployments.
+func (w *waits) forget(is func(mcreconcile.Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for request := range w.since {
+		if is(request) {
+			delete(w.since, request)
+		}
+	}
+}
+
+// noteWaiting records which Instances are to have quota and are not granted it. One that had its claim before this replica came to
+// know of it waits since then.
+func (s *scope) noteWaiting(grantedBefore []int) {
+	waiting := slices.DeleteFunc(wantedIndices(s.copied), func(index int) bool { return slices.Contains(grantedBefore, index) })
+	now := s.Clock.Now()
+	s.waits.wait(s.request, waiting, func(index int) time.Time {
+		if claim := s.found[index].claim; claim != nil && claim.CreationTimestamp.Time.Before(now) {
+			return claim.CreationTimestamp.Time
+		}
+		return now
+	})
+}

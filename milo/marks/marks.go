@@ -1,0 +1,234 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package marks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// patience is how long admission waits for its mark. That is far more than a hub needs, and so little that nobody notices when it
+	// does not answer. Without a wait, the mark of a replica that is killed after its answer would be lost.
+	patience = 250 * time.Millisecond
+	// writeTimeout bounds an attempt to write, which nobody waits for.
+	writeTimeout = 5 * time.Second
+	// firstRetry and lastRetry bound the time between attempts while the hub does not answer.
+	firstRetry, lastRetry = 500 * time.Millisecond, 30 * time.Second
+	// writers is how many marks are written at once.
+	writers = 4
+	// maxPending bounds how many projects wait for their marks while the hub is away.
+	maxPending = 10000
+)
+
+// Results of a mark, as a label of the metric.
+const (
+	resultWritten = "written"
+	resultFailed  = "failed"
+	resultDropped = "dropped"
+)
+
+// Options configure Marks.
+type Options struct {
+	// Hub is the configuration for the hub.
+	Hub *rest.Config
+	// Namespace holds the marks. It must exist.
+	Namespace string
+	// Clock is for waiting and retries.
+	Clock clock.WithTicker
+	// Registerer gets the metric. It may be nil.
+	Registerer prometheus.Registerer
+	// Log gets what could not be written.
+	Log logr.Logger
+}
+
+// Marks are the marks on the hub. They need Start. All methods are safe for concurrent use.
+type Marks struct {
+	options Options
+	client  client.Client
+	cache   cache.Cache
+	results *prometheus.CounterVec
+	queue   workqueue.TypedRateLimitingInterface[string]
+
+	// mu guards the fields below. It is never held during a request or a call.
+	mu sync.Mutex
+	// known are the marks, by project.
+	known  map[string]mark
+	synced func() bool
+	// pending are closed when the mark of a project was written, or could not be at the first attempt.
+	pending map[string]chan struct{}
+	// away says that the last attempt failed: nobody waits then.
+	away    bool
+	changed []func(project string)
+}
+
+// mark is what the watch says of a mark.
+type mark struct {
+	version string
+	leaving bool
+}
+
+// New makes Marks. It sends no request.
+func New(o Options) (*Marks, error) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	scheme := runtime.NewScheme()
+	if err := errors.Join(corev1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("build the scheme: %w", err)
+	}
+	hub, err := client.New(o.Hub, client.Options{Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the marks on the hub: %w", err)
+	}
+	watched, err := cache.New(o.Hub, cache.Options{
+		Scheme: scheme, Mapper: mapper, DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultNamespaces:    map[string]cache.Config{o.Namespace: {}},
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1alpha.LabelProjectMark: v1alpha.ProjectMarkPresent}),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a cache for the marks on the hub: %w", err)
+	}
+	m := &Marks{
+		options: o, client: hub, cache: watched, known: map[string]mark{}, pending: map[string]chan struct{}{},
+		results: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_project_marks_total",
+			Help: "Attempts to mark on the hub that a project has Workloads, by result. Of a project that could not be marked, the owner learns by its next Workload, or by the sweep (--project-sweep).",
+		}, []string{"result"}),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
+			workqueue.TypedRateLimitingQueueConfig[string]{Name: "project-marks", Clock: o.Clock}),
+	}
+	if o.Registerer == nil {
+		return m, nil
+	}
+	if err := o.Registerer.Register(m.results); err != nil {
+		return nil, fmt.Errorf("register the metric of the marks: %w", err)
+	}
+	return m, nil
+}
+
+// Start watches and writes until ctx ends. That the hub cannot be reached is not an error.
+func (m *Marks) Start(ctx context.Context) error {
+	informer, err := m.cache.GetInformer(ctx, metadata(), cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watch the marks of projects: %w", err)
+	}
+	registration, err := informer.AddEventHandler(m.events())
+	if err != nil {
+		return fmt.Errorf("watch the marks of projects: %w", err)
+	}
+	m.mu.Lock()
+	m.synced = registration.HasSynced
+	m.mu.Unlock()
+	var writing sync.WaitGroup
+	for range writers {
+		writing.Go(func() {
+			for m.writeNext(ctx) {
+				continue
+			}
+		})
+	}
+	err = m.cache.Start(ctx)
+	m.queue.ShutDown()
+	writing.Wait()
+	return err
+}
+
+// HasSynced says whether the marks are known.
+func (m *Marks) HasSynced() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.synced != nil && m.synced()
+}
+
+// Needed says whether a project has a mark, as far as the watch knows.
+func (m *Marks) Needed(project string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, marked := m.known[project]
+	return marked
+}
+
+// Projects are those that have a mark.
+func (m *Marks) Projects() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sets.List(sets.KeySet(m.known))
+}
+
+// OnChange has f called with the name of a project that was marked, also when it was marked again while the owner was leaving. f must
+// return at once.
+func (m *Marks) OnChange(f func(project string)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changed = append(m.changed, f)
+}
+
+// Mark has a project marked. It waits for that, but never long, and not at all for a project that is marked already or while the hub
+// does not answer: the attempts go on without the caller.
+func (m *Marks) Mark(ctx context.Context, project string) {
+	written := m.enqueue(project)
+	if written == nil {
+		return
+	}
+	timer := m.options.Clock.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-written:
+	case <-timer.C():
+	case <-ctx.Done():
+	}
+}
+
+// Ensure is Mark without waiting.
+func (m *Marks) Ensure(project string) { _ = m.enqueue(project) }
+
+// enqueue has a mark written, if it is not there, and returns what is closed then; nil if there is nothing to wait for.
+func (m *Marks) enqueue(project string) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if found, marked := m.known[project]; marked && !found.leaving {
+		return nil
+	}
+	written := m.pending[project]
+	switch {
+	case written == nil && len(m.pending) >= maxPending:
+		m.results.WithLabelValues(resultDropped).Inc()
+		return nil
+	case written == nil:
+		written = make(chan struct{})
+		m.pending[project] = written
+		m.queue.Add(project)
+	}
+	if m.away {
+		return nil
+	}
+	return written
+}
+
+// metadata is an empty mark, as it is watched.
+func metadata() *metav1.PartialObjectMetadata {
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	return found
+}

@@ -1,0 +1,123 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package marks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// fieldOwner is the field manager of the marks.
+const fieldOwner = client.FieldOwner("karmada-compute-marks")
+
+// writeNext writes the mark of the next project. It returns false at the end.
+func (m *Marks) writeNext(ctx context.Context) bool {
+	project, ended := m.queue.Get()
+	if ended {
+		return false
+	}
+	defer m.queue.Done(project)
+	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	err := m.write(attempt, project)
+	if ctx.Err() != nil {
+		return false
+	}
+	m.noteAttempt(project, err)
+	if err != nil {
+		m.queue.AddRateLimited(project)
+		return true
+	}
+	m.queue.Forget(project)
+	return true
+}
+
+// noteAttempt lets those go on who wait for a mark.
+func (m *Marks) noteAttempt(project string, err error) {
+	m.mu.Lock()
+	written, before := m.pending[project], m.away
+	m.away = err != nil
+	if err == nil {
+		delete(m.pending, project)
+	}
+	m.mu.Unlock()
+	select {
+	case <-written:
+	default:
+		close(written)
+	}
+	if err == nil {
+		m.results.WithLabelValues(resultWritten).Inc()
+		return
+	}
+	m.results.WithLabelValues(resultFailed).Inc()
+	if !before {
+		m.options.Log.Error(err, "Projects cannot be marked on the hub; Workloads are admitted nevertheless, and it is tried again", "project", project)
+	}
+}
+
+// write makes a mark, or takes the note from it that the owner is leaving.
+func (m *Marks) write(ctx context.Context, project string) error {
+	if !m.Needed(project) {
+		if err := m.client.Create(ctx, m.desired(project), fieldOwner); !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	// The API server does not write what changes nothing.
+	_, err := m.annotate(ctx, project, nil)
+	return err
+}
+
+// Leave notes in the mark of a project that its owner is leaving, and returns the version in which Remove deletes the mark.
+func (m *Marks) Leave(ctx context.Context, project string) (version string, err error) {
+	return m.annotate(ctx, project, "true")
+}
+
+// Remove deletes the mark of a project in a version, or in any for "". It returns false if that was not the version any more: then
+// somebody has admitted a Workload.
+func (m *Marks) Remove(ctx context.Context, project, version string) (bool, error) {
+	var options []client.DeleteOption
+	if version != "" {
+		options = append(options, client.Preconditions{ResourceVersion: &version})
+	}
+	err := m.client.Delete(ctx, m.desired(project), options...)
+	switch {
+	case apierrors.IsConflict(err):
+		return false, nil
+	case client.IgnoreNotFound(err) != nil:
+		return false, fmt.Errorf("delete the mark of project %s: %w", project, err)
+	}
+	return true, nil
+}
+
+// annotate sets or removes the note that the owner is leaving.
+func (m *Marks) annotate(ctx context.Context, project string, leaving any) (version string, err error) {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha.AnnotationLeaving: leaving}}})
+	if err != nil {
+		return "", fmt.Errorf("encode the patch of a mark: %w", err)
+	}
+	stored := m.desired(project)
+	if err := m.client.Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), fieldOwner); err != nil {
+		return "", fmt.Errorf("change the mark of project %s: %w", project, err)
+	}
+	return stored.ResourceVersion, nil
+}
+
+// desired is the mark of a project.
+func (m *Marks) desired(project string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: m.options.Namespace, Name: v1alpha.ProjectMarkName(project),
+		Labels:      map[string]string{v1alpha.LabelProjectMark: v1alpha.ProjectMarkPresent},
+		Annotations: map[string]string{v1alpha.AnnotationProjectName: project},
+	}}
+}

@@ -1,0 +1,175 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// Metrics of every process of ours that are read. They come from Go's and from Prometheus' collectors.
+const (
+	memoryMetric    = "process_resident_memory_bytes"
+	goroutineMetric = "go_goroutines"
+	startMetric     = "process_start_time_seconds"
+)
+
+// Usage is what a process takes.
+type Usage struct {
+	// Memory is the resident memory in bytes.
+	Memory float64
+	// Goroutines is how many there are.
+	Goroutines float64
+	// Started is when the process started, in seconds since 1970: one that was killed begins anew.
+	Started float64
+}
+
+// Reading is what the processes of the add-on take at a time, and what has been written since the reading before.
+type Reading struct {
+	// At is the time since the begin.
+	At time.Duration
+	// Workloads is how many there were.
+	Workloads int
+	// Processes by name: "replica/<number>" and "agent/<cell>". One that did not answer is not among them.
+	Processes map[string]Usage
+	// Writes a second, by plane, of all users.
+	Writes map[string]float64
+}
+
+// String is a reading in one line.
+func (r *Reading) String() string {
+	parts := []string{fmt.Sprintf("%d Workloads", r.Workloads)}
+	for _, name := range slices.Sorted(maps.Keys(r.Processes)) {
+		usage := r.Processes[name]
+		parts = append(parts, fmt.Sprintf("%s %.0f MiB %.0f goroutines", name, usage.Memory/(1<<20), usage.Goroutines))
+	}
+	for _, plane := range slices.Sorted(maps.Keys(r.Writes)) {
+		parts = append(parts, fmt.Sprintf("%s %.1f writes/s", plane, r.Writes[plane]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// read takes readings until ctx ends.
+func (s *Soak) read(ctx context.Context) {
+	since := s.Clock.Now()
+	for sleepUntil(ctx, s.Clock, since.Add(s.Readings)) {
+		now := s.Clock.Now()
+		reading := Reading{At: now.Sub(s.begin), Workloads: s.consumer.count(), Processes: map[string]Usage{}, Writes: map[string]float64{}}
+		for name, address := range s.endpoints(ctx) {
+			// A process that was killed does not answer; the next reading has it again.
+			if usage, err := s.usage(ctx, address); err == nil {
+				reading.Processes[name] = usage
+			}
+		}
+		for _, plane := range s.planes() {
+			if writes, err := s.Federation.Writes(plane, since); err == nil {
+				reading.Writes[plane] = float64(len(writes)) / now.Sub(since).Seconds()
+			}
+		}
+		since = now
+		s.printf("%s", reading.String())
+		s.mu.Lock()
+		s.readings = append(s.readings, reading)
+		s.mu.Unlock()
+	}
+}
+
+// planes are those whose writes are counted.
+func (s *Soak) planes() []string {
+	planes := []string{"hub"}
+	for _, project := range s.Projects {
+		planes = append(planes, "project/"+project)
+	}
+	for _, cell := range s.Federation.Cells() {
+		planes = append(planes, "cell/"+cell.Name)
+	}
+	return planes
+}
+
+// endpoint is where a process serves its metrics, and the plane whose users may read them.
+type endpoint struct{ address, plane string }
+
+func (s *Soak) endpoints(ctx context.Context) map[string]endpoint {
+	endpoints := map[string]endpoint{}
+	for i := range s.AddOn.Replicas() {
+		if address, err := s.AddOn.MetricsAddress(i); err == nil {
+			endpoints[replicaPrefix+strconv.Itoa(i)] = endpoint{address, "milo"}
+		}
+	}
+	for _, cell := range s.Federation.Cells() {
+		if address, err := s.AddOn.AgentMetricsAddress(ctx, cell.Name); err == nil {
+			endpoints[agentPrefix+cell.Name] = endpoint{address, "cell/" + cell.Name}
+		}
+	}
+	return endpoints
+}
+
+func (s *Soak) usage(ctx context.Context, of endpoint) (usage Usage, err error) {
+	admin, err := s.Federation.Config(of.plane, federation.Admin)
+	if err != nil {
+		return usage, err
+	}
+	// The certificate of the metrics is self-signed, and all of this is on one machine.
+	caller, err := rest.HTTPClientFor(&rest.Config{Host: of.address, TLSClientConfig: rest.TLSClientConfig{
+		Insecure: true, CertData: admin.CertData, KeyData: admin.KeyData,
+	}})
+	if err != nil {
+		return usage, err
+	}
+	defer caller.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, superviseInterval)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+of.address+"/metrics", http.NoBody)
+	if err != nil {
+		return usage, err
+	}
+	response, err := caller.Do(request)
+	if err != nil {
+		return usage, fmt.Errorf("read metrics: %w", err)
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	if response.StatusCode != http.StatusOK {
+		return usage, fmt.Errorf("read metrics of %s: %s", of.address, response.Status)
+	}
+	return parseUsage(response.Body)
+}
+
+// parseUsage reads what a process takes from its metrics in Prometheus' text format. The error names what is missing.
+func parseUsage(metrics io.Reader) (Usage, error) {
+	values := map[string]float64{memoryMetric: 0, goroutineMetric: 0, startMetric: 0}
+	lines := bufio.NewScanner(metrics)
+	for lines.Scan() {
+		name, text, _ := strings.Cut(lines.Text(), " ")
+		if _, wanted := values[name]; !wanted {
+			continue
+		}
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return Usage{}, fmt.Errorf("metric %s: %w", name, err)
+		}
+		values[name] = value
+	}
+	if err := lines.Err(); err != nil {
+		return Usage{}, fmt.Errorf("read metrics: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if values[name] == 0 {
+			return Usage{}, fmt.Errorf("there is no metric %s", name)
+		}
+	}
+	return Usage{Memory: values[memoryMetric], Goroutines: values[goroutineMetric], Started: values[startMetric]}, nil
+}
