@@ -92,8 +92,8 @@ rules: ## Test the alerts with promtool.
 
 .PHONY: unit
 unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among them.
-	@# go vet runs with the linters.
-	go test -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
+	@# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
+	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 
@@ -115,6 +115,12 @@ bench: ## Measure admission and status propagation, on an idle machine. Results:
 	go run ./bench interpreter
 	go run ./bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
+
+.PHONY: bench-quick
+bench-quick: ## Print the ratios to the floors at small sizes, in 3 minutes, on an idle machine.
+	go run ./bench latency --n=300 --warmup=50
+	go run ./bench ready --n=10 --warmup=3 --burst=20
+	go run ./bench interpreter --modes=customization --instances=1,100 --updates=8,8 --at-once=4,2 --duration=4s --warmup=2
 
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.

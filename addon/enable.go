@@ -217,8 +217,12 @@ func (s *session) waitRegistered(ctx context.Context) error {
 }
 
 // waitAgents says how the agents in the cells are. A cell that is away does not keep enable from succeeding: Karmada brings
-// its agent when it is back.
+// its agent when it is back. Without agents among what is rendered there is nothing to wait for.
 func (s *session) waitAgents(ctx context.Context) error {
+	if !slices.ContainsFunc(s.rendered[onHub], func(e entry) bool { return e.Kind == "Deployment" }) {
+		s.say("no agents are installed: the values disable them")
+		return nil
+	}
 	said := ""
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 		missing, err := missingAgents(ctx, s.hub)

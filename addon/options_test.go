@@ -4,10 +4,12 @@
 package addon
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -88,5 +90,17 @@ func TestValuesThatAreNoMap(t *testing.T) {
 	o.valuesFiles = []string{file + ".missing"}
 	if _, err := o.values(func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), "--compute-values") {
 		t.Errorf("%v does not name the flag", err)
+	}
+}
+
+// TestWithoutAgents: enable does not wait for agents that the values disable. The hub is not even asked.
+func TestWithoutAgents(t *testing.T) {
+	var out bytes.Buffer
+	s := &session{out: &out, began: time.Now(), rendered: inventory{
+		onHost: {{reference: reference{Kind: "Deployment", Name: Name}}},
+		onHub:  {{reference: reference{Kind: "ClusterRole", Name: Name}}},
+	}}
+	if err := s.waitAgents(t.Context()); err != nil || !strings.Contains(out.String(), "no agents are installed") {
+		t.Errorf("it says %q, %v", out.String(), err)
 	}
 }

@@ -48,15 +48,7 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 		}
 	}
 	progress.printf("starting a federation in %s", o.Folder)
-	clusters := len(o.Cells)
-	if o.Host {
-		clusters++
-	}
-	err = checkInotify(len(o.Projects), clusters)
-	if err == nil {
-		err = f.boot(ctx, o.Projects)
-	}
-	if err != nil {
+	if err := f.boot(ctx, o.Projects); err != nil {
 		progress.printf("the start failed, stopping everything")
 		return nil, errors.Join(fmt.Errorf("federation in %s did not start: %w", o.Folder, err), f.Down(context.WithoutCancel(ctx)))
 	}
