@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 )
@@ -26,6 +28,9 @@ const quiet = time.Second
 // warmPatience is the deadline of an update of the warm-up. Karmada may not have observed a new mode yet, and then only the
 // next update arrives.
 const warmPatience = 30 * time.Second
+
+// sliceKind is in every ResourceBinding of a slice.
+var sliceKind = []byte(`"kind":"` + v1alpha.KindInstanceSlice + `"`)
 
 // errWarmUp says that no update of the warm-up arrived, so that nothing can be measured.
 var errWarmUp = errors.New("no update of the warm-up arrived")
@@ -87,6 +92,9 @@ func (c *carriage) run(ctx context.Context) (err error) {
 	return c.allTogether(ctx)
 }
 
+// all are the objects of a track.
+func (t *track) all() []client.Object { return append(t.beside(), t.object()) }
+
 func (c *carriage) title() string {
 	if c.instances == 0 {
 		return c.name
@@ -98,12 +106,19 @@ func (c *carriage) title() string {
 func (c *carriage) watchAll(ctx context.Context, failed context.CancelCauseFunc) error {
 	c.ledgers = map[string]*ledger{}
 	for _, follow := range c.planes.followed(c.resource) {
-		counted := &ledger{}
-		c.ledgers[follow.what] = counted
+		counted := c.ledgers[follow.what]
+		if counted == nil {
+			counted = &ledger{}
+			c.ledgers[follow.what] = counted
+		}
 		note := counted.note
-		if follow.what == onHub {
+		if follow.what == onHub || follow.what == inBinding {
+			// What is in a slice is read in its ResourceBinding; of a deployment, in the object itself.
+			ofSlice := follow.what == inBinding
 			note = func(event []byte) {
-				c.arrivals.note(event)
+				if bytes.Contains(event, sliceKind) == ofSlice {
+					c.arrivals.note(event)
+				}
 				counted.note(event)
 			}
 		}
@@ -121,17 +136,20 @@ func (c *carriage) make(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := c.planes.hub.Create(ctx, s.object()); err != nil {
-			return err
+		for _, object := range append(s.beside(), s.object()) {
+			if err := c.planes.hub.Create(ctx, object); err != nil {
+				return err
+			}
 		}
 		c.tracks = append(c.tracks, &track{subject: s})
 	}
 	for _, t := range c.tracks {
-		if err := eventually(ctx, func(ctx context.Context) error {
-			object := t.object()
-			return c.planes.cell.Get(ctx, client.ObjectKeyFromObject(object), object)
-		}); err != nil {
-			return err
+		for _, object := range t.all() {
+			if err := eventually(ctx, func(ctx context.Context) error {
+				return c.planes.cell.Get(ctx, client.ObjectKeyFromObject(object), object)
+			}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -162,8 +180,10 @@ func (c *carriage) update(ctx context.Context, t *track, deadline time.Duration)
 	arrived := c.arrivals.expect(number, t.mark(number))
 	defer c.arrivals.forget(number)
 	began := time.Now()
-	if err := apply.Status(ctx, c.planes.cell, rollup.FieldManager, report); err != nil {
-		return 0, 0, err
+	for _, object := range report {
+		if err := apply.Status(ctx, c.planes.cell, rollup.FieldManager, object); err != nil {
+			return 0, 0, err
+		}
 	}
 	wrote := time.Now()
 	late := time.NewTimer(deadline)
@@ -207,20 +227,23 @@ func (c *carriage) remove(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	for _, t := range c.tracks {
-		if err := c.planes.hub.Delete(ctx, t.object()); client.IgnoreNotFound(err) != nil {
-			return err
+		for _, object := range t.all() {
+			if err := c.planes.hub.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+				return err
+			}
 		}
 	}
 	return eventually(ctx, func(ctx context.Context) error {
 		for _, plane := range []client.Client{c.planes.cell, c.planes.hub} {
 			for _, t := range c.tracks {
-				object := t.object()
-				err := plane.Get(ctx, client.ObjectKeyFromObject(object), object)
-				if err == nil {
-					return fmt.Errorf("%s is still there", object.GetName())
-				}
-				if client.IgnoreNotFound(err) != nil {
-					return err
+				for _, object := range t.all() {
+					err := plane.Get(ctx, client.ObjectKeyFromObject(object), object)
+					if err == nil {
+						return fmt.Errorf("%s is still there", object.GetName())
+					}
+					if client.IgnoreNotFound(err) != nil {
+						return err
+					}
 				}
 			}
 		}

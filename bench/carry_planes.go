@@ -48,6 +48,7 @@ const (
 var (
 	statefulSetResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
 	deploymentResource  = v1alpha.GroupVersion.WithResource("workloaddeployments")
+	sliceResource       = v1alpha.GroupVersion.WithResource("instanceslices")
 	workResource        = schema.GroupVersionResource{Group: workv1alpha1.GroupName, Version: "v1alpha1", Resource: "works"}
 	bindingResource     = schema.GroupVersionResource{Group: workv1alpha2.GroupName, Version: "v1alpha2", Resource: "resourcebindings"}
 	// interpreterResources are the registrations on the hub in each mode.
@@ -123,6 +124,7 @@ type followed struct {
 func (p *carriedPlanes) followed(resource schema.GroupVersionResource) []followed {
 	return []followed{
 		{inCell, p.cellConfig, resource, carriedNamespace},
+		{inCell, p.cellConfig, sliceResource, carriedNamespace},
 		{inWork, p.hubConfig, workResource, workNamespace},
 		{inBinding, p.hubConfig, bindingResource, carriedNamespace},
 		{onHub, p.hubConfig, resource, carriedNamespace},

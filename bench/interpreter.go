@@ -16,7 +16,7 @@ import (
 )
 
 // mostInstances is how many a WorkloadDeployment may have.
-const mostInstances = 1000
+const mostInstances = 5000
 
 type interpreterOptions struct {
 	modes                      []string
@@ -44,9 +44,9 @@ func interpreterCommand() *cobra.Command {
 
 func (o *interpreterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.modes, "modes", []string{webhookMode, customizationMode}, "values of --interpreter-mode that are measured")
-	flags.IntSliceVar(&o.instances, "instances", []int{1, 100, 1000}, "how many Instances a deployment has")
-	flags.IntSliceVar(&o.updates, "updates", []int{60, 60, 20}, "for each of --instances, how many updates are measured one after the other")
-	flags.IntSliceVar(&o.atOnce, "at-once", []int{20, 20, 4}, "for each of --instances, how many deployments are updated at once")
+	flags.IntSliceVar(&o.instances, "instances", []int{1, 100, 1000, 5000}, "how many Instances a deployment has")
+	flags.IntSliceVar(&o.updates, "updates", []int{60, 60, 20, 20}, "for each of --instances, how many updates are measured one after the other")
+	flags.IntSliceVar(&o.atOnce, "at-once", []int{20, 20, 4, 1}, "for each of --instances, how many deployments are updated at once")
 	flags.DurationVar(&o.duration, "duration", 15*time.Second, "for how long they are updated")
 	flags.DurationVar(&o.deadline, "deadline", time.Minute, "after how long an update has failed")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many updates of each deployment come before the measurement")

@@ -21,9 +21,9 @@ func TestInterpreterOptions(t *testing.T) {
 		"a short trial":          {"--instances=1 --updates=2 --at-once=3 --modes=webhook", ""},
 		"another mode":           {"--modes=guess", `"guess"`},
 		"lists of other lengths": {"--updates=1", "the same number of values"},
-		"no Instances":           {"--instances=0,1,2", "from 1"},
-		"too many Instances":     {"--instances=1,2,1001", "to 1000"},
-		"no updates":             {"--updates=0,1,1", "above 0"},
+		"no Instances":           {"--instances=0,1,2,3", "from 1"},
+		"too many Instances":     {"--instances=1,2,5001,1", "to 5000"},
+		"no updates":             {"--updates=0,1,1,1", "above 0"},
 		"no time":                {"--duration=0s", "above 0"},
 	}
 	for name, c := range cases {

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,9 +23,12 @@ import (
 type subject interface {
 	// object is what is created on the hub, and its kind.
 	object() client.Object
-	// report is the object of the cell with the status after an update.
-	report(update int64, now time.Time) (client.Object, error)
-	// mark is the part of the JSON by which an update in the status is recognized.
+	// beside are what is created on the hub with it, which belongs to it, once it was created.
+	beside() []client.Object
+	// report is the object of the cell with the status after an update, and others whose status differs then.
+	report(update int64, now time.Time) ([]client.Object, error)
+	// mark is the part of the JSON by which an update in the status is recognized. It is in the object on the hub, or in the
+	// ResourceBinding of one beside it.
 	mark(update int64) []byte
 }
 
@@ -45,14 +49,16 @@ func (b bareSubject) object() client.Object {
 	}
 }
 
-func (b bareSubject) report(update int64, _ time.Time) (client.Object, error) {
+func (b bareSubject) beside() []client.Object { return nil }
+
+func (b bareSubject) report(update int64, _ time.Time) ([]client.Object, error) {
 	count := int32(update) //nolint:gosec // a run makes some thousands of updates
-	return &appsv1.StatefulSet{
+	return []client.Object{&appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: b.name},
 		Status: appsv1.StatefulSetStatus{
 			ObservedGeneration: 1, Replicas: count, ReadyReplicas: count, CurrentReplicas: count, UpdatedReplicas: count, AvailableReplicas: count,
 		},
-	}, nil
+	}}, nil
 }
 
 // mark is a number that only a status has. Another one follows it.
@@ -60,14 +66,13 @@ func (b bareSubject) mark(update int64) []byte {
 	return fmt.Appendf(nil, `"currentReplicas":%d,`, update)
 }
 
-// changing bounds the number of Instances that change: a report has no room for the last ones of a thousand.
-const changing = 100
-
-// deploymentSubject is a WorkloadDeployment whose Instances change one after the other.
+// deploymentSubject is a WorkloadDeployment whose Instances change one after the other: where it has slices, those in slices.
 type deploymentSubject struct {
 	deployment *v1alpha.WorkloadDeployment
 	instances  []v1alpha.Instance
-	turn       int
+	// slices are the reports in the slices as they were written last.
+	slices []v1alpha.InstanceReport
+	turn   int
 }
 
 // newDeploymentSubject has Instances that are all Ready.
@@ -81,7 +86,8 @@ func newDeploymentSubject(name string, instances int, now time.Time) (*deploymen
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef:   v1alpha.WorkloadReference{Name: workload.Name, UID: "bench"},
 			PlacementName: workload.Spec.Placements[0].Name, CityCode: city, Template: workload.Spec.Template,
-			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: int32(instances)}, //nolint:gosec // there are at most 1000
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: int32(instances)}, //nolint:gosec // at most mostInstances
+			Slices:        int32(v1alpha.SlicesFor(instances - 1)),                        //nolint:gosec // at most MaxSlices
 		},
 	}
 	hash, err := v1alpha.TemplateHash(&d.Spec.Template)
@@ -117,10 +123,32 @@ func servingInstance(name, hash string, index int, now time.Time) v1alpha.Instan
 
 func (s *deploymentSubject) object() client.Object { return s.deployment.DeepCopy() }
 
-// report changes the condition Ready of the next Instance and makes the report with the cell's own code.
-func (s *deploymentSubject) report(update int64, now time.Time) (client.Object, error) {
-	instance := &s.instances[s.turn%min(len(s.instances), changing)]
+func (s *deploymentSubject) beside() []client.Object {
+	var objects []client.Object
+	for number := range int(s.deployment.Spec.Slices) {
+		objects = append(objects, &v1alpha.InstanceSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number)},
+			Spec:       v1alpha.InstanceSliceSpec{Deployment: s.deployment.Name, IndexRange: v1alpha.SliceRange(number)},
+		})
+	}
+	return objects
+}
+
+// next is the Instance that changes.
+func (s *deploymentSubject) next() *v1alpha.Instance {
+	first := 0
+	if s.deployment.Spec.Slices > 0 {
+		first = v1alpha.InlineInstances
+	}
+	// Far apart, so that the slices take turns.
+	const stride = v1alpha.SliceInstances + 1
 	s.turn++
+	return &s.instances[first+(s.turn-1)*stride%(len(s.instances)-first)]
+}
+
+// report changes the condition Ready of the next Instance and makes the reports with the cell's own code.
+func (s *deploymentSubject) report(update int64, now time.Time) ([]client.Object, error) {
+	instance := s.next()
 	ready := metav1.Condition{
 		Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAvailable, Message: message(update),
 	}
@@ -128,18 +156,32 @@ func (s *deploymentSubject) report(update int64, now time.Time) (client.Object, 
 		ready.Status, ready.Reason = metav1.ConditionFalse, v1alpha.ReasonProvisioning
 	}
 	instance.Status.Conditions[0] = conditions.Stamped(instance.Status.Conditions, conditions.Stamp{Generation: 1, Now: now}, ready)[0]
-	status, err := rollup.Report(s.deployment, s.instances, now)
+	made, err := rollup.Report(s.deployment, s.instances, nil, now)
 	if err != nil {
 		return nil, err
 	}
-	s.deployment.Status = status
-	return &v1alpha.WorkloadDeployment{
+	s.deployment.Status = made.Status
+	var objects []client.Object
+	for number := range made.Slices {
+		if s.slices != nil && equality.Semantic.DeepEqual(s.slices[number], made.Slices[number]) {
+			continue
+		}
+		objects = append(objects, &v1alpha.InstanceSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number)},
+			Status:     v1alpha.InstanceSliceStatus{ObservedGeneration: 1, InstanceReport: made.Slices[number]},
+		})
+	}
+	s.slices = made.Slices
+	return append(objects, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: s.deployment.Name},
-		Status:     *status.DeepCopy(),
-	}, nil
+		Status:     *made.Status.DeepCopy(),
+	}), nil
 }
 
 func message(update int64) string { return fmt.Sprintf("changed by update %d", update) }
 
-// mark is the end of a message.
-func (s *deploymentSubject) mark(update int64) []byte { return []byte(message(update) + `"`) }
+// mark is the end of a message. It is one of a condition of an Instance, which has its type before it: the deployment repeats the
+// message of the Instance that needs a user most.
+func (s *deploymentSubject) mark(update int64) []byte {
+	return []byte(`"message":"` + message(update) + `"`)
+}

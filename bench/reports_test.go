@@ -27,7 +27,7 @@ func TestMarks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			encoded := encode(t, report)
+			encoded := encode(t, report[0])
 			if !bytes.Contains(encoded, s.mark(12)) {
 				t.Errorf("%s is not in %s", s.mark(12), encoded)
 			}
@@ -46,14 +46,14 @@ func TestAnUpdateChangesOneInstance(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := reported(t, s, 1)
-	if before.ReadyReplicas != 2 || before.Replicas != 3 || before.CurrentReplicas != 3 {
-		t.Errorf("counts after the first update: %+v", before.ReplicaCounts)
+	if before.Status.ReadyReplicas != 2 || before.Status.Replicas != 3 || before.Status.CurrentReplicas != 3 {
+		t.Errorf("counts after the first update: %+v", before.Status.ReplicaCounts)
 	}
 	for update := int64(2); update < 9; update++ {
 		after := reported(t, s, update)
 		var changed int
-		for i := range after.Instances {
-			if !reflect.DeepEqual(before.Instances[i], after.Instances[i]) {
+		for i, instance := range after.ReportedInstances() {
+			if !reflect.DeepEqual(before.ReportedInstances()[i], instance) {
 				changed++
 			}
 		}
@@ -64,34 +64,48 @@ func TestAnUpdateChangesOneInstance(t *testing.T) {
 	}
 }
 
-func TestAThousandInstances(t *testing.T) {
+// TestAnUpdateChangesOneSlice: the others are written once.
+func TestAnUpdateChangesOneSlice(t *testing.T) {
 	s, err := newDeploymentSubject("bench", mostInstances, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for update := range int64(2*changing + 1) {
-		status := reported(t, s, update)
-		if status.Replicas != mostInstances {
-			t.Fatalf("%d Instances are counted", status.Replicas)
+	if beside := len(s.beside()); beside != v1alpha.SlicesFor(mostInstances-1) {
+		t.Errorf("%d slices", beside)
+	}
+	written := map[string]int{}
+	for update := range int64(60) {
+		objects, err := s.report(update, time.Now())
+		if err != nil {
+			t.Fatal(err)
 		}
-		// The report has no room for all Instances. It must have the one that changes, or the update would never arrive.
-		if update%50 == 0 && !bytes.Contains(encode(t, status), s.mark(update)) {
-			t.Errorf("update %d is not in a report of %d Instances", update, len(status.Instances))
+		if update == 0 {
+			continue
 		}
+		if len(objects) != 2 || !bytes.Contains(encode(t, objects[0]), s.mark(update)) || bytes.Contains(encode(t, objects[1]), s.mark(update)) {
+			t.Fatalf("update %d writes %d objects", update, len(objects))
+		}
+		written[objects[0].GetName()]++
+		if d, ok := objects[1].(*v1alpha.WorkloadDeployment); !ok || d.Status.Replicas != mostInstances {
+			t.Fatalf("update %d: the deployment is %+v", update, objects[1])
+		}
+	}
+	if len(written) < 50 {
+		t.Errorf("%d slices take turns", len(written))
 	}
 }
 
-func reported(t *testing.T, s *deploymentSubject, update int64) v1alpha.WorkloadDeploymentStatus {
+func reported(t *testing.T, s *deploymentSubject, update int64) *v1alpha.WorkloadDeployment {
 	t.Helper()
-	object, err := s.report(update, time.Now())
+	objects, err := s.report(update, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	deployment, ok := object.(*v1alpha.WorkloadDeployment)
-	if !ok {
-		t.Fatalf("it is a %T", object)
+	deployment, ok := objects[0].(*v1alpha.WorkloadDeployment)
+	if !ok || len(objects) != 1 {
+		t.Fatalf("they are %d, the first a %T", len(objects), objects[0])
 	}
-	return deployment.Status
+	return deployment
 }
 
 func encode(t *testing.T, value any) []byte {

@@ -166,7 +166,7 @@ func TestExternalRuntime(t *testing.T) {
 		t.Errorf("it does not run, or the agent has made a Pod: %v", f.storedPod("web-0"))
 	}
 	f.wantReady("web-0", v1alpha.ReasonAvailable)
-	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || len(status.Instances) != 1 {
+	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || len(status.Reports[0].Instances) != 1 {
 		t.Errorf("the agent reports %+v", status)
 	}
 

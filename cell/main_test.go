@@ -153,6 +153,7 @@ func (f *fixture) sync() {
 	for _, kind := range []func() client.ObjectList{
 		func() client.ObjectList { return &v1alpha.WorkloadDeploymentList{} },
 		func() client.ObjectList { return &v1alpha.InstanceList{} },
+		func() client.ObjectList { return &v1alpha.InstanceSliceList{} },
 		func() client.ObjectList { return &corev1.PodList{} },
 		func() client.ObjectList { return &autoscalingv2.HorizontalPodAutoscalerList{} },
 		func() client.ObjectList { return &networkingv1.NetworkPolicyList{} },

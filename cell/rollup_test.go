@@ -73,8 +73,8 @@ func TestRollupReconcile(t *testing.T) {
 				t.Errorf("counts %v, want %v", got, test.wantCounts)
 			}
 			var names []string
-			for i := range status.Instances {
-				names = append(names, status.Instances[i].Name)
+			for _, entry := range stored.ReportedInstances() {
+				names = append(names, entry.Name)
 			}
 			if !slices.Equal(names, test.wantInstances) {
 				t.Errorf("Instances %v, want %v", names, test.wantInstances)

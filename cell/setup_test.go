@@ -107,9 +107,9 @@ func (f *fixture) reports(replicas int32, ips ...string) {
 		deployment := f.storedDeployment()
 		status := &deployment.Status
 		var ready []string
-		for i := range status.Instances {
-			if meta.IsStatusConditionTrue(status.Instances[i].Conditions, v1alpha.ConditionReady) {
-				ready = append(ready, *status.Instances[i].NetworkInterfaces[0].Assignments.NetworkIP)
+		for _, entry := range deployment.ReportedInstances() {
+			if meta.IsStatusConditionTrue(entry.Conditions, v1alpha.ConditionReady) {
+				ready = append(ready, *entry.NetworkInterfaces[0].Assignments.NetworkIP)
 			}
 		}
 		return status.Replicas == replicas && slices.Equal(ready, ips) && status.ObservedGeneration == deployment.Generation

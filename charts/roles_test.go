@@ -45,6 +45,7 @@ func TestGeneratedObjects(t *testing.T) {
 		"hub": {
 			"../hub/access/hub/role.yaml", "../cell/access/role.yaml",
 			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml", "../api/crds/compute.datumapis.com_cells.yaml",
+			"../api/crds/compute.datumapis.com_instanceslices.yaml",
 			"../api/crds/compute.datumapis.com_instancetypes.yaml",
 		},
 		"milo": {

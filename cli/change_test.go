@@ -71,7 +71,7 @@ func TestScale(t *testing.T) {
 		{"the expected number", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "3"}, 0, "web scaled", map[string]int32{"texas": 1}},
 		{"none", []string{"--city", "DFW", "--replicas", "0"}, 1, "at least 1", nil},
 		{"no number", []string{"--city", "DFW"}, 1, "replicas", nil},
-		{"more than the API has", []string{"--city", "DFW", "--replicas", "1001"}, 1, "should be less than or equal to 1000", nil},
+		{"more than the API has", []string{"--city", "DFW", "--replicas", "5001"}, 1, "should be less than or equal to 5000", nil},
 		{"a city and a placement", []string{"--city", "DFW", "--placement", "texas", "--replicas", "1"}, 1, "placement", nil},
 	}
 	want := map[string]int32{"texas": 2, "both": 1, "metered": 1, "selected": 1}

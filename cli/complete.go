@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -70,8 +71,8 @@ func (c *command) namesOnHub(ctx context.Context, s *session) (workloads, instan
 	}
 	for i := range copies.Items {
 		workloads = append(workloads, copies.Items[i].Spec.WorkloadRef.Name)
-		for _, instance := range copies.Items[i].Status.Instances {
-			instances = append(instances, instance.Name)
+		for _, index := range slices.Sorted(maps.Keys(copies.Items[i].InstanceFacts())) {
+			instances = append(instances, v1alpha.InstanceName(copies.Items[i].Name, index))
 		}
 	}
 	slices.Sort(workloads)

@@ -141,7 +141,9 @@ func (s *session) ownerOf(ctx context.Context, instance string) (string, error) 
 		return "", client.IgnoreNotFound(err)
 	}
 	for i := range copies.Items {
-		if slices.ContainsFunc(copies.Items[i].Status.Instances, func(r v1alpha.ReportedInstance) bool { return r.Name == instance }) {
+		if index, ok := v1alpha.InstanceIndex(copies.Items[i].Name, instance); !ok {
+			continue
+		} else if _, exists := copies.Items[i].InstanceFacts()[index]; exists {
 			return copies.Items[i].Spec.WorkloadRef.Name, nil
 		}
 	}

@@ -29,3 +29,36 @@ Feature: Report status into the project
     Then instance "web-main-dfw-0" becomes another one
     And the project has exactly the instances "web-main-dfw-0"
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
+
+  @status @dependency
+  Scenario: The Instances of a large deployment are reported in slices
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas | policy   |
+      | main      | DFW    | 60       | Parallel |
+    Then Workload "web" becomes available with 60 ready Instances
+    And the Instances in the project show the addresses of their Pods
+    And the hub has exactly the instanceslices "web-main-dfw-16, web-main-dfw-48"
+    And cell "dfw" has exactly the instanceslices "web-main-dfw-16, web-main-dfw-48"
+    And workloaddeployment "web-main-dfw" on the hub has "status.reports[*].instances[*].index" "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
+    And the hub has 3 resourcebindings
+    When 5 seconds pass
+    Then "metadata.resourceVersion" of instanceslice "web-main-dfw-16" in cell "dfw" is remembered as "untouched"
+    When an operator deletes pod "web-main-dfw-50" in cell "dfw"
+    Then pod "web-main-dfw-50" in cell "dfw" becomes another one
+    And Workload "web" becomes available with 60 ready Instances
+    And the Instances in the project show the addresses of their Pods
+    And instanceslice "web-main-dfw-16" in cell "dfw" still has "metadata.resourceVersion" "${untouched}"
+    When the consumer deletes instance "web-main-dfw-50"
+    Then instance "web-main-dfw-50" becomes another one
+    And instance "web-main-dfw-50" has condition Ready True
+    When Workload "web" is scaled to 20 and settles
+    Then the hub has exactly the instanceslices "web-main-dfw-16"
+    And cell "dfw" has exactly the instanceslices "web-main-dfw-16"
+    And the hub has 2 resourcebindings
+    When Workload "web" is scaled to 1 and settles
+    Then the hub has no instanceslices
+    And cell "dfw" has no instanceslices
+    And the hub has 1 resourcebindings
+    When the consumer deletes workload "web"
+    Then the hub has nothing of the namespace
+    And cell "dfw" has nothing of the namespace

@@ -27,6 +27,26 @@ Feature: Several cells in one city
     And cell "iad-1" has nothing of the namespace
     And cell "iad-2" has nothing of the namespace
 
+  @status
+  Scenario: The Instances of a large deployment in several cells
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas | policy   |
+      | main      | IAD    | 40       | Parallel |
+    Then Workload "web" becomes available with 40 ready Instances
+    And cells "iad-1, iad-2" run 40 Instances, each at least 10, and none twice
+    And cell "iad-1" has exactly the instanceslices "web-main-iad-16"
+    And cell "iad-2" has exactly the instanceslices "web-main-iad-16"
+    And the Instances in the project show the addresses of their Pods
+    When cell "iad-2" does not serve the city
+    Then cell "iad-1" runs 40 Instances
+    And cell "iad-2" runs 0 Instances
+    And Workload "web" becomes available with 40 ready Instances
+    And the Instances in the project show the addresses of their Pods
+    And cell "iad-2" has no instanceslices
+    When the consumer deletes workload "web"
+    Then the hub has nothing of the namespace
+    And cell "iad-1" has nothing of the namespace
+
   Scenario: A cell with less room gets less
     Given cell "iad-2" has room for a quarter of what cell "iad-1" has room for
     When the consumer creates Workload "web" with

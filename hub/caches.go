@@ -50,6 +50,7 @@ func CacheOptions() (cache.Options, error) {
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}:       fromProject,
+			&v1alpha.InstanceSlice{}:            fromProject,
 			&corev1.Namespace{}:                 fromProject,
 			&workv1alpha1.Work{}:                {Transform: delivery.TrimWork},
 			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},

@@ -22,13 +22,14 @@ type report struct {
 	status ReflectedStatus
 }
 
-// AggregateStatus is the status of the object on the hub, from the reports of its cells. Only Instances of this deployment
-// count, and of two cells that report the same Instance the first by name. While no cell has reported, the status stays as
-// it is: Karmada reports nothing of an object that it cannot apply, and the Instances keep running. An error names the
+// AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status
+// stays as it is: Karmada reports nothing of an object that it cannot apply, and the Instances keep running. An error names the
 // cluster whose report is invalid.
 //
-// Where the deployment assigns Instances to cells, only the reports of these cells count, and of each only the Instances that
-// are not assigned to another.
+// Where the deployment assigns Instances to cells, only the reports of these cells count. Which Instances of a report count is for
+// the reader to decide, by WorkloadDeployment.ReportedInstances. Agents of earlier versions list Instances in another form: of
+// these only Instances of this deployment count, of two cells that report the same one the first by name, and of each cell only
+// those that are not assigned to another.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)
@@ -46,6 +47,7 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
 	result.Instances = mergeInstances(onHub, reports)
+	result.Reports, result.Indices = mergeReports(reports)
 	for i := range result.Conditions {
 		result.Conditions[i].ObservedGeneration = result.ObservedGeneration
 	}
@@ -114,6 +116,21 @@ func mergeInstances(onHub *v1alpha.WorkloadDeployment, reports []report) []v1alp
 	}
 	slices.SortFunc(result, func(a, b v1alpha.ReportedInstance) int { return cmp.Compare(indices[a.Name], indices[b.Name]) })
 	return result
+}
+
+// mergeReports are the reports of all cells, each with the name of its cell.
+func mergeReports(reports []report) (entries []v1alpha.InstanceReport, indices []v1alpha.CellIndices) {
+	for i := range reports {
+		for _, of := range reports[i].status.Reports {
+			of.Cell = reports[i].cell
+			entries = append(entries, of)
+		}
+		for _, of := range reports[i].status.Indices {
+			of.Cell = reports[i].cell
+			indices = append(indices, of)
+		}
+	}
+	return entries, indices
 }
 
 func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) {

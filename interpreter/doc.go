@@ -8,5 +8,8 @@
 // Prune, which Karmada 1.18 never requests. InterpretReplica and ReviseReplica belong together: once the first is
 // supported, Karmada schedules by it and requests the second for every cell.
 //
+// InstanceSlices need no answers: they have no replicas and no dependencies, and Karmada carries their status as it is. The hub reads it
+// in their ResourceBindings.
+//
 // The cases in testdata hold for the functions, the handler and the customization in Lua.
 package interpreter

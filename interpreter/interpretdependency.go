@@ -4,6 +4,7 @@
 package interpreter
 
 import (
+	"cmp"
 	"slices"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
@@ -12,7 +13,7 @@ import (
 )
 
 // InterpretDependency are the ConfigMaps and Secrets that the template of a deployment names, each once, by kind and
-// name. Optional ones are among them: they must be in the cell when they are on the hub.
+// name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub.
 func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
 	var dependencies []configv1alpha1.DependentObjectReference
 	named := slices.Concat(v1alpha.DataObjects(&object.Spec.Template.Spec))
@@ -21,5 +22,15 @@ func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.De
 			APIVersion: "v1", Kind: data.Kind, Namespace: object.Namespace, Name: data.Name,
 		})
 	}
+	for number := range min(object.Spec.Slices, v1alpha.MaxSlices) {
+		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
+			APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSlice, Namespace: object.Namespace,
+			Name: v1alpha.SliceName(object.Name, int(number)),
+		})
+	}
+	// As Karmada sorts those of the customization.
+	slices.SortFunc(dependencies, func(a, b configv1alpha1.DependentObjectReference) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	return dependencies
 }

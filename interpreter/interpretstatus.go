@@ -47,7 +47,37 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 	for i := range reflected.Instances {
 		shorten(reflected.Instances[i].Conditions)
 	}
+	reflected.Reports = bounded(reflected.Reports)
+	if len(reflected.Indices) > 1 {
+		reflected.Indices = reflected.Indices[:1]
+	}
+	for i := range reflected.Indices {
+		reflected.Indices[i].DataMissing = v1alpha.ShortenMessage(reflected.Indices[i].DataMissing, v1alpha.MaxMessage)
+	}
 	return reflected, nil
+}
+
+// bounded is the report of the cell, truncated to a bounded size. A cell has one.
+func bounded(reports []v1alpha.InstanceReport) []v1alpha.InstanceReport {
+	if len(reports) > 1 {
+		reports = reports[:1]
+	}
+	for i := range reports {
+		report := &reports[i]
+		if len(report.Instances) > MaxInstances {
+			report.Instances = report.Instances[:MaxInstances]
+		}
+		if len(report.States) > MaxInstances {
+			report.States = report.States[:MaxInstances]
+		}
+		for n := range report.States {
+			for c := range report.States[n].Conditions {
+				condition := &report.States[n].Conditions[c]
+				condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
+			}
+		}
+	}
+	return reports
 }
 
 func shorten(conditions []metav1.Condition) {

@@ -12,6 +12,7 @@ const (
 	KindWorkload           = "Workload"
 	KindWorkloadDeployment = "WorkloadDeployment"
 	KindInstance           = "Instance"
+	KindInstanceSlice      = "InstanceSlice"
 	KindCell               = "Cell"
 )
 

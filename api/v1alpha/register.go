@@ -17,6 +17,7 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 		&Workload{}, &WorkloadList{},
 		&WorkloadDeployment{}, &WorkloadDeploymentList{},
 		&Instance{}, &InstanceList{},
+		&InstanceSlice{}, &InstanceSliceList{},
 		&Cell{}, &CellList{},
 		&InstanceType{}, &InstanceTypeList{},
 	)

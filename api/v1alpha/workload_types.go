@@ -89,12 +89,12 @@ type HorizontalScaleSettings struct {
 	// minReplicas is the number of Instances that always run.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000
+	// +kubebuilder:validation:Maximum=5000
 	MinReplicas int32 `json:"minReplicas"`
 
 	// maxReplicas is the most Instances that scaling by metrics may reach.
 	// +optional
-	// +kubebuilder:validation:Maximum=1000
+	// +kubebuilder:validation:Maximum=5000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
 	// metrics that scaling between minReplicas and maxReplicas uses.

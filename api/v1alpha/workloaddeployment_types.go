@@ -53,7 +53,7 @@ type WorkloadDeploymentSpec struct {
 	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1000
+	// +kubebuilder:validation:Maximum=5000
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// quota is what is granted to this deployment. An Instance starts when its index is granted here. Without it no quota is
@@ -75,6 +75,13 @@ type WorkloadDeploymentSpec struct {
 	// no two may create an Instance of the same name. Without it the cell that has the deployment runs all Instances.
 	// +optional
 	Assignment *WorkloadDeploymentAssignment `json:"assignment,omitempty"`
+
+	// slices is how many InstanceSlices there are, which have the entries of the Instances that the status has no room for. The hub
+	// sets it on its copy.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Slices int32 `json:"slices,omitempty"`
 }
 
 // WorkloadDeploymentAssignment divides the Instances of a deployment among cells.
@@ -98,21 +105,21 @@ type CellAssignment struct {
 	// indices that the cell may use, ascending. It creates as many Instances as replicas says and none with another index.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=2500
 	Indices []IndexRange `json:"indices,omitempty"`
 
 	// minReplicas is how many Instances always run in the cell. An autoscaler there may use the other indices as well. Without
 	// it the minReplicas of scaleSettings apply.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1000
+	// +kubebuilder:validation:Maximum=5000
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
 	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that their
 	// Instances are gone.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=2500
 	Releasing []IndexRange `json:"releasing,omitempty"`
 }
 
@@ -142,7 +149,7 @@ type WorkloadDeploymentQuota struct {
 	// granted are the indices of the Instances that hold a granted claim, ascending.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=2500
 	Granted []IndexRange `json:"granted,omitempty"`
 
 	// withheld are the indices of the Instances that are not granted quota, by the reason.
@@ -193,7 +200,7 @@ type QuotaWithheld struct {
 	// indices of the Instances, ascending.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=2500
 	Indices []IndexRange `json:"indices,omitempty"`
 }
 
@@ -277,8 +284,18 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// instances are the Instances in the cell, by index. They have one writer: as a map they would double in size, since API
-	// servers record the field manager of every entry.
+	// reports are the Instances in the cell, by index; on the hub one for each cell. They have one writer: as a map they would double
+	// in size, since API servers record the field manager of every entry.
+	// +optional
+	// +listType=atomic
+	Reports []InstanceReport `json:"reports,omitempty"`
+
+	// indices say of all Instances in the cell which there are, also of those that reports leave out; on the hub for each cell.
+	// +optional
+	// +listType=atomic
+	Indices []CellIndices `json:"indices,omitempty"`
+
+	// instances are what agents of earlier versions report in place of reports.
 	// +optional
 	// +listType=atomic
 	Instances []ReportedInstance `json:"instances,omitempty"`

@@ -8,6 +8,10 @@ package access
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status,verbs=get;patch
 
+// InstanceSlices are created by Karmada. Only their status is written.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices,verbs=list;watch
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices/status,verbs=patch
+
 // Instances are created, deleted and patched to lift their scheduling gates.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instances,verbs=create;delete;get;list;patch;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instances/status,verbs=get;patch

@@ -38,12 +38,21 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 
 // Instances are all Instances that deployment controls, those being deleted too, in no order.
 func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment) ([]v1alpha.Instance, error) {
-	var list v1alpha.InstanceList
-	if err := reader.List(ctx, &list, client.InNamespace(deployment.Namespace),
-		client.MatchingFields{byController: string(deployment.UID)}); err != nil {
+	return list(ctx, reader, deployment)
+}
+
+// SharedInstances is Instances without copies of what the cache has: they must not be changed.
+func SharedInstances(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment) ([]v1alpha.Instance, error) {
+	return list(ctx, reader, deployment, client.UnsafeDisableDeepCopy)
+}
+
+func list(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, options ...client.ListOption) ([]v1alpha.Instance, error) {
+	var found v1alpha.InstanceList
+	options = append(options, client.InNamespace(deployment.Namespace), client.MatchingFields{byController: string(deployment.UID)})
+	if err := reader.List(ctx, &found, options...); err != nil {
 		return nil, fmt.Errorf("list the Instances of WorkloadDeployment %s: %w", client.ObjectKeyFromObject(deployment), err)
 	}
-	return list.Items, nil
+	return found.Items, nil
 }
 
 // Requests maps a WorkloadDeployment to the Instances that it controls.

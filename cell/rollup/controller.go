@@ -9,6 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
@@ -17,7 +18,7 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-cell-rollup"
 
-// Reconciler writes the status of WorkloadDeployments. Make it with New. It is safe for concurrent use.
+// Reconciler writes the status of WorkloadDeployments and of their InstanceSlices. Make it with New. It is safe for concurrent use.
 type Reconciler struct {
 	client client.Client
 	clock  clock.PassiveClock
@@ -36,6 +37,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Named("rollup").
 		For(&v1alpha.WorkloadDeployment{}).
 		Owns(&v1alpha.Instance{}).
+		Watches(&v1alpha.InstanceSlice{}, handler.EnqueueRequestsFromMapFunc(ofSlice)).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		WithOptions(options).
 		Complete(r)

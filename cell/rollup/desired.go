@@ -4,7 +4,6 @@
 package rollup
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -16,102 +15,53 @@ import (
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
-// maxReport is the largest size of status.instances of one deployment, in bytes of JSON. On the hub one ResourceBinding holds
-// the reports of all its cells, and etcd takes at most 1.5 MiB for one object.
-const maxReport = 896 << 10
-
-// room is the share of maxReport that the cell of a deployment may use: the share of the Instances that it runs.
-func room(deployment *v1alpha.WorkloadDeployment) int {
-	assignment := deployment.Spec.Assignment
-	if assignment == nil {
-		return maxReport
-	}
-	own, all := len(assignment.Indices(deployment.Cell())), 0
-	for i := range assignment.Cells {
-		all += len(assignment.Indices(assignment.Cells[i].Name))
-	}
-	if all == 0 || own == 0 {
-		return maxReport
-	}
-	return maxReport * own / all
+// Reports are what an agent reports of a deployment.
+type Reports struct {
+	// Status of the deployment.
+	Status v1alpha.WorkloadDeploymentStatus
+	// Slices are the reports in its InstanceSlices, by their numbers.
+	Slices []v1alpha.InstanceReport
 }
 
-// Report is the status of a deployment with these Instances. now becomes the transition time of conditions that change.
-func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, now time.Time) (v1alpha.WorkloadDeploymentStatus, error) {
+// Report makes the reports of a deployment with these Instances. arrived says whether the cell has a slice; nil: it has all. now
+// becomes the transition time of conditions that change.
+func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (Reports, error) {
 	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
 	if err != nil {
-		return v1alpha.WorkloadDeploymentStatus{}, err
+		return Reports{}, err
 	}
-	stamp := conditions.Stamp{Generation: deployment.Generation, Now: now}
-	return desiredStatus(deployment, newSummary(deployment, hash, instances), stamp), nil
+	s := newSummary(deployment, hash, instances)
+	var result Reports
+	if result.Slices = s.slices(deployment); arrived != nil {
+		s.countUnlisted(result.Slices, arrived)
+	}
+	result.Status = desiredStatus(deployment, s, conditions.Stamp{Generation: deployment.Generation, Now: now})
+	return result, nil
 }
 
 // desiredStatus is the status of a deployment whose Instances are summarized in s.
 func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp conditions.Stamp) v1alpha.WorkloadDeploymentStatus {
-	reported := make([]v1alpha.ReportedInstance, 0, len(s.ordered))
-	for _, instance := range s.ordered {
-		reported = append(reported, reportedInstance(instance))
-	}
-	reported = fitting(reported, room(deployment))
-	s.unlisted = len(s.ordered) - len(reported)
 	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,
 		Conditions:         conditions.Stamped(deployment.Status.Conditions, stamp, s.conditions()...),
 		ReplicaCounts:      s.counts,
-		Instances:          reported,
+		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, 0, v1alpha.InlineInstances-1)},
+		Indices:            []v1alpha.CellIndices{s.facts},
 	}
 }
 
-// fitting are the first entries of reported, as many as fit into so many bytes of JSON.
-func fitting(reported []v1alpha.ReportedInstance, bytes int) []v1alpha.ReportedInstance {
-	for i := range reported {
-		// These types always encode. If one did not, the API server would refuse the status with the reason.
-		encoded, _ := json.Marshal(&reported[i])
-		if bytes -= len(encoded) + 1; bytes < 0 {
-			return reported[:i]
-		}
-	}
-	return reported
-}
-
-// sameStatus says whether a deployment already has the wanted status. The order of the Instances does not count: the API
-// server decides it.
+// sameStatus says whether a deployment already has the wanted status. The order of the conditions does not count: the API server
+// decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
-	if existing.ObservedGeneration != wanted.ObservedGeneration || existing.Selector != wanted.Selector || existing.ReplicaCounts != wanted.ReplicaCounts ||
-		len(existing.Instances) != len(wanted.Instances) || !conditions.Include(existing.Conditions, wanted.Conditions) {
-		return false
-	}
-	stored := make(map[string]*v1alpha.ReportedInstance, len(existing.Instances))
-	for i := range existing.Instances {
-		stored[existing.Instances[i].Name] = &existing.Instances[i]
-	}
-	for i := range wanted.Instances {
-		before := stored[wanted.Instances[i].Name]
-		if before == nil || !equality.Semantic.DeepEqual(before, &wanted.Instances[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
-	reported := v1alpha.ReportedInstance{
-		Name:              instance.Name,
-		TemplateHash:      instance.TemplateHash(),
-		SchedulingGates:   instance.SchedulingGates(),
-		Conditions:        instance.Status.Conditions,
-		NetworkInterfaces: instance.Status.NetworkInterfaces,
-	}
-	if instance.Status.Controller != nil {
-		reported.ObservedTemplateHash = instance.Status.Controller.ObservedTemplateHash
-	}
-	return reported
+	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector && existing.ReplicaCounts == wanted.ReplicaCounts &&
+		len(existing.Instances) == 0 && conditions.Include(existing.Conditions, wanted.Conditions) &&
+		equality.Semantic.DeepEqual(existing.Reports, wanted.Reports) && equality.Semantic.DeepEqual(existing.Indices, wanted.Indices)
 }
 
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {
-		condition.Message += fmt.Sprintf("; %d Instances are not listed, since the report would be too large; use more placements with fewer replicas each", s.unlisted)
+		condition.Message += fmt.Sprintf("; %d Instances are not listed: their InstanceSlices have not come into the cell", s.unlisted)
 	}
 	switch {
 	case s.counts.ReadyReplicas > 0:

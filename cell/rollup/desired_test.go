@@ -4,7 +4,6 @@
 package rollup
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +173,8 @@ func TestReportedInstances(t *testing.T) {
 		i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &ip}}}
 	})
 	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
-	got := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now}).Instances
+	status := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
+	got := status.Reports[0].Reported("web")
 	var names []string
 	for i := range got {
 		names = append(names, got[i].Name)
@@ -190,27 +190,40 @@ func TestReportedInstances(t *testing.T) {
 	}
 }
 
-func TestReportHasRoomForEtcd(t *testing.T) {
-	d := deployment(1000)
+// TestSlices: Instances that the status has no room for have their entries in slices, and one without a slice is not left out in
+// silence.
+func TestSlices(t *testing.T) {
+	d := deployment(100)
+	d.Spec.Slices = 2
 	var all []v1alpha.Instance
-	for i := range 1000 {
+	for _, i := range []int{0, 15, 16, 47, 48, 80, 5000} {
 		all = append(all, instance(v1alpha.InstanceName("web", i), "h", "Provisioning", func(i *v1alpha.Instance) {
-			i.Status.Conditions[0].Message = strings.Repeat("x", 900)
+			i.Status.Conditions[0].Message = strings.Repeat("x", 600)
 		}))
 	}
-	got := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
-	encoded, err := json.Marshal(got.Instances)
+	got, err := Report(d, all, func(number int) bool { return number == 0 }, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(encoded) > maxReport+2 || len(encoded) < maxReport*9/10 {
-		t.Errorf("%d bytes of Instances", len(encoded))
+	listed := func(report v1alpha.InstanceReport) string {
+		var indices []int
+		for i := range report.Instances {
+			indices = append(indices, int(report.Instances[i].Index))
+		}
+		return v1alpha.FormatIndices(indices)
 	}
-	if got.Replicas != 1000 || got.Instances[0].Name != "web-0" {
-		t.Errorf("counts %+v, first %s", got.ReplicaCounts, got.Instances[0].Name)
+	if len(got.Status.Reports) != 1 || listed(got.Status.Reports[0]) != "0,15" || got.Status.Indices[0].Existing != "0,15-16,47-48,80,5000" {
+		t.Errorf("the status has %+v", got.Status)
 	}
-	if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable).Message; !strings.Contains(message, "are not listed") {
-		t.Errorf("the message does not say that the report is cut: %q", message[:100])
+	if len(got.Slices) != 2 || listed(got.Slices[0]) != "16,47" || listed(got.Slices[1]) != "48" {
+		t.Errorf("the slices have %+v", got.Slices)
+	}
+	if message := got.Slices[0].States[0].Conditions[0].Message; len(message) != v1alpha.MaxMessage {
+		t.Errorf("a message has %d bytes", len(message))
+	}
+	message := meta.FindStatusCondition(got.Status.Conditions, v1alpha.ConditionAvailable).Message
+	if !strings.Contains(message, "3 Instances are not listed") {
+		t.Errorf("the message does not say which Instances have no slice: %q", message)
 	}
 }
 
@@ -223,12 +236,14 @@ func TestSameStatus(t *testing.T) {
 		want   bool
 	}{
 		"as it is":             {func(*v1alpha.WorkloadDeploymentStatus) {}, true},
-		"another order":        {func(s *v1alpha.WorkloadDeploymentStatus) { slices.Reverse(s.Instances); slices.Reverse(s.Conditions) }, true},
+		"another order":        {func(s *v1alpha.WorkloadDeploymentStatus) { slices.Reverse(s.Conditions) }, true},
 		"another generation":   {func(s *v1alpha.WorkloadDeploymentStatus) { s.ObservedGeneration++ }, false},
 		"another count":        {func(s *v1alpha.WorkloadDeploymentStatus) { s.ReadyReplicas++ }, false},
-		"an Instance more":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances = s.Instances[:1] }, false},
-		"another Instance":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances[1].Name = "web-7" }, false},
-		"an Instance differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances[1].TemplateHash = "other" }, false},
+		"an Instance more":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].Instances = s.Reports[0].Instances[:1] }, false},
+		"another Instance":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].Instances[1].Index = 7 }, false},
+		"an Instance differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].States[0].TemplateHash = "other" }, false},
+		"an index differs":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Indices[0].Ready = "0" }, false},
+		"of an earlier agent":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances = s.Reports[0].Reported("web") }, false},
 		"a condition differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Conditions[0].Message = "other" }, false},
 		"nothing was reported": {func(s *v1alpha.WorkloadDeploymentStatus) { *s = v1alpha.WorkloadDeploymentStatus{} }, false},
 	}
@@ -240,22 +255,5 @@ func TestSameStatus(t *testing.T) {
 				t.Errorf("got %t", got)
 			}
 		})
-	}
-}
-
-// TestRoomIsShared: the reports of all cells are in one object on the hub.
-func TestRoomIsShared(t *testing.T) {
-	d := deployment(4)
-	if got := room(d); got != maxReport {
-		t.Errorf("a cell alone has room for %d bytes", got)
-	}
-	d.Annotations = map[string]string{v1alpha.AnnotationWorkNamespace: "karmada-es-a"}
-	d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 2, 3})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{1})},
-	}}
-	mine := room(d)
-	d.Annotations[v1alpha.AnnotationWorkNamespace] = "karmada-es-b"
-	if theirs := room(d); mine != 3*theirs || mine+theirs > maxReport {
-		t.Errorf("the cells have room for %d and %d bytes of %d", mine, theirs, maxReport)
 	}
 }

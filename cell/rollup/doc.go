@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rollup reads WorkloadDeployments and their Instances in the cell, and writes the status of the
-// WorkloadDeployments: counts, conditions and a compact entry per Instance.
+// WorkloadDeployments and their InstanceSlices: counts, conditions and a compact entry per Instance.
 package rollup

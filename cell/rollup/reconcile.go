@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -29,7 +28,9 @@ type scope struct {
 	steps.Runner
 	deployment *v1alpha.WorkloadDeployment
 	instances  []v1alpha.Instance
-	status     v1alpha.WorkloadDeploymentStatus
+	// slices are those of the deployment that are in the cell, by their numbers.
+	slices  map[int]*v1alpha.InstanceSlice
+	reports Reports
 }
 
 // Reconcile writes the status of one WorkloadDeployment.
@@ -41,22 +42,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return s.Run(ctx, s.listInstances, s.makeStatus, s.addScaling, s.writeStatus)
+	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.write)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
-	s.instances, err = owned.Instances(ctx, s.client, s.deployment)
+	s.instances, err = owned.SharedInstances(ctx, s.client, s.deployment)
 	return err
 }
 
-func (s *scope) makeStatus(context.Context) (err error) {
-	s.status, err = Report(s.deployment, s.instances, s.clock.Now())
+func (s *scope) makeReports(context.Context) (err error) {
+	s.reports, err = Report(s.deployment, s.instances, s.arrived, s.clock.Now())
 	return err
 }
 
 // addScaling says for a deployment that is scaled by metrics which Pods are measured and whether that succeeds.
 func (s *scope) addScaling(ctx context.Context) error {
-	s.status.Selector = labels.SelectorFromSet(labels.Set{v1alpha.LabelDeploymentName: s.deployment.Name}).String()
+	s.reports.Status.Selector = labels.SelectorFromSet(labels.Set{v1alpha.LabelDeploymentName: s.deployment.Name}).String()
 	if !s.deployment.Spec.Autoscaled() {
 		return nil
 	}
@@ -66,30 +67,35 @@ func (s *scope) addScaling(ctx context.Context) error {
 		return fmt.Errorf("get HorizontalPodAutoscaler %s: %w", key, err)
 	}
 	stamp := conditions.Stamp{Generation: s.deployment.Generation, Now: s.clock.Now()}
-	s.status.Conditions = append(s.status.Conditions, conditions.Stamped(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
+	s.reports.Status.Conditions = append(s.reports.Status.Conditions, conditions.Stamped(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
 	return nil
 }
 
-// writeStatus writes the status when it differs and the pace allows it.
-func (s *scope) writeStatus(ctx context.Context) error {
-	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: s.deployment.Name}
-	if sameStatus(&s.deployment.Status, &s.status) {
+// write writes the status, and those of slices, that differ when the pace allows it.
+func (s *scope) write(ctx context.Context) error {
+	key, status := client.ObjectKeyFromObject(s.deployment), &s.reports.Status
+	same, outdated := sameStatus(&s.deployment.Status, status), s.outdatedSlices()
+	if same && len(outdated) == 0 {
 		s.pace.settled(key)
 		return nil
 	}
 	before := &s.deployment.Status
-	passing := v1alpha.Passing(before.ReplicaCounts, s.status.ReplicaCounts, before.Conditions, s.status.Conditions)
+	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	if rest := s.pace.rest(key, passing); rest > 0 {
 		s.RequeueAfter.AtMost(rest)
 		return nil
 	}
-	encoded, err := json.Marshal(&s.status)
+	// The slices first: who reads the counts finds the Instances.
+	if err := s.writeSlices(ctx, outdated); err != nil || same {
+		return err
+	}
+	encoded, err := json.Marshal(status)
 	if err != nil {
 		return fmt.Errorf("encode the status: %w", err)
 	}
 	s.pace.wrote(key, len(encoded))
 	return apply.Status(ctx, s.client, FieldManager, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
-		Status:     s.status,
+		Status:     *status,
 	})
 }

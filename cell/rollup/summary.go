@@ -28,8 +28,9 @@ var severity = map[string]int{
 // summary is the state of all Instances of a deployment.
 type summary struct {
 	counts v1alpha.ReplicaCounts
-	// ordered are the Instances by index.
+	// ordered are the Instances by index, and indices their indices.
 	ordered []*v1alpha.Instance
+	indices []int
 	// readyWanted is how many of the desired Instances are Ready.
 	readyWanted int32
 	// leaving is how many Instances are being deleted or are not desired.
@@ -43,8 +44,10 @@ type summary struct {
 	heldByData bool
 	// awaitedNetworks is what the networks of the template wait for, if an Instance waits for them.
 	awaitedNetworks string
-	// unlisted is how many Instances the report has no room for.
+	// unlisted is how many Instances have no slice for their entries.
 	unlisted int
+	// facts are the indices of the Instances by their state.
+	facts v1alpha.CellIndices
 	// worst says why the Instance that needs a user most is not Ready; "" when all are.
 	worst string
 }
@@ -52,10 +55,11 @@ type summary struct {
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
 	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended}
 	indices := deployment.InstanceIndices()
-	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // there are at most 1000
+	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	highest := -1
 	for _, instance := range s.ordered {
 		index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
+		s.indices = append(s.indices, index)
 		_, wanted := slices.BinarySearch(indices, index)
 		s.count(instance, hash, wanted)
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
@@ -65,6 +69,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 			highest, s.worst = rank, message
 		}
 	}
+	s.facts = facts(deployment.Name, hash, s.ordered)
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
 		s.worst = fmt.Sprintf("%d Instances are still to be created", s.counts.DesiredReplicas-s.counts.Replicas)
 	}

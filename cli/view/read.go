@@ -163,16 +163,50 @@ func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 		shown := *copied.DeepCopy()
 		shown.Namespace = s.Namespace
 		s.Deployments = append(s.Deployments, shown)
-		s.Instances = append(s.Instances, reported(&shown)...)
+		s.Instances = append(s.Instances, reported(&shown, shown.ReportedInstances())...)
+		if err := s.readSlices(ctx, p.Hub, copied); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// reported are the Instances that a copy reports, as the project shows them.
-func reported(d *v1alpha.WorkloadDeployment) []v1alpha.Instance {
-	instances := make([]v1alpha.Instance, 0, len(d.Status.Instances))
-	for i := range d.Status.Instances {
-		entry := &d.Status.Instances[i]
+// readSlices reads the Instances of a copy that are reported in slices, from the ResourceBindings of these.
+func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment) error {
+	shown := *copied
+	shown.Namespace = s.Namespace
+	for number := range int(copied.Spec.Slices) {
+		binding := &workv1alpha2.ResourceBinding{}
+		key := client.ObjectKey{
+			Namespace: copied.Namespace, Name: names.GenerateBindingName(v1alpha.KindInstanceSlice, v1alpha.SliceName(copied.Name, number)),
+		}
+		seen, err := s.get(ctx, hub, key, binding)
+		if err != nil {
+			return err
+		}
+		if !seen {
+			continue
+		}
+		var reports []v1alpha.InstanceReport
+		for i := range binding.Status.AggregatedStatus {
+			item := &binding.Status.AggregatedStatus[i]
+			if item.Status == nil {
+				continue
+			}
+			if report, ok := v1alpha.DecodeSliceReport(item.ClusterName, item.Status.Raw); ok {
+				reports = append(reports, report)
+			}
+		}
+		s.Instances = append(s.Instances, reported(&shown, copied.ReportedIn(reports, v1alpha.SliceRange(number)))...)
+	}
+	return nil
+}
+
+// reported are the entries of Instances of a copy, as the project shows them.
+func reported(d *v1alpha.WorkloadDeployment, entries []v1alpha.ReportedInstance) []v1alpha.Instance {
+	instances := make([]v1alpha.Instance, 0, len(entries))
+	for i := range entries {
+		entry := &entries[i]
 		index, _ := v1alpha.InstanceIndex(d.Name, entry.Name)
 		instances = append(instances, v1alpha.Instance{
 			ObjectMeta: metav1.ObjectMeta{

@@ -258,7 +258,7 @@ func (s *scenario) isEmpty(ctx context.Context, words string) error {
 		resources = nil
 	}
 	if plane == "hub" {
-		resources = []string{"workloaddeployments", "propagationpolicies", "resourcebindings"}
+		resources = []string{"workloaddeployments", "instanceslices", "propagationpolicies", "resourcebindings"}
 	}
 	for _, resource := range resources {
 		if err := s.holds(ctx, words, resource, holding{count: "no"}); err != nil {

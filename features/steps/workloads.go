@@ -79,8 +79,10 @@ func placementsFrom(table *godog.Table) ([]v1alpha.WorkloadPlacement, error) {
 			return nil, fmt.Errorf("replicas of placement %s: %w", row["placement"], err)
 		}
 		placement := v1alpha.WorkloadPlacement{
-			Name:          row["placement"],
-			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: int32(replicas)},
+			Name: row["placement"],
+			ScaleSettings: v1alpha.HorizontalScaleSettings{
+				MinReplicas: int32(replicas), InstanceManagementPolicy: v1alpha.InstanceManagementPolicy(row["policy"]),
+			},
 		}
 		for city := range strings.SplitSeq(row["cities"], ",") {
 			placement.CityCodes = append(placement.CityCodes, strings.TrimSpace(city))

@@ -23,6 +23,7 @@ var copies = map[string]string{
 	"files/crds/workloads.yaml":           "api/crds/compute.datumapis.com_workloads.yaml",
 	"files/crds/workloaddeployments.yaml": "api/crds/compute.datumapis.com_workloaddeployments.yaml",
 	"files/crds/instances.yaml":           "api/crds/compute.datumapis.com_instances.yaml",
+	"files/crds/instanceslices.yaml":      "api/crds/compute.datumapis.com_instanceslices.yaml",
 	"files/crds/cells.yaml":               "api/crds/compute.datumapis.com_cells.yaml",
 	"files/crds/instancetypes.yaml":       "api/crds/compute.datumapis.com_instancetypes.yaml",
 	"files/roles/hub.yaml":                "hub/access/hub/role.yaml",

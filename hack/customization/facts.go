@@ -23,6 +23,11 @@ func quantityLimits() string {
 	return fmt.Sprintf("local max_quantity_length, max_quantity_exponent = %d, %d\n", v1alpha.MaxQuantityLength, v1alpha.MaxQuantityExponent)
 }
 
+func sliceFacts() string {
+	return fmt.Sprintf("local slice_api_version, slice_kind = %q, %q\nlocal inline_instances, slice_instances, max_slices = %d, %d, %d\n",
+		v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice, v1alpha.InlineInstances, v1alpha.SliceInstances, v1alpha.MaxSlices)
+}
+
 func statusLimits() string {
 	return fmt.Sprintf("local max_instances, max_message = %d, %d\nlocal template_generation_annotation = %q\n",
 		interpreter.MaxInstances, v1alpha.MaxMessage, workv1alpha2.ResourceTemplateGenerationAnnotationKey)

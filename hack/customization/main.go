@@ -32,7 +32,7 @@ func scripts() []script {
 		{rule: "statusReflection", facts: []func() string{statusLimits, deploymentStatus}, files: []string{"values", "times", "types", "interpretstatus"}},
 		{rule: "statusAggregation", facts: []func() string{conditionTypes, deploymentStatus, reflectedStatus}, files: []string{"values", "times", "types", "aggregatestatus"}},
 		{rule: "healthInterpretation", facts: []func() string{conditionTypes}, files: []string{"values", "interprethealth"}},
-		{rule: "dependencyInterpretation", files: []string{"values", "interpretdependency"}},
+		{rule: "dependencyInterpretation", facts: []func() string{sliceFacts}, files: []string{"values", "interpretdependency"}},
 	}
 }
 

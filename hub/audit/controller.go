@@ -49,11 +49,12 @@ type Options struct {
 type Reconciler struct {
 	Options
 	tracker *delivery.Tracker[mcreconcile.Request]
+	slices  *audited
 }
 
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock)}
+	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock), slices: newAudited()}
 }
 
 // Register adds the controller to a manager.

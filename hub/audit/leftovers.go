@@ -67,6 +67,9 @@ func (r *Reconciler) findLeftovers(ctx context.Context, events *delivery.Events)
 			found.Insert(events.OfBinding(ctx, binding)...)
 		}
 	}
+	for i := range bindings.Items {
+		found.Insert(r.ofLeftoverSlice(ctx, &bindings.Items[i])...)
+	}
 	for i := range works.Items {
 		if source, ours := delivery.SourceOf(&works.Items[i]); ours && !exists.Has(source.Copy) {
 			found.Insert(source.Request())

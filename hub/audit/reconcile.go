@@ -55,13 +55,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if !found {
 		r.tracker.Observe(request, nil)
 		r.Faults.set(request, nil)
+		r.slices.forget(request)
 		return reconcile.Result{}, nil
 	}
 	way, err := delivery.Load(ctx, r.Hub, s.copyName, s.copied)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	findings := r.tracker.Observe(request, delivery.Judge(way.With(r.Karmada.State())))
+	judged := delivery.Judge(way.With(r.Karmada.State()))
+	if len(judged) == 0 {
+		if judged, err = s.judgeSlices(ctx, way); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	findings := r.tracker.Observe(request, judged)
 	if err := s.putRight(ctx, findings); err != nil {
 		return reconcile.Result{}, err
 	}

@@ -144,6 +144,9 @@ func (s *scope) delete(ctx context.Context, found *delivery.Finding) error {
 
 // wanted says whether an object that was judged to be left over belongs to something.
 func (s *scope) wanted(ctx context.Context, found *delivery.Finding) (bool, error) {
+	if found.Slice != "" {
+		return s.sliceWants(ctx, found)
+	}
 	copied := &v1alpha.WorkloadDeployment{}
 	err := s.APIReader.Get(ctx, s.copyName, copied)
 	if client.IgnoreNotFound(err) != nil {

@@ -101,7 +101,7 @@ func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
 		}
 		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
 		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
-			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Instances, y.Instances)
+			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Instances, y.Instances) && slices.Equal(x.Indices, y.Indices)
 	})
 }
 

@@ -29,8 +29,16 @@ type Report struct {
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
 	// Conditions hold Suspended alone, while the project is suspended.
 	Conditions []ReportedCondition `json:"conditions,omitempty"`
-	// Instances are the names of the Instances. A trimmed report has them only where the binding divides them among cells.
+	// Indices say which Instances there are. A trimmed report has them only where the binding divides them among cells.
+	Indices []ReportedIndices `json:"indices,omitempty"`
+	// Instances are their names, which agents of earlier versions report in place of Indices.
 	Instances []ReportedName `json:"instances,omitempty"`
+}
+
+// ReportedIndices are the indices of Instances in a Report.
+type ReportedIndices struct {
+	// Existing are those that exist, as v1alpha.ParseIndices reads them.
+	Existing string `json:"existing,omitempty"`
 }
 
 // ReportedName is the name of an Instance in a Report.
@@ -82,6 +90,8 @@ func Trim(object any) (any, error) {
 		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
 	case isOfDeployment(binding):
 		trimOurs(binding, trimmed)
+	case isOfSlice(binding):
+		trimSlice(binding, trimmed)
 	}
 	return trimmed, nil
 }
@@ -161,6 +171,7 @@ func decodeNumbers(status *runtime.RawExtension) *Report {
 	decoded := &struct {
 		*Report
 		Instances skipped `json:"instances"`
+		Indices   skipped `json:"indices"`
 	}{Report: &Report{}}
 	if !decode(status, decoded) {
 		return nil
@@ -202,12 +213,13 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 	if found == nil || !namesInstances(binding) || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
 		return true
 	}
-	for i := range found.Instances {
-		if found.Instances[i].Name == v1alpha.InstanceName(copied.Name, index) {
-			return true
-		}
-	}
-	return false
+	return found.has(copied.Name, index)
+}
+
+// has says whether the cell has the Instance of a deployment at an index.
+func (r *Report) has(deployment string, index int) bool {
+	return slices.Contains(r.Instances, ReportedName{v1alpha.InstanceName(deployment, index)}) ||
+		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return slices.Contains(v1alpha.ParseIndices(of.Existing), index) })
 }
 
 // ReportOf is what a cell reports of a deployment, or nil. binding may be nil.

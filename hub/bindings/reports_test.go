@@ -67,6 +67,9 @@ func TestMayRun(t *testing.T) {
 		"before it acted on the copy": {`{"generation":3,"observedGeneration":2,"resourceTemplateGeneration":5}`, true},
 		"with the Instance":           {`{` + current + `,"instances":[{"name":"web-1"}]}`, true},
 		"with another Instance":       {`{` + current + `,"instances":[{"name":"web-10"}]}`, false},
+		"with its index":              {`{` + current + `,"indices":[{"existing":"0-3,7","ready":"2"}]}`, true},
+		"with other indices":          {`{` + current + `,"indices":[{"existing":"0,2-3,11"}]}`, false},
+		"with indices of no meaning":  {`{` + current + `,"indices":[{"existing":"1-,x,-1,0-99999,3-0"}]}`, false},
 		"without any Instance":        {`{` + current + `}`, false},
 	}
 	for name, test := range tests {
@@ -95,14 +98,14 @@ func TestReports(t *testing.T) {
 }
 
 func TestTrim(t *testing.T) {
-	full := reporting(map[string]string{"a": `{"readyReplicas":3,"instances":[{"name":"web-1","templateHash":"x"}]}`, "b": ""})
+	full := reporting(map[string]string{"a": `{"readyReplicas":3,"indices":[{"existing":"1","ready":"1"}],"reports":[{"instances":[{"index":1}]}],"instances":[{"name":"web-1","templateHash":"x"}]}`, "b": ""})
 	full.Labels = map[string]string{"some": "label"}
 	full.OwnerReferences = []metav1.OwnerReference{{UID: "other"}, {UID: "copy", Name: "web", Controller: new(true)}}
 	full.Spec.GracefulEvictionTasks = []workv1alpha2.GracefulEvictionTask{{FromCluster: "c", Reason: "lost"}}
 	full.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled}, {Type: workv1alpha2.FullyApplied}}
 	got := trim(t, full)
 	if got.Name != full.Name || len(got.Labels) > 0 || len(got.Spec.Clusters) != 2 || len(got.Status.Conditions) != 1 ||
-		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"readyReplicas":3,"instances":[{"name":"web-1"}]}` {
+		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"readyReplicas":3,"indices":[{"existing":"1"}],"instances":[{"name":"web-1"}]}` {
 		t.Errorf("got %+v", got)
 	}
 	if owner := metav1.GetControllerOf(got); owner == nil || owner.UID != "copy" || len(got.OwnerReferences) != 1 ||
@@ -151,9 +154,9 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 func TestNamesOfTheOnlyCell(t *testing.T) {
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	binding := trim(t, reporting(map[string]string{
-		"a": `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"readyReplicas":1,"instances":[{"name":"web-1"}]}`,
+		"a": `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"1"}],"instances":[{"name":"web-1"}]}`,
 	}))
-	if got := ReportOf(binding, "a"); got == nil || got.Numbers() != [6]int64{2, 2, 5, 0, 1, 0} || len(got.Instances) > 0 {
+	if got := ReportOf(binding, "a"); got == nil || got.Numbers() != [6]int64{2, 2, 5, 0, 1, 0} || len(got.Instances)+len(got.Indices) > 0 {
 		t.Errorf("the report is %+v", got)
 	}
 	if !MayRun(binding, copied, "a", 1) || Reports(binding, "a") {

@@ -100,6 +100,8 @@ type Finding struct {
 	Fault Fault
 	// Cell that is concerned; "": all.
 	Cell string
+	// Slice is the name of the InstanceSlice that is concerned; "": it is the deployment itself.
+	Slice string
 	// Message says what is wrong and, where the add-on cannot do it, what to do.
 	Message string
 	// Since is when it began, if the hub knows that; else zero.
@@ -113,14 +115,16 @@ type Finding struct {
 }
 
 // Key tells findings of one deployment apart.
-func (f *Finding) Key() Key { return Key{f.Fault, f.Cell} }
+func (f *Finding) Key() Key { return Key{f.Fault, f.Cell, f.Slice} }
 
-// Key is a fault in a cell.
+// Key is a fault in a cell, of a deployment or a slice.
 type Key struct {
 	// Fault is what is wrong.
 	Fault Fault
 	// Cell that is concerned; "": all.
 	Cell string
+	// Slice that is concerned; "": the deployment itself.
+	Slice string
 }
 
 // Way is what the hub knows of the way of one deployment.

@@ -112,6 +112,9 @@ func TrimWork(object any) (any, error) {
 	}}
 	m, ours := manifestOf(work)
 	if !ours {
+		if carriesSlice(work) {
+			trimSliceWork(work, trimmed)
+		}
 		return trimmed, nil
 	}
 	trimmed.DeletionTimestamp = work.DeletionTimestamp

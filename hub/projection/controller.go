@@ -52,20 +52,25 @@ type Options struct {
 type Reconciler struct {
 	Options
 	tracker *delivery.Tracker[mcreconcile.Request]
+	shared  *shared
 }
 
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock)}
+	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock), shared: newShared()}
 }
 
-// Register adds the controller to a manager.
+// Register adds the controllers to a manager: that of deployments, and that of their slices.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	if err := r.registerSlices(mgr, options, wrap); err != nil {
+		return err
+	}
 	events := delivery.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.DoubtAfter}
 	return events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("projection").
 		For(&v1alpha.WorkloadDeployment{}).
-		Watches(&v1alpha.Instance{}, ownersLater).
+		// An Instance that was edited or deleted by hand is restored.
+		Watches(&v1alpha.Instance{}, ofInstance(false)).
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)).
 		// The status says why Karmada's scheduler finds no room.

@@ -104,9 +104,9 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	return status
 }
 
-// reported says whether the copy has a status at all. A copy that was made a moment ago, in the place of another, has none, and
+// hasReport says whether the copy has a status at all. A copy that was made a moment ago, in the place of another, has none, and
 // says nothing about the Instances of its deployment. One whose Instances are assigned to no cell has a generation alone.
-func (s *scope) reported() bool {
+func (s *scope) hasReport() bool {
 	return len(s.copied.Status.Conditions) > 0 || s.copied.Status.ObservedGeneration > 0
 }
 

@@ -6,6 +6,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -72,11 +73,16 @@ func (s *scope) concerns(cell string) bool {
 // finding is what makes untrue what is shown of an Instance, or nil.
 func (s *scope) finding(instance string) *delivery.Finding {
 	index, _ := v1alpha.InstanceIndex(s.deployment.Name, instance)
+	return s.findingAt(index)
+}
+
+// findingAt is that of the Instance at an index.
+func (s *scope) findingAt(index int) *delivery.Finding {
 	cell := ""
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
 		cell = assignment.Owner(index)
-	} else if binding := s.way.Binding; binding != nil && len(binding.Spec.Clusters) == 1 {
-		cell = binding.Spec.Clusters[0].Name
+	} else if s.way != nil && s.way.Binding != nil && len(s.way.Binding.Spec.Clusters) == 1 {
+		cell = s.way.Binding.Spec.Clusters[0].Name
 	}
 	for i := range s.findings {
 		if s.findings[i].Cell == "" || s.findings[i].Cell == cell {
@@ -110,19 +116,15 @@ func (s *scope) doubted(instance string, reported []metav1.Condition, generation
 	return result
 }
 
-// doubtInstances is for a copy without a status: what was shown stays, and becomes Unknown when the way is interrupted.
-func (s *scope) doubtInstances(ctx context.Context) error {
-	for name, existing := range s.existing {
-		conditions := s.doubted(name, existing.Status.Conditions, existing.Generation)
-		if !existing.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(existing.Status.Conditions, conditions) {
-			continue
-		}
-		existing.Status.Conditions = conditions
-		if err := apply.Status(ctx, s.project, FieldManager, existing); err != nil {
-			return err
-		}
+// doubtInstance is for an Instance of which nothing is reported: what was shown stays, and becomes Unknown when the way from its cell
+// is interrupted.
+func (s *scope) doubtInstance(ctx context.Context, existing *v1alpha.Instance) error {
+	conditions := s.doubted(existing.Name, existing.Status.Conditions, existing.Generation)
+	if !existing.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(existing.Status.Conditions, conditions) {
+		return nil
 	}
-	return nil
+	existing.Status.Conditions = conditions
+	return apply.Status(ctx, s.project, FieldManager, existing)
 }
 
 func describe(found *delivery.Finding) string {
@@ -137,15 +139,18 @@ func describe(found *delivery.Finding) string {
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost int32
 	var worst *delivery.Finding
-	for i := range s.copied.Status.Instances {
-		reported := &s.copied.Status.Instances[i]
-		found := s.finding(reported.Name)
+	if len(s.findings) == 0 {
+		return
+	}
+	facts := s.copied.InstanceFacts()
+	for _, index := range slices.Sorted(maps.Keys(facts)) {
+		found := s.findingAt(index)
 		if found == nil {
 			continue
 		}
 		unknown++
 		worst = found
-		if meta.IsStatusConditionTrue(reported.Conditions, v1alpha.ConditionReady) {
+		if facts[index].Ready {
 			lost++
 		}
 	}
@@ -153,7 +158,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 		return
 	}
 	status.ReadyReplicas = max(0, status.ReadyReplicas-lost)
-	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(s.copied.Status.Instances), describe(worst))
+	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(facts), describe(worst))
 	kinds := []string{v1alpha.ConditionReplicasReady}
 	if status.ReadyReplicas == 0 {
 		kinds = append(kinds, v1alpha.ConditionAvailable)
@@ -177,7 +182,7 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionFalse, Reason: worst.Fault.Reason(),
 			Message: v1alpha.ShortenMessage(message, v1alpha.MaxMessage),
 		}, worst.Since)
-	case !s.reported():
+	case !s.hasReport():
 		s.set(status, metav1.Condition{
 			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonAwaitingReport,
 			Message: fmt.Sprintf("no cell of %s has reported yet", s.deployment.Spec.CityCode),

@@ -18,7 +18,7 @@ func (s *scope) dropGone(context.Context) error {
 	}
 	if len(s.way.Cells.Of(s.deployment.Spec.CityCode)) == 0 {
 		s.dropped, s.findings = true, nil
-		s.copied.Status = v1alpha.WorkloadDeploymentStatus{}
+		s.copied.Status, s.reported = v1alpha.WorkloadDeploymentStatus{}, nil
 	}
 	return nil
 }

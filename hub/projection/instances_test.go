@@ -50,6 +50,11 @@ func TestInstancesAreProjected(t *testing.T) {
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("when nothing has changed, it writes %v", writes)
 	}
+	f.earlier = true
+	f.report(t, first, second)
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("an agent of an earlier version reports the same, and it writes %v", writes)
+	}
 }
 
 func TestWhatBecomesOfAnInstance(t *testing.T) {
@@ -184,6 +189,7 @@ func TestRollout(t *testing.T) {
 func TestReportsOfOthersAreNotProjected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
+	f.earlier = true
 	f.report(t, instance("api-0", f.hash, metav1.ConditionTrue), instance("web-0", f.hash, metav1.ConditionTrue), instance("web-00", f.hash, metav1.ConditionTrue))
 	f.mustReconcile(t)
 	if !f.exists(t, "web-0") || f.exists(t, "api-0") || f.exists(t, "web-00") {
@@ -256,9 +262,13 @@ func TestErrors(t *testing.T) {
 		plane      func(*fixture) *planes.Plane
 		verb, kind string
 	}{
-		"the original":       {func(f *fixture) *planes.Plane { return f.Project }, "get", "WorkloadDeployment"},
-		"the copy":           {func(f *fixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
-		"the Instances":      {func(f *fixture) *planes.Plane { return f.Project }, "list", "InstanceList"},
+		"the original": {func(f *fixture) *planes.Plane { return f.Project }, "get", "WorkloadDeployment"},
+		"the copy":     {func(f *fixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
+		"the Instances": {func(f *fixture) *planes.Plane {
+			f.reconciler.shared = newShared()
+			return f.Project
+		}, "list", "InstanceList"},
+		"one of them":        {func(f *fixture) *planes.Plane { return f.Project }, "get", "Instance"},
 		"an Instance":        {func(f *fixture) *planes.Plane { return f.Project }, "apply", "Instance"},
 		"its status":         {func(f *fixture) *planes.Plane { return f.Project }, "apply status", "Instance"},
 		"the Clusters":       {func(f *fixture) *planes.Plane { return f.Hub }, "list", "ClusterList"},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -23,20 +24,44 @@ import (
 // the first of them arrives before the cache has the rest of it: a reconcile at once would write some of it again.
 const echo = 200 * time.Millisecond
 
-// ownersLater requests the deployment of a projected Instance: one that was edited or deleted by hand is restored.
-func ownersLater(name multicluster.ClusterName, project cluster.Cluster) handler.TypedEventHandler[client.Object, mcreconcile.Request] {
-	owner := mchandler.EnqueueRequestForOwner(&v1alpha.WorkloadDeployment{}, handler.OnlyControllerOwner())(name, project)
-	return handler.TypedFuncs[client.Object, mcreconcile.Request]{
-		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[client.Object], q queue) {
-			owner.Create(ctx, e, later{q})
-		},
-		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[client.Object], q queue) {
-			owner.Update(ctx, e, later{q})
-		},
-		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[client.Object], q queue) {
-			owner.Delete(ctx, e, later{q})
-		},
+// ofInstance requests the deployment of a projected Instance, or the slice that has its entry: one that was edited or deleted by hand
+// is restored.
+func ofInstance(slices bool) mchandler.EventHandlerFunc {
+	return func(project multicluster.ClusterName, _ cluster.Cluster) mchandler.EventHandler {
+		now := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, instance client.Object) []mcreconcile.Request {
+			return whoShows(project, instance, slices)
+		})
+		return handler.TypedFuncs[client.Object, mcreconcile.Request]{
+			CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[client.Object], q queue) {
+				now.Create(ctx, e, later{q})
+			},
+			UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[client.Object], q queue) {
+				now.Update(ctx, e, later{q})
+			},
+			DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[client.Object], q queue) {
+				now.Delete(ctx, e, later{q})
+			},
+		}
 	}
+}
+
+// whoShows requests the slice that has the entry of an Instance, or its deployment if that has it; of these two only what is asked
+// for.
+func whoShows(project multicluster.ClusterName, instance client.Object, slices bool) []mcreconcile.Request {
+	owner := metav1.GetControllerOfNoCopy(instance)
+	if owner == nil || owner.Kind != v1alpha.KindWorkloadDeployment {
+		return nil
+	}
+	name := owner.Name
+	index, _ := v1alpha.InstanceIndex(owner.Name, instance.GetName())
+	number, sliced := v1alpha.SliceOf(index)
+	if sliced != slices {
+		return nil
+	}
+	if sliced {
+		name = v1alpha.SliceName(owner.Name, number)
+	}
+	return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 }
 
 type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]

@@ -6,13 +6,15 @@ package projection
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
@@ -32,8 +34,10 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// copied is the deployment on the hub.
 	copied *v1alpha.WorkloadDeployment
-	// existing are the projected Instances of the deployment, by name.
+	// existing are the projected Instances that this reconcile is about, by name.
 	existing map[string]*v1alpha.Instance
+	// reported are the Instances that its cells report.
+	reported []v1alpha.ReportedInstance
 	// way is that of the copy through Karmada, and findings are what makes untrue what its status says.
 	way      *delivery.Way
 	findings []delivery.Finding
@@ -42,31 +46,43 @@ type scope struct {
 	requeueAfter requeue.After
 }
 
-// Reconcile writes what the cells report of a WorkloadDeployment into its project.
+// scopeOf is the scope of a request for a deployment.
+func scopeOf(r *Reconciler, request mcreconcile.Request, engaged cluster.Cluster) *scope {
+	return &scope{
+		Reconciler: r, request: request, cluster: engaged, project: engaged.GetClient(),
+		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}, existing: map[string]*v1alpha.Instance{},
+	}
+}
+
+// Reconcile writes what the cells report of a WorkloadDeployment into its project, but for the Instances in its slices.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	engaged, err := r.Projects.Get(ctx, request.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &scope{Reconciler: r, request: request, cluster: engaged, project: engaged.GetClient(), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
-	found, err := s.load(ctx, request.NamespacedName)
+	s := scopeOf(r, request, engaged)
+	found, err := s.load(ctx)
 	if err != nil || !found {
 		r.tracker.Observe(request, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
+		r.shared.forget(request)
 		r.Passing.Done(request)
 		return reconcile.Result{}, err
 	}
-	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.applyInstances, s.deleteSurplus, s.writeStatus} {
+	s.reported = s.copied.ReportedInstances()
+	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
+	r.shared.learn(ctx, s)
 	return s.requeueAfter.Result(), nil
 }
 
-// load reads the original, the copy and the projected Instances. It is false when there is nothing to project: the original
-// does not exist or is being deleted (its Instances go with it), or the hub has no copy of this very original.
-func (s *scope) load(ctx context.Context, name types.NamespacedName) (bool, error) {
+// load reads the original and the copy. It is false when there is nothing to project: the original does not exist or is being
+// deleted (its Instances go with it), or the hub has no copy of this very original.
+func (s *scope) load(ctx context.Context) (bool, error) {
+	name := s.request.NamespacedName
 	if err := s.project.Get(ctx, name, s.deployment); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
@@ -77,37 +93,61 @@ func (s *scope) load(ctx context.Context, name types.NamespacedName) (bool, erro
 	if err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: name.Name}, s.copied); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	if s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
-		return false, nil
+	return s.copied.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID), nil
+}
+
+// loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all where slices may have gone
+// unseen, and where the agent of a cell is of an earlier version and has all entries there.
+func (s *scope) loadInstances(ctx context.Context) error {
+	if len(s.copied.Status.Instances) == 0 && s.shared.knows(s) {
+		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: v1alpha.InlineInstances - 1})
 	}
 	var instances v1alpha.InstanceList
-	if err := s.project.List(ctx, &instances, client.InNamespace(name.Namespace),
+	if err := s.project.List(ctx, &instances, client.InNamespace(s.deployment.Namespace),
 		client.MatchingLabels{v1alpha.LabelDeploymentUID: string(s.deployment.UID)}); err != nil {
-		return false, fmt.Errorf("list the projected Instances: %w", err)
+		return fmt.Errorf("list the projected Instances: %w", err)
 	}
-	s.existing = make(map[string]*v1alpha.Instance, len(instances.Items))
 	for i := range instances.Items {
 		s.existing[instances.Items[i].Name] = &instances.Items[i]
 	}
-	return true, nil
+	return nil
+}
+
+// getInstances reads the projected Instances with these indices.
+func (s *scope) getInstances(ctx context.Context, within v1alpha.IndexRange) error {
+	for index := within.First; index <= within.Last; index++ {
+		instance := &v1alpha.Instance{}
+		key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: v1alpha.InstanceName(s.deployment.Name, int(index))}
+		switch err := s.project.Get(ctx, key, instance); {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return fmt.Errorf("get the projection of Instance %s: %w", key.Name, err)
+		case instance.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID):
+			s.existing[key.Name] = instance
+		}
+	}
+	return nil
 }
 
 func (s *scope) applyInstances(ctx context.Context) error {
-	if !s.reported() && !s.dropped {
-		return s.doubtInstances(ctx)
+	if !s.hasReport() && !s.dropped {
+		for _, existing := range s.existing {
+			if err := s.doubtInstance(ctx, existing); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
+	return s.applyReported(ctx)
+}
+
+func (s *scope) applyReported(ctx context.Context) error {
 	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
-	for i := range s.copied.Status.Instances {
-		reported := &s.copied.Status.Instances[i]
-		if _, ok := v1alpha.InstanceIndex(s.deployment.Name, reported.Name); !ok {
-			// A cell reports only on what was sent to it.
-			log.FromContext(ctx).Info("A cell reports an Instance that does not belong to the deployment; it is not projected", "instance", reported.Name)
-			continue
-		}
-		if err := s.applyInstance(ctx, reported, hash); err != nil {
+	for i := range s.reported {
+		if err := s.applyInstance(ctx, &s.reported[i], hash); err != nil {
 			return err
 		}
 	}
@@ -141,17 +181,46 @@ func (s *scope) applyInstance(ctx context.Context, reported *v1alpha.ReportedIns
 	return nil
 }
 
-// deleteSurplus deletes the projections of Instances that no cell reports any more.
+// deleteSurplus deletes the projections of Instances that no cell reports any more. Those with slices are left to these.
 func (s *scope) deleteSurplus(ctx context.Context) error {
-	if !s.reported() && !s.dropped {
+	if !s.hasReport() && !s.dropped {
 		return nil
 	}
-	reported := make(map[string]bool, len(s.copied.Status.Instances))
-	for i := range s.copied.Status.Instances {
-		reported[s.copied.Status.Instances[i].Name] = true
+	earlier := len(s.copied.Status.Instances) > 0
+	facts := sync.OnceValue(s.copied.InstanceFacts)
+	return s.settleOthers(ctx, func(index int) bool {
+		number, sliced := v1alpha.SliceOf(index)
+		if !sliced || s.dropped {
+			return true
+		}
+		_, exists := facts()[index]
+		return !exists && (number >= int(s.copied.Spec.Slices) || earlier && !s.reportsIndices(index))
+	})
+}
+
+// reportsIndices says whether the agent of the cell that an index is assigned to reports by indices, so that it writes slices.
+func (s *scope) reportsIndices(index int) bool {
+	assignment := s.copied.Spec.Assignment
+	return slices.ContainsFunc(s.copied.Status.Indices, func(of v1alpha.CellIndices) bool {
+		return assignment == nil || assignment.Owner(index) == of.Cell || assignment.Owner(index) == ""
+	})
+}
+
+// settleOthers deletes the projections of Instances that are not reported, if gone says so of their indices. The state of the others
+// is unknown when the way from their cell is interrupted.
+func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) error {
+	reported := make(map[string]bool, len(s.reported))
+	for i := range s.reported {
+		reported[s.reported[i].Name] = true
 	}
 	for name, existing := range s.existing {
 		if reported[name] || !existing.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if index, _ := v1alpha.InstanceIndex(s.deployment.Name, name); !gone(index) {
+			if err := s.doubtInstance(ctx, existing); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := s.project.Delete(ctx, existing, client.Preconditions{UID: &existing.UID}); client.IgnoreNotFound(err) != nil {

@@ -84,7 +84,9 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("propagation").
 		For(&v1alpha.WorkloadDeployment{}).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the end of the copy.
-		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy), onHub(predicates.IgnoreStatusUpdates())...).
+		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged()))...).
+		// So are its slices.
+		Watches(&v1alpha.InstanceSlice{}, origin.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
 		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.
 		Watches(&corev1.Namespace{}, origin.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, origin.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).

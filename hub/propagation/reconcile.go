@@ -41,6 +41,8 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// hubNamespace is what the deployment's annotation names.
 	hubNamespace string
+	// copied is the hub's copy, once it is what it should be.
+	copied *v1alpha.WorkloadDeployment
 	// waiting says that the next step has to wait for the deletion of an object.
 	waiting bool
 	// cells are the cells of the deployment's city, allCells those of every city.
@@ -96,7 +98,7 @@ func (s *scope) propagate(ctx context.Context) error {
 	if err := s.recordNamespace(ctx); err != nil {
 		return err
 	}
-	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.ensurePolicy, s.ensureCopy)
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
 
 // withdraw removes from the hub what the deployment put there, and then its finalizer. A deployment that its Workload still
@@ -197,7 +199,8 @@ func (s *scope) ensureCopy(ctx context.Context) error {
 		// From the first moment on, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
-	_, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired, leaveQuota)
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported())
+	s.copied, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired, leaveQuota)
 	return err
 }
 

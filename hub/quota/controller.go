@@ -6,6 +6,7 @@ package quota
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -98,19 +99,17 @@ func reportChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		return isDeployment && alsoOne && after.Spec.Quota != nil && !sameReport(&before.Status, &after.Status)
+		return isDeployment && alsoOne && after.Spec.Quota != nil && !sameReport(before, after)
 	}}
 }
 
-func sameReport(before, after *v1alpha.WorkloadDeploymentStatus) bool {
-	if before.ObservedGeneration != after.ObservedGeneration || len(before.Instances) != len(after.Instances) {
-		return false
-	}
-	for i := range before.Instances {
-		a, b := &before.Instances[i], &after.Instances[i]
-		if a.Name != b.Name || a.TemplateHash != b.TemplateHash || isHeld(a) != isHeld(b) {
-			return false
-		}
-	}
-	return true
+// sameReport compares texts: parsing the indices of thousands of Instances at every change would be more work than what follows.
+func sameReport(before, after *v1alpha.WorkloadDeployment) bool {
+	return before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
+		slices.EqualFunc(before.Status.Indices, after.Status.Indices, func(a, b v1alpha.CellIndices) bool {
+			return a.Cell == b.Cell && a.Existing == b.Existing && a.Held == b.Held && a.TemplateHash == b.TemplateHash && a.Current == b.Current
+		}) &&
+		slices.EqualFunc(before.Status.Instances, after.Status.Instances, func(a, b v1alpha.ReportedInstance) bool {
+			return a.Name == b.Name && a.TemplateHash == b.TemplateHash && slices.Equal(a.SchedulingGates, b.SchedulingGates)
+		})
 }

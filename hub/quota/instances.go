@@ -5,6 +5,7 @@ package quota
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -16,6 +17,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	if assignment == nil {
 		return nil
 	}
+	reported := sync.OnceValue(copied.InstanceFacts)
 	var wanted []int
 	for i := range assignment.Cells {
 		indices := v1alpha.Indices(assignment.Cells[i].Indices)
@@ -25,7 +27,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 		}
 		wanted = append(wanted, indices[:least]...)
 		for _, index := range indices[least:] {
-			if isReported(copied, index) {
+			if _, made := reported()[index]; made {
 				wanted = append(wanted, index)
 			}
 		}
@@ -36,8 +38,8 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 
 // mayRun says whether a cell may run the Instance at an index that is assigned to none: it reports it, has not given it up yet, or
 // has not reported on the newest copy.
-func mayRun(copied *v1alpha.WorkloadDeployment, index int) bool {
-	if copied.Status.ObservedGeneration != copied.Generation || isReported(copied, index) {
+func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.InstanceFacts, index int) bool {
+	if _, made := reported[index]; made || copied.Status.ObservedGeneration != copied.Generation {
 		return true
 	}
 	if copied.Spec.Assignment == nil {
@@ -46,14 +48,4 @@ func mayRun(copied *v1alpha.WorkloadDeployment, index int) bool {
 	return slices.ContainsFunc(copied.Spec.Assignment.Cells, func(cell v1alpha.CellAssignment) bool {
 		return slices.Contains(v1alpha.Indices(cell.Releasing), index)
 	})
-}
-
-func isReported(copied *v1alpha.WorkloadDeployment, index int) bool {
-	name := v1alpha.InstanceName(copied.Name, index)
-	return slices.ContainsFunc(copied.Status.Instances, func(i v1alpha.ReportedInstance) bool { return i.Name == name })
-}
-
-// isHeld says whether an Instance waits for quota.
-func isHeld(reported *v1alpha.ReportedInstance) bool {
-	return slices.ContainsFunc(reported.SchedulingGates, func(gate v1alpha.SchedulingGate) bool { return gate.Name == v1alpha.GateQuota })
 }

@@ -210,7 +210,7 @@ func TestMayRun(t *testing.T) {
 			copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 3}}
 			copied.Status.ObservedGeneration = 3
 			test.change(copied)
-			if got := mayRun(copied, 1); got != test.want {
+			if got := mayRun(copied, copied.InstanceFacts(), 1); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -181,12 +181,12 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	earlier := s.memory.of(s.request)
+	earlier, facts := s.memory.of(s.request), s.copied.InstanceFacts()
 	situation := &situation{
 		wanted: wantedIndices(s.copied), requests: requestsFor(s.copied.QuotaSize()), claims: s.found,
 		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
-		busy:    func(index int) bool { return mayRun(s.copied, index) },
+		busy:    func(index int) bool { return mayRun(s.copied, facts, index) },
 		started: map[int]bool{}, rolled: map[int]bool{},
 		cell: func(index int) string {
 			if s.copied.Spec.Assignment == nil {
@@ -195,12 +195,9 @@ func (s *scope) makePlan(ctx context.Context) error {
 			return s.copied.Spec.Assignment.Owner(index)
 		},
 	}
-	for i := range s.copied.Status.Instances {
-		reported := &s.copied.Status.Instances[i]
-		if index, ok := v1alpha.InstanceIndex(s.copied.Name, reported.Name); ok {
-			situation.started[index] = !isHeld(reported)
-			situation.rolled[index] = reported.TemplateHash == hash
-		}
+	for index, fact := range facts {
+		situation.started[index] = !fact.Held
+		situation.rolled[index] = fact.TemplateHash == hash
 	}
 	situation.budget = sync.OnceValue(func() *budget { return s.readBudget(ctx) })
 	s.plan = makePlan(situation)

@@ -4,6 +4,7 @@
 package references
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -137,6 +138,15 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 		return report{}
 	}
 	var result report
+	for i := range copied.Status.Indices {
+		cell := &copied.Status.Indices[i]
+		if cell.TemplateHash != hash {
+			continue
+		}
+		result.arrived = result.arrived || cell.DataReady != ""
+		result.missing = cmp.Or(result.missing, cell.DataMissing)
+	}
+	// Agents of earlier versions report every Instance.
 	for i := range copied.Status.Instances {
 		instance := &copied.Status.Instances[i]
 		condition := meta.FindStatusCondition(instance.Conditions, v1alpha.ConditionReferencedDataReady)

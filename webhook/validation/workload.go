@@ -18,7 +18,7 @@ import (
 )
 
 // maxReplicas is how many Instances a placement may have in one city.
-const maxReplicas = 1000
+const maxReplicas = 5000
 
 // Workload returns every problem of a Workload, each with its field path. On an update, before is the stored Workload.
 // Problems that it has too, by the same rule and with the same value, are not reported: other fields of a stored object that

@@ -70,8 +70,8 @@ func TestScale(t *testing.T) {
 	}
 	checkRules(t, []rule{
 		{"minReplicas 0", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 0 }, []string{scalePath + "minReplicas " + invalid}},
-		{"minReplicas 1000", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 1000 }, nil},
-		{"minReplicas 1001", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 1001 }, []string{scalePath + "minReplicas " + invalid}},
+		{"minReplicas 5000", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 5000 }, nil},
+		{"minReplicas 5001", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 5001 }, []string{scalePath + "minReplicas " + invalid}},
 		{"maxReplicas", nil, with(half), nil},
 		{
 			"maxReplicas without metrics", nil, func(w *v1alpha.Workload) { scale(w).MaxReplicas = new(int32(3)) },
@@ -82,7 +82,7 @@ func TestScale(t *testing.T) {
 			[]string{scalePath + "maxReplicas " + invalid},
 		},
 		{
-			"maxReplicas 1001", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).MaxReplicas = new(int32(1001)) },
+			"maxReplicas 5001", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).MaxReplicas = new(int32(5001)) },
 			[]string{scalePath + "maxReplicas " + invalid},
 		},
 		{"Parallel", nil, func(w *v1alpha.Workload) { scale(w).InstanceManagementPolicy = v1alpha.Parallel }, nil},

@@ -7,6 +7,10 @@ package hub
 // The copies of WorkloadDeployments. Karmada writes their status.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get;list;watch;create;patch;delete
 
+// The slices of large deployments, beside their copies. Karmada brings them to cells, and what the agents there write in their status
+// into its ResourceBindings.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices,verbs=get;list;watch;create;patch;delete
+
 // The instance types, which operators write. The one that every installation begins with is made when there is none.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
 

@@ -179,9 +179,24 @@ local function merge_instances(deployment, assignment, reports)
   return merged
 end
 
+-- merge is a list of all reports, each with the name of its cell.
+local function merge(reports, member)
+  local merged = {}
+  for _, report in ipairs(reports) do
+    for _, of in ipairs(report.status[member] or {}) do
+      of.cell = report.cell
+      table.insert(merged, of)
+    end
+  end
+  return merged
+end
+
 -- set_status gives an object a status. One that says nothing is not set where there is none: Karmada would write the difference.
 local function set_status(of, status)
-  local says = next(status.conditions or {}) or next(status.instances or {}) or status.observedGeneration or status.selector
+  local says = status.observedGeneration or status.selector
+  for _, entries in ipairs({"conditions", "instances", "reports", "indices"}) do
+    says = says or next(status[entries] or {})
+  end
   for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas"}) do
     says = says or (status[count] or 0) ~= 0
   end
@@ -209,6 +224,8 @@ function AggregateStatus(desiredObj, statusItems)
     replicas = 0, currentReplicas = 0, desiredReplicas = 0, readyReplicas = 0,
     conditions = merge_conditions(reports, generation),
     instances = merge_instances(text(metadata, "name"), object(spec, "assignment"), reports),
+    reports = merge(reports, "reports"),
+    indices = merge(reports, "indices"),
   }
   for _, report in ipairs(reports) do
     add_counts(status, report.status)

@@ -36,15 +36,23 @@ end
 
 -- Karmada sorts them.
 function GetDependencies(desiredObj)
-  local namespace = text(object(desiredObj, "metadata"), "namespace")
+  local metadata, spec = object(desiredObj, "metadata"), object(desiredObj, "spec")
+  local namespace = text(metadata, "namespace")
   local dependencies, seen = {}, {}
-  for _, data in ipairs(data_references(object(object(object(desiredObj, "spec"), "template"), "spec"))) do
+  for _, data in ipairs(data_references(object(object(spec, "template"), "spec"))) do
     local key = data.kind .. "/" .. data.name
     -- Karmada refuses all dependencies when one has no name.
     if data.name ~= "" and not seen[key] then
       seen[key] = true
       table.insert(dependencies, {apiVersion = "v1", kind = data.kind, namespace = namespace, name = data.name})
     end
+  end
+  for number = 1, math.min(integer(spec, "slices", 32) or 0, max_slices) do
+    local first = inline_instances + (number - 1) * slice_instances
+    table.insert(dependencies, {
+      apiVersion = slice_api_version, kind = slice_kind, namespace = namespace,
+      name = text(metadata, "name") .. "-" .. string.format("%d", first),
+    })
   end
   return dependencies
 end

@@ -1,0 +1,161 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// serving is an Instance as the controllers of a cell report it.
+func serving(index int) v1alpha.ReportedInstance {
+	condition := func(kind, reason, message string, after int) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(began.Add(time.Duration(index+after) * time.Second))}
+	}
+	return v1alpha.ReportedInstance{
+		Name: v1alpha.InstanceName("web", index), TemplateHash: "5f7d9c8b6d", ObservedTemplateHash: "5f7d9c8b6d",
+		Conditions: []metav1.Condition{
+			condition(v1alpha.ConditionReady, v1alpha.ReasonAvailable, "the Instance serves", 12),
+			condition(v1alpha.ConditionAvailable, v1alpha.ReasonAvailable, "", 12),
+			condition(v1alpha.ConditionProgrammed, v1alpha.ReasonProgrammed, "the Pod has a node", 3),
+			condition(v1alpha.ConditionQuotaGranted, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted", 0),
+			condition(v1alpha.ConditionReferencedDataReady, v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret that the template names is in the cell", -1),
+		},
+		NetworkInterfaces: []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: new(fmt.Sprintf("10.244.1%02d.200", index))}}},
+	}
+}
+
+// TestReportHasEverything: what a project shows of an Instance does not depend on how its cell reports it.
+func TestReportHasEverything(t *testing.T) {
+	failing := serving(3)
+	failing.Conditions[0].Status, failing.Conditions[0].Reason, failing.Conditions[0].Message = metav1.ConditionFalse, "InstanceCrashing", `exit code 1: "x" <&>`
+	failing.Conditions[0].LastTransitionTime = metav1.NewTime(began.Add(-time.Hour))
+	held := v1alpha.ReportedInstance{Name: "web-7", TemplateHash: "old", SchedulingGates: []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}}
+	want := []v1alpha.ReportedInstance{serving(0), serving(1), failing, held, serving(12)}
+	report := v1alpha.NewInstanceReport("web", want)
+	if len(report.States) != 3 {
+		t.Errorf("%d states", len(report.States))
+	}
+	raw, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read v1alpha.InstanceReport
+	if err := json.Unmarshal(raw, &read); err != nil {
+		t.Fatal(err)
+	}
+	if difference := cmp.Diff(want, read.Reported("web")); difference != "" {
+		t.Errorf("(-want +got):\n%s", difference)
+	}
+}
+
+// TestEntryIsSmall: all entries of a report are written four times for each change of one.
+func TestEntryIsSmall(t *testing.T) {
+	var instances []v1alpha.ReportedInstance
+	for i := range 32 {
+		instances = append(instances, serving(i))
+	}
+	raw, err := json.Marshal(v1alpha.NewInstanceReport("web", instances))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if each := len(raw) / len(instances); each > 200 {
+		t.Errorf("%d bytes for each entry", each)
+	} else {
+		t.Logf("%d bytes for each entry", each)
+	}
+}
+
+// TestReportedIsRobust: entries come from cells.
+func TestReportedIsRobust(t *testing.T) {
+	report := v1alpha.InstanceReport{
+		States: []v1alpha.InstanceState{{TemplateHash: "h", Conditions: []v1alpha.StateCondition{{Type: "Ready"}, {Type: "Available"}}}},
+		Instances: []v1alpha.InstanceEntry{
+			{Index: -1}, {Index: 0, State: 1}, {Index: 1, State: -1}, {Index: 2}, {Index: 3, Since: "2026-01-01T00:00:00Z x"}, {Index: 4, Since: "2026-01-01T00:00:00Z +1 +2"},
+		},
+	}
+	if got := report.Reported("web"); len(got) != 6 || got[1].TemplateHash != "" || len(got[3].Conditions) != 2 || !got[4].Conditions[1].LastTransitionTime.IsZero() || !got[5].Conditions[0].LastTransitionTime.IsZero() {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestReportedInstances(t *testing.T) {
+	of := func(cell string, indices ...int) v1alpha.InstanceReport {
+		report := v1alpha.InstanceReport{Cell: cell, States: []v1alpha.InstanceState{{TemplateHash: cell}}}
+		for _, index := range indices {
+			report.Instances = append(report.Instances, v1alpha.InstanceEntry{Index: int32(index)})
+		}
+		return report
+	}
+	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
+		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 1})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{2, 3})},
+	}}
+	d.Status.Reports = []v1alpha.InstanceReport{of("a", 0, 2, 4, -1), of("b", 1, 2, 3, 4)}
+	d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-1", TemplateHash: "earlier"}, {Name: "web-3", TemplateHash: "earlier"}, {Name: "db-1"}}
+	var got []string
+	for _, instance := range d.ReportedInstances() {
+		got = append(got, instance.Name+" "+instance.TemplateHash)
+	}
+	if want := []string{"web-0 a", "web-1 earlier", "web-2 b", "web-3 b", "web-4 a"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestInstanceFacts(t *testing.T) {
+	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
+		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 1})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{2, 3})},
+	}}
+	d.Status.Indices = []v1alpha.CellIndices{
+		{Cell: "a", Existing: "0-2", Ready: "0-2", TemplateHash: "h", Current: "1-2"}, {Cell: "b", Existing: "2", Held: "2,9"},
+	}
+	d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-0"}, {
+		Name: "web-5", TemplateHash: "old", SchedulingGates: []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
+		Conditions: []metav1.Condition{{Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue}},
+	}}
+	want := map[int]v1alpha.InstanceFacts{
+		0: {Cell: "a", Ready: true}, 1: {Cell: "a", Ready: true, TemplateHash: "h"}, 2: {Cell: "b", Held: true}, 5: {Ready: true, Held: true, TemplateHash: "old"},
+	}
+	if difference := cmp.Diff(want, d.InstanceFacts()); difference != "" {
+		t.Errorf("(-want +got):\n%s", difference)
+	}
+	if got := d.HighestReported(); got != 5 {
+		t.Errorf("the highest index is %d", got)
+	}
+	d.Status.Instances, d.Status.Indices[0].Existing = nil, "0,3-20"
+	if got := d.HighestReported(); got != 20 {
+		t.Errorf("the highest index is %d", got)
+	}
+	if got := (&v1alpha.WorkloadDeployment{}).HighestReported(); got != -1 {
+		t.Errorf("of nothing the highest index is %d", got)
+	}
+}
+
+func TestIndicesAsText(t *testing.T) {
+	for text, want := range map[string][]int{
+		"": nil, "0": {0}, "0-2,7": {0, 1, 2, 7}, "7,0-2,1": {0, 1, 2, 7}, "x,-1,2-,-,3-1,4": {4}, "0-99999": nil, "1-1": {1}, "70000": nil,
+	} {
+		got := v1alpha.ParseIndices(text)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+		if again := v1alpha.ParseIndices(v1alpha.FormatIndices(got)); !slices.Equal(again, got) {
+			t.Errorf("%v became %v", got, again)
+		}
+	}
+	if got := v1alpha.FormatIndices([]int{7, 1, 0, 2, 9, 8}); got != "0-2,7-9" {
+		t.Errorf("got %q", got)
+	}
+}

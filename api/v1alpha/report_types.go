@@ -1,0 +1,129 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes all of it four times for each
+// change. Instances in the same state share its description. NewInstanceReport makes one, and Reported reads it. Neither it nor a
+// state is ever empty: Karmada drops empty members of lists.
+type InstanceReport struct {
+	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
+	// +optional
+	Cell string `json:"cell"`
+
+	// states that Instances are in.
+	// +optional
+	// +listType=atomic
+	States []InstanceState `json:"states,omitempty"`
+
+	// instances, by index.
+	// +optional
+	// +listType=atomic
+	Instances []InstanceEntry `json:"instances,omitempty"`
+}
+
+// InstanceState is what several Instances have in common.
+type InstanceState struct {
+	// templateHash is the hash of the template that the Instance was created from.
+	// +optional
+	TemplateHash string `json:"templateHash"`
+
+	// observedTemplateHash is the hash of the template that runs.
+	// +optional
+	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
+
+	// schedulingGates that are not lifted yet.
+	// +optional
+	// +listType=atomic
+	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
+
+	// conditions of the Instance in its cell. Their times are those of the entry.
+	// +optional
+	// +listType=atomic
+	Conditions []StateCondition `json:"conditions,omitempty"`
+}
+
+// StateCondition is a condition without its times.
+type StateCondition struct {
+	// type of the condition.
+	// +required
+	Type string `json:"type"`
+
+	// status of the condition: True, False or Unknown.
+	// +required
+	Status metav1.ConditionStatus `json:"status"`
+
+	// reason of the condition.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// message of the condition.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// InstanceEntry is the entry of one Instance.
+type InstanceEntry struct {
+	// index of the Instance.
+	// +required
+	Index int32 `json:"index"`
+
+	// state is the position of the state of the Instance in states.
+	// +required
+	State int32 `json:"state"`
+
+	// since is when the conditions of the state changed last: that of the first as a time, and how many seconds later each of the
+	// others did, as in "2026-01-01T00:00:00Z +0 +3".
+	// +optional
+	Since string `json:"since,omitempty"`
+
+	// networkInterfaces of the Instance in its cell.
+	// +optional
+	// +listType=atomic
+	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
+}
+
+// CellIndices says of all Instances in a cell which there are and in what state, by ranges of indices such as "0-4,7". The
+// controllers of the hub need no more of most Instances, and need it of all of them at once.
+type CellIndices struct {
+	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
+	// +optional
+	Cell string `json:"cell"`
+
+	// existing are the Instances that exist.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Existing string `json:"existing,omitempty"`
+
+	// ready are those that are Ready.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Ready string `json:"ready,omitempty"`
+
+	// held are those that wait for quota.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Held string `json:"held,omitempty"`
+
+	// templateHash is the hash of the template of the deployment in the cell.
+	// +optional
+	TemplateHash string `json:"templateHash,omitempty"`
+
+	// current are those that were created from that template.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Current string `json:"current,omitempty"`
+
+	// dataReady are those of current that have all ConfigMaps and Secrets which they need.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	DataReady string `json:"dataReady,omitempty"`
+
+	// dataMissing is what the first one of current lacks that has not.
+	// +optional
+	DataMissing string `json:"dataMissing,omitempty"`
+}

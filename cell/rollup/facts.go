@@ -1,0 +1,43 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+)
+
+// facts are the indices of all Instances of a deployment, which are ordered by index, by what the hub needs to know of them. hash is
+// that of the deployment's template.
+func facts(deployment, hash string, ordered []*v1alpha.Instance) v1alpha.CellIndices {
+	result := v1alpha.CellIndices{TemplateHash: hash}
+	var existing, ready, held, current, dataReady []int
+	for _, instance := range ordered {
+		index, _ := v1alpha.InstanceIndex(deployment, instance.Name)
+		existing = append(existing, index)
+		if owned.Ready(instance) {
+			ready = append(ready, index)
+		}
+		if hasGate(instance, v1alpha.GateQuota) {
+			held = append(held, index)
+		}
+		if instance.TemplateHash() != hash {
+			continue
+		}
+		current = append(current, index)
+		switch data := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReferencedDataReady); {
+		case data == nil:
+		case data.Status == metav1.ConditionTrue:
+			dataReady = append(dataReady, index)
+		case result.DataMissing == "":
+			result.DataMissing = data.Message
+		}
+	}
+	result.Existing, result.Ready, result.Held = v1alpha.FormatIndices(existing), v1alpha.FormatIndices(ready), v1alpha.FormatIndices(held)
+	result.Current, result.DataReady = v1alpha.FormatIndices(current), v1alpha.FormatIndices(dataReady)
+	return result
+}

@@ -1,0 +1,68 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/rollup"
+)
+
+// TestRollupOfSlices: Instances that the status has no room for are reported in slices, when these are there, and a change of one
+// writes its slice alone.
+func TestRollupOfSlices(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(49, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 2 })
+	ready := map[int]*v1alpha.Instance{}
+	for _, index := range []int{0, 16, 17, 48} {
+		ready[index] = f.instance(deployment, index)
+		f.setReady(ready[index], metav1.ConditionTrue)
+	}
+	slice := func(number int) *v1alpha.InstanceSlice {
+		found := &v1alpha.InstanceSlice{}
+		f.get(found, v1alpha.SliceName("web", number))
+		return found
+	}
+	unlisted := func() string {
+		message := meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionAvailable).Message
+		_, rest, _ := strings.Cut(message, "; ")
+		return rest
+	}
+	arrives := func(number int) {
+		f.create(&v1alpha.InstanceSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", number)},
+			Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(number)},
+		})
+		f.rollUp()
+	}
+	f.rollUp()
+	if got := f.storedDeployment(); !strings.Contains(unlisted(), "3 Instances are not listed") || len(got.Status.Reports[0].Instances) != 1 || got.Status.Indices[0].Ready != "0,16-17,48" {
+		t.Errorf("before the slices have come it says %q, %+v", unlisted(), got.Status.Reports)
+	}
+	arrives(0)
+	if got := slice(0).Status; got.ObservedGeneration != 1 || len(got.Instances) != 2 || !strings.Contains(unlisted(), "1 Instances are not listed") {
+		t.Errorf("the first has %+v, and the deployment says %q", got, unlisted())
+	}
+	arrives(1)
+	if got := slice(1).Status; len(got.Instances) != 1 || got.Instances[0].Index != 48 || strings.Contains(unlisted(), "not listed") {
+		t.Errorf("the second has %+v, and the deployment says %q", got, unlisted())
+	}
+	f.reconcile(rollup.New(f.readOnly(), f.clock), "web")
+	before := [2]string{slice(0).ResourceVersion, slice(1).ResourceVersion}
+	f.setReady(ready[17], metav1.ConditionFalse)
+	f.rollUp()
+	if slice(0).ResourceVersion == before[0] || slice(1).ResourceVersion != before[1] {
+		t.Error("not exactly the slice of the Instance was written")
+	}
+	f.remove(ready[48])
+	f.rollUp()
+	if got := slice(1).Status; got.ObservedGeneration != 1 || len(got.Instances) != 0 {
+		t.Errorf("without its Instance the second has %+v", got)
+	}
+}

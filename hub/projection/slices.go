@@ -1,0 +1,217 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"sync"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+)
+
+// registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one Instance is then no
+// work for the others. Its requests have the names of slices, in the namespaces of projects.
+func (r *Reconciler) registerSlices(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
+	return mcbuilder.ControllerManagedBy(mgr).
+		Named("projection-slices").
+		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.OfSlice(r.Hub)), append(onHub, mcbuilder.WithPredicates(bindings.SliceReportChanged()))...).
+		Watches(&v1alpha.InstanceSlice{}, origin.OnHubEvent(origin.OfCopy), onHub...).
+		// An Instance that was edited or deleted by hand is restored.
+		Watches(&v1alpha.Instance{}, ofInstance(true)).
+		WatchesRawSource(r.shared.source()).
+		WithOptions(options).
+		Complete(wrap(r.ReconcileSlice))
+}
+
+func requestFor(project multicluster.ClusterName, namespace, name string) mcreconcile.Request {
+	return mcreconcile.Request{ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+}
+
+// ReconcileSlice writes what the cells report in a slice into its project.
+func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	deployment, number, ok := v1alpha.ParseSliceName(request.Name)
+	if !ok {
+		return reconcile.Result{}, nil
+	}
+	engaged, err := r.Projects.Get(ctx, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	s := scopeOf(r, requestFor(request.ClusterName, request.Namespace, deployment), engaged)
+	if found, err := s.load(ctx); err != nil || !found {
+		return reconcile.Result{}, err
+	}
+	var known bool
+	if s.findings, known = r.shared.findings(s); !known {
+		// The deployment requests its slices when it has been reconciled.
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{}, s.projectSlice(ctx, number)
+}
+
+// projectSlice shows the Instances of a slice. Of a cell that has not reported in it nothing is known: what is shown of it stays. A copy
+// without a status was made a moment ago, and does not know yet how many slices it needs.
+func (s *scope) projectSlice(ctx context.Context, number int) error {
+	reports, err := bindings.SliceReports(ctx, s.Hub, s.copied, number)
+	if err != nil {
+		return err
+	}
+	within := v1alpha.SliceRange(number)
+	s.reported = s.copied.ReportedIn(reports, within)
+	if err := s.getInstances(ctx, within); err != nil {
+		return err
+	}
+	if err := s.applyReported(ctx); err != nil {
+		return err
+	}
+	heard := map[string]bool{}
+	for i := range reports {
+		heard[reports[i].Cell] = true
+	}
+	needed := number < int(s.copied.Spec.Slices)
+	return s.settleOthers(ctx, func(index int) bool { return s.hasReport() && (!needed || s.heardOf(heard, index)) })
+}
+
+// heardOf says whether the cells that may have the Instance at an index are among those that were heard.
+func (s *scope) heardOf(heard map[string]bool, index int) bool {
+	assignment := s.copied.Spec.Assignment
+	if assignment == nil {
+		return len(heard) > 0
+	}
+	if owner := assignment.Owner(index); owner != "" {
+		return heard[owner]
+	}
+	for i := range assignment.Cells {
+		if !heard[assignment.Cells[i].Name] {
+			return false
+		}
+	}
+	return true
+}
+
+// shared is what slices need of their deployments: it is found out once for all of them. It is safe for concurrent use.
+type shared struct {
+	mu       sync.Mutex
+	projects map[multicluster.ClusterName]*knownProject
+	queue    workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+}
+
+// knownProject is what was found out of the deployments of a project, since it was engaged.
+type knownProject struct {
+	engaged     cluster.Cluster
+	deployments map[types.NamespacedName]known
+}
+
+// known is what was found out of a deployment.
+type known struct {
+	findings []delivery.Finding
+	// state is what the Instances in slices are shown by, besides the slices.
+	state string
+}
+
+func newShared() *shared { return &shared{projects: map[multicluster.ClusterName]*knownProject{}} }
+
+// source is a source of requests for all slices of deployments of which something else is known.
+func (d *shared) source() source.TypedSource[mcreconcile.Request] {
+	return source.TypedFunc[mcreconcile.Request](func(_ context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.queue = queue
+		return nil
+	})
+}
+
+// of is what is known of the deployment of s. d.mu is held.
+func (d *shared) of(s *scope) known {
+	project := d.projects[s.request.ClusterName]
+	if project == nil || project.engaged != s.cluster {
+		return known{}
+	}
+	return project.deployments[s.request.NamespacedName]
+}
+
+// findings are those of a deployment. They are not known before it was reconciled.
+func (d *shared) findings(s *scope) (findings []delivery.Finding, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	of := d.of(s)
+	return of.findings, of.state != ""
+}
+
+// knows says whether the present state of a deployment is known already.
+func (d *shared) knows(s *scope) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.of(s).state == s.state()
+}
+
+// learn replaces what is known of a deployment, and requests all of its slices when that is something else.
+func (d *shared) learn(ctx context.Context, s *scope) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before, now := d.of(s), known{findings: s.findings, state: s.state()}
+	project := d.projects[s.request.ClusterName]
+	if project == nil || project.engaged != s.cluster {
+		maps.DeleteFunc(d.projects, func(name multicluster.ClusterName, p *knownProject) bool {
+			engaged, err := s.Projects.Get(ctx, name)
+			return err != nil || engaged != p.engaged
+		})
+		project = &knownProject{engaged: s.cluster, deployments: map[types.NamespacedName]known{}}
+		d.projects[s.request.ClusterName] = project
+	}
+	project.deployments[s.request.NamespacedName] = now
+	if before.state == now.state || d.queue == nil {
+		return
+	}
+	for number := range int(s.copied.Spec.Slices) {
+		d.queue.Add(requestFor(s.request.ClusterName, s.request.Namespace, v1alpha.SliceName(s.request.Name, number)))
+	}
+}
+
+// forget drops a deployment that is not shown any more.
+func (d *shared) forget(request mcreconcile.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if project := d.projects[request.ClusterName]; project != nil {
+		delete(project.deployments, request.NamespacedName)
+	}
+}
+
+// state is what the Instances in slices are shown by, besides the slices.
+func (s *scope) state() string {
+	type finding struct {
+		Key     delivery.Key
+		Message string
+		Since   metav1.Time
+	}
+	var findings []finding
+	for i := range s.findings {
+		f := &s.findings[i]
+		findings = append(findings, finding{f.Key(), f.Message, metav1.NewTime(f.Since)})
+	}
+	// These types always encode.
+	encoded, _ := json.Marshal([]any{
+		s.deployment.UID, s.deployment.Generation, s.deployment.Labels, s.copied.UID, s.copied.Spec.Assignment, s.copied.Spec.Slices, s.dropped, findings,
+	})
+	return string(encoded)
+}

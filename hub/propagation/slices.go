@@ -1,0 +1,126 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+)
+
+// slicesFor is how many slices a deployment with this assignment needs: for the Instances that always run, those that cells still
+// have to give up, and those that they have, of which highest is the highest index. What an autoscaler may ask for has its slices when it has asked.
+func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int) int32 {
+	if assignment != nil {
+		for i := range assignment.Cells {
+			cell := &assignment.Cells[i]
+			indices := v1alpha.Indices(cell.Indices)
+			if least := cell.MinReplicas; least != nil {
+				indices = indices[:min(len(indices), int(*least))]
+			}
+			for _, index := range append(indices, v1alpha.Indices(cell.Releasing)...) {
+				highest = max(highest, index)
+			}
+		}
+	}
+	return int32(min(v1alpha.SlicesFor(highest), v1alpha.MaxSlices)) //nolint:gosec // at most MaxSlices
+}
+
+// ensureSlices makes the slices of the copy, and deletes those that it does not need any more. The copy says already how many there
+// are, so that Karmada sends a new one to the cells at once, and has taken back one that is deleted.
+func (s *scope) ensureSlices(ctx context.Context) error {
+	var list v1alpha.InstanceSliceList
+	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the InstanceSlices of the hub's copy: %w", err)
+	}
+	existing := map[string]*v1alpha.InstanceSlice{}
+	for i := range list.Items {
+		if list.Items[i].Spec.Deployment == s.copied.Name {
+			existing[list.Items[i].Name] = &list.Items[i]
+		}
+	}
+	for number := range int(s.copied.Spec.Slices) {
+		desired := s.desiredSlice(number)
+		found := existing[desired.Name]
+		delete(existing, desired.Name)
+		if found == nil {
+			found = &v1alpha.InstanceSlice{}
+		}
+		if !found.DeletionTimestamp.IsZero() {
+			// The event of its end brings the deployment here again.
+			continue
+		}
+		if _, err := apply.Exact(ctx, s.Hub, FieldManager, found, desired); err != nil {
+			return err
+		}
+	}
+	return s.deleteSlices(ctx, existing)
+}
+
+// deleteSlices deletes slices that are not needed any more.
+func (s *scope) deleteSlices(ctx context.Context, surplus map[string]*v1alpha.InstanceSlice) error {
+	for _, name := range slices.Sorted(maps.Keys(surplus)) {
+		if !surplus[name].DeletionTimestamp.IsZero() {
+			continue
+		}
+		log.FromContext(ctx).Info("Deleting an InstanceSlice that the deployment does not need any more", "hubNamespace", s.hubNamespace, "slice", name)
+		uid := surplus[name].UID
+		slice := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: s.hubNamespace, Name: name}}
+		if err := s.Hub.Delete(ctx, slice, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete InstanceSlice %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// desiredSlice is a slice beside the copy, which owns it.
+func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
+	labels := s.origin.Labels()
+	for _, key := range []string{v1alpha.LabelDeploymentUID, v1alpha.LabelHub} {
+		labels[key] = s.copied.Labels[key]
+	}
+	return &v1alpha.InstanceSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.hubNamespace, Name: v1alpha.SliceName(s.copied.Name, number), Labels: labels, Annotations: s.origin.Annotations(),
+			OwnerReferences: []metav1.OwnerReference{s.copied.OwnerReference()},
+		},
+		Spec: v1alpha.InstanceSliceSpec{Deployment: s.copied.Name, IndexRange: v1alpha.SliceRange(number)},
+	}
+}
+
+// ofSlice requests the original of the deployment that a slice belongs to.
+func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
+	requests := origin.OfCopy(ctx, slice)
+	for i := range requests {
+		deployment, _, ok := v1alpha.ParseSliceName(requests[i].Name)
+		if !ok {
+			return nil
+		}
+		requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Namespace, Name: deployment}
+	}
+	return requests
+}
+
+// slicesChanged drops updates of copies after which these need as many slices as before.
+func slicesChanged() predicate.Predicate {
+	needed := func(copied *v1alpha.WorkloadDeployment) int32 { return slicesFor(nil, copied.HighestReported()) }
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)
+		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
+		return isCopy && stillIs && needed(before) != needed(after)
+	}}
+}
