@@ -55,8 +55,8 @@ Feature: Bad input
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When an operator patches workloaddeployment "web-main-dfw" in cell "dfw" with [{"op":"add","path":"/status/instances/-","value":{"name":"someone-elses-0"}}]
+    When an operator patches workloaddeployment "web-main-dfw" in cell "dfw" with [{"op":"add","path":"/status/reports/0/instances/-","value":{"index":0,"state":7}},{"op":"add","path":"/status/instances","value":[{"name":"someone-elses-0"}]}]
     And a deployment "web-main-dfw" with a quota that grants nothing is put into cell "ord"
-    And workloaddeployment "web-main-dfw" in cell "ord" has "status.instances"
+    And workloaddeployment "web-main-dfw" in cell "ord" has "status.reports"
     And Workload "web" is scaled to 2 and settles
     Then the project has exactly the instances "web-main-dfw-0, web-main-dfw-1"
