@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,8 +90,8 @@ func scopesOfCRDs(t *testing.T, dirs ...string) map[schema.GroupKind]meta.RESTSc
 			if definition.Spec.Scope == "Cluster" {
 				found[kind] = meta.RESTScopeRoot
 			}
-			// Cells are in cells and on the hub only, and registrations are Milo's own.
-			if scopes[kind] == nil && kind.Kind != "Cell" && kind.Kind != "ResourceRegistration" {
+			// Cells and slices are in cells and on the hub only, and registrations are Milo's own.
+			if scopes[kind] == nil && !slices.Contains([]string{"Cell", v1alpha.KindInstanceSlice, "ResourceRegistration"}, kind.Kind) {
 				t.Errorf("%s of %s is not listed", kind, file)
 			}
 		}
