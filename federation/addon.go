@@ -245,16 +245,20 @@ func (a *AddOn) writeValues() (string, error) {
 	agents["enabled"], agents["replicas"] = !a.options.WithoutAgents, 1
 	// A cell counts the room of every node, and what the agent takes is not for Instances.
 	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}
-	content, err := yaml.Marshal(map[string]any{
+	values := map[string]any{
 		"host": host, "agents": agents,
-		"hub": map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}},
 		"webhooks": map[string]any{
 			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
 			// Changes propagate on one machine only, so that less time is enough than in production.
 			"certificates": map[string]any{"caTrustDelay": "8s"},
 			"clientCA":     map[string]any{"secretName": clientCASecret},
 		},
-	})
+	}
+	if !a.options.Earlier {
+		// A version before may not know who else reads metrics.
+		values["hub"] = map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}}
+	}
+	content, err := yaml.Marshal(values)
 	if err != nil {
 		return "", err
 	}
