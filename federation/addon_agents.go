@@ -6,7 +6,6 @@ package federation
 import (
 	"context"
 	"fmt"
-	"net"
 	"syscall"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,24 +82,6 @@ func (a *AddOn) WaitAgent(ctx context.Context, cell string) error {
 		return fmt.Errorf("the agent of cell %s is not ready: %w", cell, err)
 	}
 	return nil
-}
-
-// AgentMetricsAddress returns the address at which the add-on's agent in a cell serves its metrics.
-func (a *AddOn) AgentMetricsAddress(ctx context.Context, cell string) (string, error) {
-	client, err := a.cell(cell)
-	if err != nil {
-		return "", err
-	}
-	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return "", fmt.Errorf("find the agent of cell %s: %w", cell, err)
-	}
-	for i := range pods.Items {
-		if pods.Items[i].DeletionTimestamp == nil && pods.Items[i].Status.PodIP != "" {
-			return net.JoinHostPort(pods.Items[i].Status.PodIP, metricsPort), nil
-		}
-	}
-	return "", fmt.Errorf("the agent of cell %s: %w", cell, ErrNotRunning)
 }
 
 func (a *AddOn) cell(name string) (kubernetes.Interface, error) {

@@ -108,7 +108,7 @@ func (a *AddOn) scrapes(ctx context.Context, folder string, cells []string) (map
 		"static_configs": []any{map[string]any{"targets": replicas, "labels": map[string]any{"namespace": karmadaSystem}}},
 	}}
 	for _, cell := range cells {
-		token, target, err := a.agentMetrics(ctx, cell)
+		token, target, err := a.AgentMetrics(ctx, cell)
 		if err != nil {
 			return nil, err
 		}
@@ -122,8 +122,8 @@ func (a *AddOn) scrapes(ctx context.Context, folder string, cells []string) (map
 	return map[string]any{"scrape_configs": jobs}, nil
 }
 
-// agentMetrics returns the address at which the agent of a cell serves its metrics, and a token of a ServiceAccount that may read them.
-func (a *AddOn) agentMetrics(ctx context.Context, cell string) (token, target string, err error) {
+// AgentMetrics returns the address at which the agent of a cell serves its metrics, and a token of a ServiceAccount that may read them.
+func (a *AddOn) AgentMetrics(ctx context.Context, cell string) (token, target string, err error) {
 	plane, err := a.federation.plane(planeCell + cell)
 	if err != nil {
 		return "", "", err

@@ -100,33 +100,35 @@ func (s *Soak) planes() []string {
 	return planes
 }
 
-// endpoint is where a process serves its metrics, and the plane whose users may read them.
-type endpoint struct{ address, plane string }
+// endpoint is where a process serves its metrics, and the token with which they may be read; without one an administrator of Milo may.
+type endpoint struct{ address, token string }
 
 func (s *Soak) endpoints(ctx context.Context) map[string]endpoint {
 	endpoints := map[string]endpoint{}
 	for i := range s.AddOn.Replicas() {
 		if address, err := s.AddOn.MetricsAddress(i); err == nil {
-			endpoints[replicaPrefix+strconv.Itoa(i)] = endpoint{address, "milo"}
+			endpoints[replicaPrefix+strconv.Itoa(i)] = endpoint{address: address}
 		}
 	}
 	for _, cell := range s.Federation.Cells() {
-		if address, err := s.AddOn.AgentMetricsAddress(ctx, cell.Name); err == nil {
-			endpoints[agentPrefix+cell.Name] = endpoint{address, "cell/" + cell.Name}
+		if token, address, err := s.AddOn.AgentMetrics(ctx, cell.Name); err == nil {
+			endpoints[agentPrefix+cell.Name] = endpoint{address, token}
 		}
 	}
 	return endpoints
 }
 
 func (s *Soak) usage(ctx context.Context, of endpoint) (usage Usage, err error) {
-	admin, err := s.Federation.Config(of.plane, federation.Admin)
-	if err != nil {
-		return usage, err
-	}
 	// The certificate of the metrics is self-signed, and all of this is on one machine.
-	caller, err := rest.HTTPClientFor(&rest.Config{Host: of.address, TLSClientConfig: rest.TLSClientConfig{
-		Insecure: true, CertData: admin.CertData, KeyData: admin.KeyData,
-	}})
+	config := &rest.Config{Host: of.address, BearerToken: of.token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	if of.token == "" {
+		admin, err := s.Federation.Config("milo", federation.Admin)
+		if err != nil {
+			return usage, err
+		}
+		config.CertData, config.KeyData = admin.CertData, admin.KeyData
+	}
+	caller, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return usage, err
 	}
