@@ -43,14 +43,14 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
-	flags.IntSliceVar(&o.beside, "beside", nil, "measure Workloads again when so many others run in the project, ascending, for example 100,500; a cell has room for some 700 in all")
+	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300; a cell has room for some 700 in all")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
 		"writes project", "hub", "cell")
-	costs := newReport(cmd, "CPU time per object of the last burst", "process", "floor", "Workload", "to floor")
+	costs := newReport(cmd, "CPU time per object of a burst", "beside", "process", "floor", "Workload", "to floor")
 	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
@@ -58,23 +58,22 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		if err != nil {
 			return err
 		}
-		floor, err := subjects[0].round(ctx, o, progress, 0)
-		if err != nil {
-			return err
-		}
-		latency.add(floor.row(subjects[0].name, floor)...)
-		for i, beside := range append([]int{0}, o.beside...) {
-			ours := subjects[1]
-			result, err := ours.round(ctx, o, progress, beside)
-			if err != nil {
-				return err
+		for _, beside := range append([]int{0}, o.beside...) {
+			var results []*readyResult
+			for _, subject := range subjects {
+				result, err := subject.round(ctx, o, progress, beside)
+				if err != nil {
+					return err
+				}
+				name := subject.name
+				if beside > 0 {
+					name += fmt.Sprintf(" beside %d", beside)
+				}
+				results = append(results, result)
+				latency.add(result.row(name, results[0])...)
 			}
-			name := ours.name
-			if i > 0 {
-				name += fmt.Sprintf(" beside %d", beside)
-			}
-			latency.add(result.row(name, floor)...)
-			costs.rows, writes.rows = costRows(floor.cpu, result.cpu), result.writes.rows()
+			costs.rows = append(costs.rows, costRows(beside, results[0].cpu, results[1].cpu)...)
+			writes.rows = results[1].writes.rows()
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}})
@@ -106,17 +105,6 @@ func (r *readySubject) round(ctx context.Context, o *readyOptions, progress *pro
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
 	return result, nil
-}
-
-// readyResult is what was measured of a subject.
-type readyResult struct {
-	latency summary
-	// perSecond is the rate of the burst.
-	perSecond float64
-	// writes are those per object.
-	writes writeCounts
-	// cpu is that per object of the burst.
-	cpu cpuTimes
 }
 
 func (r *readyResult) row(name string, floor *readyResult) []string {

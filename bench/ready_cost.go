@@ -5,9 +5,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -95,11 +97,40 @@ func (s *stage) cpu() cpuTimes {
 	return used
 }
 
-// since is what each process took after before, for each of n objects.
-func (c cpuTimes) since(before cpuTimes, n int) cpuTimes {
+// cpuAtRest is what the processes take in a second while nothing happens.
+func (s *stage) cpuAtRest(ctx context.Context) (cpuTimes, error) {
+	before, begin := s.cpu(), time.Now()
+	select {
+	case <-time.After(unwritten):
+		return s.cpu().since(before).each(int(time.Since(begin) / time.Second)), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// since is what each process took after before.
+func (c cpuTimes) since(before cpuTimes) cpuTimes {
+	since := cpuTimes{}
+	for name, used := range c {
+		since[name] = used - before[name]
+	}
+	return since
+}
+
+// without is what each process took beside what it takes in every second.
+func (c cpuTimes) without(everySecond cpuTimes, elapsed time.Duration) cpuTimes {
+	rest := cpuTimes{}
+	for name, used := range c {
+		rest[name] = max(0, used-time.Duration(elapsed.Seconds()*float64(everySecond[name])))
+	}
+	return rest
+}
+
+// each is the share of one of n.
+func (c cpuTimes) each(n int) cpuTimes {
 	each := cpuTimes{}
 	for name, used := range c {
-		each[name] = (used - before[name]) / time.Duration(n)
+		each[name] = used / time.Duration(n)
 	}
 	return each
 }
@@ -112,11 +143,11 @@ func (c cpuTimes) sum(names []string) time.Duration {
 	return sum
 }
 
-// costRows compare the CPU time of one object with that of the floor: all processes, those of the hub, and each that takes more than a
-// millisecond.
-func costRows(floor, ours cpuTimes) [][]string {
+// costRows compare the CPU time of one object with that of the floor, when so many others run: all processes, those of the hub, and each that
+// takes more than a millisecond.
+func costRows(beside int, floor, ours cpuTimes) [][]string {
 	row := func(name string, floor, ours time.Duration) []string {
-		return []string{name, millis(floor), millis(ours), ratio(ours.Seconds(), floor.Seconds())}
+		return []string{strconv.Itoa(beside), name, millis(floor), millis(ours), ratio(ours.Seconds(), floor.Seconds())}
 	}
 	names := slices.SortedFunc(maps.Keys(ours), func(a, b string) int { return cmp.Or(cmp.Compare(ours[b], ours[a]), strings.Compare(a, b)) })
 	rows := [][]string{row("all", floor.sum(names), ours.sum(names)), row("hub", floor.sum(hubProcesses), ours.sum(hubProcesses))}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
@@ -127,10 +128,7 @@ func (r *readySubject) fill(ctx context.Context, o *readyOptions, beside int) er
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	seen, err := r.follow(ctx)
-	if err != nil {
-		return err
-	}
+	seen := r.follow(ctx)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(o.burst)
 	for ; r.filled < beside; r.filled++ {
@@ -141,47 +139,6 @@ func (r *readySubject) fill(ctx context.Context, o *readyOptions, beside int) er
 		})
 	}
 	return group.Wait()
-}
-
-// measure creates objects one after the other, and then many at once, with names of the round.
-func (r *readySubject) measure(ctx context.Context, o *readyOptions, round int) (*readyResult, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	seen, err := r.follow(ctx)
-	if err != nil {
-		return nil, err
-	}
-	latency := &samples{}
-	var begin time.Time
-	for i := range o.warmup + o.n {
-		if i == o.warmup {
-			begin = time.Now()
-		}
-		took, err := r.one(ctx, seen, fmt.Sprintf("one-%d-%d", round, i), o.deadline)
-		if err != nil {
-			return nil, err
-		}
-		if i >= o.warmup {
-			latency.add(took)
-		}
-	}
-	result := &readyResult{latency: latency.summary()}
-	if result.writes, err = r.stage.writesSince(begin, o.n); err != nil {
-		return nil, err
-	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	before := r.stage.cpu()
-	begin = time.Now()
-	for i := range o.burst {
-		group.Go(func() error {
-			_, err := r.one(groupCtx, seen, fmt.Sprintf("burst-%d-%d", round, i), o.deadline)
-			return err
-		})
-	}
-	err = group.Wait()
-	result.perSecond = float64(o.burst) / time.Since(begin).Seconds()
-	result.cpu = r.stage.cpu().since(before, o.burst)
-	return result, err
 }
 
 // one creates an object and waits until it is Ready.
@@ -204,23 +161,28 @@ func (r *readySubject) one(ctx context.Context, seen *readyNames, name string, d
 	}
 }
 
-// follow watches what is shown until ctx ends.
-func (r *readySubject) follow(ctx context.Context) (*readyNames, error) {
-	watch, err := r.shown.Watch(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
+// follow watches what is shown until ctx ends. The informer watches again when a kube-apiserver ends a watch that it finds too slow.
+func (r *readySubject) follow(ctx context.Context) *readyNames {
 	seen := &readyNames{ready: map[string]chan struct{}{}}
-	go func() {
-		for event := range watch.ResultChan() {
-			if shown, ok := event.Object.(*unstructured.Unstructured); ok {
-				if name := r.ready(shown); name != "" {
-					seen.close(name)
-				}
+	note := func(obj any) {
+		if shown, ok := obj.(*unstructured.Unstructured); ok {
+			if name := r.ready(shown); name != "" {
+				seen.close(name)
 			}
 		}
-	}()
-	return seen, nil
+	}
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				return r.shown.List(ctx, options)
+			},
+			WatchFuncWithContext: r.shown.Watch,
+		},
+		ObjectType: &unstructured.Unstructured{},
+		Handler:    cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, obj any) { note(obj) }},
+	})
+	go informer.RunWithContext(ctx)
+	return seen
 }
 
 // readyNames are the objects that have been seen Ready. It is safe for concurrent use.

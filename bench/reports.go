@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
@@ -72,7 +73,9 @@ type deploymentSubject struct {
 	instances  []v1alpha.Instance
 	// slices are the reports in the slices as they were written last.
 	slices []v1alpha.InstanceReport
-	turn   int
+	// summarized is when the status of the deployment was written last.
+	summarized time.Time
+	turn       int
 }
 
 // newDeploymentSubject has Instances that are all Ready.
@@ -81,7 +84,7 @@ func newDeploymentSubject(name string, instances int, now time.Time) (*deploymen
 	d := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: carriedNamespace, Name: name, Generation: 1,
-			Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city)},
+			Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city), v1alpha.LabelDeploymentUID: name},
 		},
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef:   v1alpha.WorkloadReference{Name: workload.Name, UID: "bench"},
@@ -127,8 +130,11 @@ func (s *deploymentSubject) beside() []client.Object {
 	var objects []client.Object
 	for number := range int(s.deployment.Spec.Slices) {
 		objects = append(objects, &v1alpha.InstanceSlice{
-			ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number)},
-			Spec:       v1alpha.InstanceSliceSpec{Deployment: s.deployment.Name, IndexRange: v1alpha.SliceRange(number)},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number),
+				Labels: map[string]string{v1alpha.LabelDeploymentUID: s.deployment.Name},
+			},
+			Spec: v1alpha.InstanceSliceSpec{Deployment: s.deployment.Name, IndexRange: v1alpha.SliceRange(number)},
 		})
 	}
 	return objects
@@ -172,6 +178,11 @@ func (s *deploymentSubject) report(update int64, now time.Time) ([]client.Object
 		})
 	}
 	s.slices = made.Slices
+	if s.deployment.Spec.Slices > 0 && now.Sub(s.summarized) < coalesce.Limit {
+		// So does the cell: what sums up the slices follows them.
+		return objects, nil
+	}
+	s.summarized = now
 	return append(objects, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: s.deployment.Name},
 		Status:     *made.Status.DeepCopy(),

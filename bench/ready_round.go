@@ -1,0 +1,89 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// readyRound is one measurement of a subject, when so many others of it run.
+type readyRound struct {
+	*readySubject
+	*readyOptions
+
+	beside int
+	seen   *readyNames
+	result readyResult
+}
+
+// readyResult is what was measured of a subject.
+type readyResult struct {
+	latency summary
+	// perSecond is the rate of the burst.
+	perSecond float64
+	// writes are those per object.
+	writes writeCounts
+	// cpu is that per object of the burst, until the hub was at rest again, without what the processes take at rest.
+	cpu cpuTimes
+}
+
+// measure creates objects one after the other, and then many at once. Each begins when the hub is at rest.
+func (r *readySubject) measure(ctx context.Context, o *readyOptions, beside int) (*readyResult, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	round := &readyRound{readySubject: r, readyOptions: o, beside: beside, seen: r.follow(ctx)}
+	for _, step := range []func(context.Context) error{r.stage.rest, round.oneByOne, r.stage.rest, round.atOnce} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &round.result, nil
+}
+
+func (r *readyRound) oneByOne(ctx context.Context) error {
+	latency := &samples{}
+	var begin time.Time
+	for i := range r.warmup + r.n {
+		if i == r.warmup {
+			begin = time.Now()
+		}
+		took, err := r.one(ctx, r.seen, fmt.Sprintf("one-%d-%d", r.beside, i), r.deadline)
+		if err != nil {
+			return err
+		}
+		if i >= r.warmup {
+			latency.add(took)
+		}
+	}
+	r.result.latency = latency.summary()
+	var err error
+	r.result.writes, err = r.stage.writesSince(begin, r.n)
+	return err
+}
+
+func (r *readyRound) atOnce(ctx context.Context) error {
+	atRest, err := r.stage.cpuAtRest(ctx)
+	if err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	before, begin := r.stage.cpu(), time.Now()
+	for i := range r.burst {
+		group.Go(func() error {
+			_, err := r.one(groupCtx, r.seen, fmt.Sprintf("burst-%d-%d", r.beside, i), r.deadline)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	r.result.perSecond = float64(r.burst) / time.Since(begin).Seconds()
+	err = r.stage.rest(ctx)
+	r.result.cpu = r.stage.cpu().since(before).without(atRest, time.Since(begin)).each(r.burst)
+	return err
+}
