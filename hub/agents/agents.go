@@ -64,7 +64,7 @@ func (r *Reconciler) allCells(ctx context.Context, object client.Object) []recon
 		return nil
 	}
 	clusters := &clusterv1alpha1.ClusterList{}
-	if err := r.Hub.List(ctx, clusters); err != nil {
+	if err := r.Hub.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "The cells' agents are looked at with the next event only")
 		return nil
 	}

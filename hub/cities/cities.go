@@ -50,10 +50,10 @@ type Agent struct {
 // Cells are all Clusters of the hub.
 type Cells []Cell
 
-// List reads the Clusters of the hub.
+// List reads the Clusters of the hub. It runs for every reconcile of every deployment, and a Cluster lists all APIs of its cell.
 func List(ctx context.Context, hub client.Reader) (Cells, error) {
 	var clusters clusterv1alpha1.ClusterList
-	if err := hub.List(ctx, &clusters); err != nil {
+	if err := hub.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the hub's Clusters: %w", err)
 	}
 	cells := make(Cells, 0, len(clusters.Items))

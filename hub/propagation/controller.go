@@ -117,7 +117,7 @@ func (r *Reconciler) originalsIn(hubNamespace func(client.Object) string) mapper
 			return nil
 		}
 		var deployments v1alpha.WorkloadDeploymentList
-		if err := engaged.GetClient().List(ctx, &deployments); err != nil {
+		if err := engaged.GetClient().List(ctx, &deployments, client.UnsafeDisableDeepCopy); err != nil {
 			log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile", "project", project)
 			return nil
 		}
@@ -145,7 +145,7 @@ func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []
 		return nil
 	}
 	var copies v1alpha.WorkloadDeploymentList
-	if err := r.Hub.List(ctx, &copies, client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
+	if err := r.Hub.List(ctx, &copies, client.MatchingLabels{v1alpha.LabelTopologyCity: city}, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile", "city", city)
 		return nil
 	}

@@ -65,12 +65,12 @@ func (s *scope) desiredNamespace() *corev1.Namespace {
 // desiredNamespaceWork carries the hub namespace into one cell and is deleted with the hub namespace. It has the name that
 // Karmada would give it, and the manifest is annotated with it: only then does Karmada restore a namespace that is deleted
 // in the cell. That happens when the namespace is still being deleted there while the next Workload arrives.
-func (s *scope) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (*workv1alpha1.Work, error) {
+func (s *scope) desiredNamespaceWork(cell string) (*workv1alpha1.Work, error) {
 	labels := s.origin.Labels()
-	name, space := karmadanames.GenerateWorkName("Namespace", namespace.Name, ""), karmadanames.GenerateExecutionSpaceName(cell)
+	name, space := karmadanames.GenerateWorkName("Namespace", s.hubNamespace, ""), karmadanames.GenerateExecutionSpaceName(cell)
 	manifest := &corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
-		ObjectMeta: metav1.ObjectMeta{Name: namespace.Name, Labels: maps.Clone(labels), Annotations: map[string]string{
+		ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace, Labels: maps.Clone(labels), Annotations: map[string]string{
 			workv1alpha2.WorkNamespaceAnnotation: space, workv1alpha2.WorkNameAnnotation: name,
 		}},
 	}
@@ -81,7 +81,7 @@ func (s *scope) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (
 	if err != nil {
 		return nil, fmt.Errorf("encode the namespace for cell %s: %w", cell, err)
 	}
-	labels[v1alpha.LabelHubNamespace] = namespace.Name
+	labels[v1alpha.LabelHubNamespace] = s.hubNamespace
 	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(s.deployment.Spec.CityCode)
 	return &workv1alpha1.Work{
 		ObjectMeta: metav1.ObjectMeta{
@@ -90,7 +90,7 @@ func (s *scope) desiredNamespaceWork(namespace *corev1.Namespace, cell string) (
 			Labels:          labels,
 			Annotations:     s.origin.Annotations(),
 			Finalizers:      []string{executionFinalizer},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: s.hubNamespace, UID: s.hubNamespaceUID}},
 		},
 		Spec: workv1alpha1.WorkSpec{Workload: workv1alpha1.WorkloadTemplate{
 			Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},

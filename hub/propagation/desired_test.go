@@ -50,7 +50,9 @@ func TestDesiredCopy(t *testing.T) {
 
 // TestDesiredNamespaceWork: without the finalizer or the label, Karmada would leave the namespace in the cell for ever.
 func TestDesiredNamespaceWork(t *testing.T) {
-	work, err := newScope().desiredNamespaceWork(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns-1", UID: "ns-uid"}}, "cell-a")
+	s := newScope()
+	s.hubNamespace, s.hubNamespaceUID = "ns-1", "ns-uid"
+	work, err := s.desiredNamespaceWork("cell-a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,25 +19,23 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// ensureNamespace keeps the hub namespace.
+// ensureNamespace keeps the hub namespace, and notes its UID.
 func (s *scope) ensureNamespace(ctx context.Context) error {
 	desired, existing := s.desiredNamespace(), &corev1.Namespace{}
-	_, err := s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) })
-	return err
+	stored, err := s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) })
+	if err != nil {
+		return err
+	}
+	if s.hubNamespaceUID = existing.UID; stored != nil {
+		s.hubNamespaceUID = stored.GetUID()
+	}
+	return nil
 }
 
 // ensureNamespaceInCells carries the hub namespace into every cell of the city.
 func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
-	if len(s.cells) == 0 {
-		return nil
-	}
-	namespace := &corev1.Namespace{}
-	// The APIReader, because the cache may not have received the namespace yet and the owner reference needs its UID.
-	if err := s.APIReader.Get(ctx, client.ObjectKey{Name: s.hubNamespace}, namespace); err != nil {
-		return fmt.Errorf("get the hub namespace: %w", err)
-	}
 	for _, cell := range s.cells {
-		if err := s.ensureNamespaceWork(ctx, namespace, cell.Name); err != nil || s.waiting {
+		if err := s.ensureNamespaceWork(ctx, cell.Name); err != nil || s.waiting {
 			return err
 		}
 	}
@@ -46,8 +44,8 @@ func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 
 // ensureNamespaceWork keeps the Work of the namespace for a cell. While Karmada takes the namespace out of the cell, the
 // Work is being deleted and the scope waits.
-func (s *scope) ensureNamespaceWork(ctx context.Context, namespace *corev1.Namespace, cell string) error {
-	desired, err := s.desiredNamespaceWork(namespace, cell)
+func (s *scope) ensureNamespaceWork(ctx context.Context, cell string) error {
+	desired, err := s.desiredNamespaceWork(cell)
 	if err != nil {
 		return err
 	}

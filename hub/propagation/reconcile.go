@@ -41,6 +41,8 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// hubNamespace is what the deployment's annotation names.
 	hubNamespace string
+	// hubNamespaceUID is known when ensureNamespace has found or made it.
+	hubNamespaceUID types.UID
 	// copied is the hub's copy, once it is what it should be.
 	copied *v1alpha.WorkloadDeployment
 	// waiting says that the next step has to wait for the deletion of an object.
@@ -254,7 +256,7 @@ func (s *scope) othersNeed(ctx context.Context, city string) (bool, error) {
 		})
 	}
 	var originals, copies v1alpha.WorkloadDeploymentList
-	if err := s.project.List(ctx, &originals, client.InNamespace(s.deployment.Namespace)); err != nil {
+	if err := s.project.List(ctx, &originals, client.InNamespace(s.deployment.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return false, fmt.Errorf("list the project's deployments: %w", err)
 	}
 	if needs(&originals) {

@@ -116,24 +116,20 @@ func (s *scope) settle(o *object, source, copied client.Object) {
 func (s *scope) deleteCopies(ctx context.Context) error {
 	var failed failures
 	for hubNamespace := range s.hubNamespaces {
+		unnamed, err := s.unnamedCopies(ctx, hubNamespace)
+		if err != nil {
+			failed.add(err)
+		}
+		if len(unnamed) == 0 {
+			continue
+		}
 		awaited, err := s.awaitedOwners(ctx, hubNamespace)
 		if err != nil {
 			failed.add(err)
 			continue
 		}
-		for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
-			var copies metav1.PartialObjectMetadataList
-			copies.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
-			if err := s.Hub.List(ctx, &copies, client.InNamespace(hubNamespace)); err != nil {
-				failed.add(fmt.Errorf("list the hub's copies: %w", err))
-				continue
-			}
-			for i := range copies.Items {
-				copied := &copies.Items[i]
-				copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
-				if keeps(s.objects[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}]) || !copied.DeletionTimestamp.IsZero() || ownedBy(copied, awaited) {
-					continue
-				}
+		for _, copied := range unnamed {
+			if !ownedBy(copied, awaited) {
 				failed.add(s.deleteCopy(ctx, copied))
 			}
 		}
@@ -141,21 +137,46 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 	return failed.err()
 }
 
+// unnamedCopies are the copies in a hub namespace that no deployment of the project needs, without those that are being deleted.
+func (s *scope) unnamedCopies(ctx context.Context, hubNamespace string) ([]*metav1.PartialObjectMetadata, error) {
+	var unnamed []*metav1.PartialObjectMetadata
+	var failed failures
+	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
+		var copies metav1.PartialObjectMetadataList
+		copies.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
+		if err := s.Hub.List(ctx, &copies, client.InNamespace(hubNamespace)); err != nil {
+			failed.add(fmt.Errorf("list the hub's copies: %w", err))
+			continue
+		}
+		for i := range copies.Items {
+			copied := &copies.Items[i]
+			copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
+			if !keeps(s.objects[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}]) && copied.DeletionTimestamp.IsZero() {
+				unnamed = append(unnamed, copied)
+			}
+		}
+	}
+	return unnamed, failed.err()
+}
+
 // awaitedOwners are the UIDs of the hub's deployments without an original in the project. While an original that was deleted by
 // mistake is made again, its Instances go on running and keep their data; otherwise hub/propagation deletes the hub's
 // deployment, and the garbage collector what it owned.
 func (s *scope) awaitedOwners(ctx context.Context, hubNamespace string) (map[types.UID]bool, error) {
 	var list v1alpha.WorkloadDeploymentList
-	if err := s.Hub.List(ctx, &list, client.InNamespace(hubNamespace)); err != nil {
+	if err := s.Hub.List(ctx, &list, client.InNamespace(hubNamespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the hub's deployments: %w", err)
+	}
+	hasOriginal := map[string]bool{}
+	for _, d := range s.deployments {
+		if d.hubNamespace == hubNamespace {
+			hasOriginal[d.original.Name] = true
+		}
 	}
 	awaited := map[types.UID]bool{}
 	for i := range list.Items {
 		onHub := &list.Items[i]
-		hasOriginal := slices.ContainsFunc(s.deployments, func(d *deployment) bool {
-			return d.original.Name == onHub.Name && d.hubNamespace == hubNamespace
-		})
-		if !hasOriginal && onHub.DeletionTimestamp.IsZero() {
+		if !hasOriginal[onHub.Name] && onHub.DeletionTimestamp.IsZero() {
 			awaited[onHub.UID] = true
 		}
 	}

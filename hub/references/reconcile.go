@@ -102,7 +102,8 @@ func (f failures) err() error {
 // load reads the namespace's deployments and their copies.
 func (s *scope) load(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
-	if err := s.project.List(ctx, &list, client.InNamespace(s.namespace)); err != nil {
+	// Every change of one deployment comes here, and the others are only read.
+	if err := s.project.List(ctx, &list, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the project's deployments: %w", err)
 	}
 	for i := range list.Items {
@@ -115,8 +116,8 @@ func (s *scope) load(ctx context.Context) error {
 			s.hubNamespaces[d.hubNamespace] = true
 		}
 		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation deletes its
-		// copy, and the garbage collector the objects that this copy alone owns.
-		if original.DeletionTimestamp.IsZero() {
+		// copy, and the garbage collector the objects that this copy alone owns. What names nothing owns nothing.
+		if original.DeletionTimestamp.IsZero() && len(d.named) > 0 {
 			if err := s.loadCopy(ctx, d); err != nil {
 				return err
 			}
