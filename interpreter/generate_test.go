@@ -80,7 +80,7 @@ func (g *generator) fillMeta(m *metav1.ObjectMeta, _ randfill.Continue) {
 		m.Annotations = map[string]string{"other": "x", "app.kubernetes.io/name": "a: b.c"}
 	}
 	if g.one(2) {
-		m.Labels = map[string]string{"topology.datum.net/city-code": "dfw"}
+		m.Labels = map[string]string{"topology.datum.net/city-code": "dfw", v1alpha.LabelDeploymentUID: pick(g, []string{"", "a", "uid-1"})}
 		m.Annotations = map[string]string{workv1alpha2.ResourceTemplateGenerationAnnotationKey: pick(g, someGenerations)}
 	}
 }

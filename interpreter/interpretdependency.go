@@ -8,12 +8,14 @@ import (
 	"slices"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // InterpretDependency are the ConfigMaps and Secrets that the template of a deployment names, each once, by kind and
-// name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub.
+// name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub. The slices are
+// selected by their label: Karmada writes the dependencies into the binding, which each change of a status writes again.
 func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
 	var dependencies []configv1alpha1.DependentObjectReference
 	named := slices.Concat(v1alpha.DataObjects(&object.Spec.Template.Spec))
@@ -22,10 +24,10 @@ func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.De
 			APIVersion: "v1", Kind: data.Kind, Namespace: object.Namespace, Name: data.Name,
 		})
 	}
-	for number := range min(object.Spec.Slices, v1alpha.MaxSlices) {
+	if uid := object.Labels[v1alpha.LabelDeploymentUID]; object.Spec.Slices > 0 && uid != "" {
 		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
 			APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSlice, Namespace: object.Namespace,
-			Name: v1alpha.SliceName(object.Name, int(number)),
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelDeploymentUID: uid}},
 		})
 	}
 	// As Karmada sorts those of the customization.

@@ -24,8 +24,8 @@ func quantityLimits() string {
 }
 
 func sliceFacts() string {
-	return fmt.Sprintf("local slice_api_version, slice_kind = %q, %q\nlocal inline_instances, slice_instances, max_slices = %d, %d, %d\n",
-		v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice, v1alpha.InlineInstances, v1alpha.SliceInstances, v1alpha.MaxSlices)
+	return fmt.Sprintf("local slice_api_version, slice_kind, deployment_uid_label = %q, %q, %q\n",
+		v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice, v1alpha.LabelDeploymentUID)
 }
 
 func statusLimits() string {

@@ -40,8 +40,8 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int) in
 	return int32(min(v1alpha.SlicesFor(highest), v1alpha.MaxSlices)) //nolint:gosec // at most MaxSlices
 }
 
-// ensureSlices makes the slices of the copy, and deletes those that it does not need any more. The copy says already how many there
-// are, so that Karmada sends a new one to the cells at once, and has taken back one that is deleted.
+// ensureSlices makes the slices of the copy, and deletes those that it does not need any more. Karmada sends them where it sends the
+// copy, which depends on them.
 func (s *scope) ensureSlices(ctx context.Context) error {
 	var list v1alpha.InstanceSliceList
 	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), client.UnsafeDisableDeepCopy); err != nil {

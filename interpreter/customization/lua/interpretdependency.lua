@@ -47,11 +47,11 @@ function GetDependencies(desiredObj)
       table.insert(dependencies, {apiVersion = "v1", kind = data.kind, namespace = namespace, name = data.name})
     end
   end
-  for number = 1, math.min(integer(spec, "slices", 32) or 0, max_slices) do
-    local first = inline_instances + (number - 1) * slice_instances
+  local uid = text(object(metadata, "labels"), deployment_uid_label)
+  if uid ~= "" and (integer(spec, "slices", 32) or 0) > 0 then
     table.insert(dependencies, {
       apiVersion = slice_api_version, kind = slice_kind, namespace = namespace,
-      name = text(metadata, "name") .. "-" .. string.format("%d", first),
+      labelSelector = {matchLabels = {[deployment_uid_label] = uid}},
     })
   end
   return dependencies
