@@ -6,12 +6,14 @@ package cell_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 )
 
 // TestRollupOfSlices: Instances that the status has no room for are reported in slices, when these are there, and a change of one
@@ -64,5 +66,51 @@ func TestRollupOfSlices(t *testing.T) {
 	f.rollUp()
 	if got := slice(1).Status; got.ObservedGeneration != 1 || len(got.Instances) != 0 {
 		t.Errorf("without its Instance the second has %+v", got)
+	}
+}
+
+// TestSumsFollowSlices: of Instances that change one after the other each slice is written at once, and what sums them up once every
+// half second, however long that goes on.
+func TestSumsFollowSlices(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
+	const first, last = 16, 36
+	ready := map[int]*v1alpha.Instance{}
+	for index := first; index <= last; index++ {
+		ready[index] = f.instance(deployment, index)
+		f.setReady(ready[index], metav1.ConditionFalse)
+	}
+	slice := &v1alpha.InstanceSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+	}
+	f.create(slice)
+	f.rollUp()
+	r, summed := f.rollup(), 0
+	for index := first; index <= last; index++ {
+		before, sums := slice.ResourceVersion, f.storedDeployment()
+		f.setReady(ready[index], metav1.ConditionTrue)
+		result := f.reconcile(r, "web")
+		f.get(slice, slice.Name)
+		if slice.ResourceVersion == before {
+			t.Fatalf("the slice was not written when Instance %d changed", index)
+		}
+		if after := f.storedDeployment(); after.ResourceVersion != sums.ResourceVersion {
+			summed++
+			if after.Status.ReadyReplicas != int32(index-first+1) {
+				t.Errorf("%d Instances are Ready after the change of %d", after.Status.ReadyReplicas, index)
+			}
+		} else if result.RequeueAfter == 0 || result.RequeueAfter > coalesce.Limit {
+			t.Errorf("the sums are looked at again after %s", result.RequeueAfter)
+		}
+		f.clock.SetTime(f.clock.Now().Add(300 * time.Millisecond))
+	}
+	// 21 changes, and half a second has passed at every third.
+	if summed != 7 {
+		t.Errorf("the sums were written %d times", summed)
+	}
+	f.rollUp()
+	if got := f.storedDeployment().Status; got.ReadyReplicas != last-first+1 || got.Indices[0].Ready != "16-36" {
+		t.Errorf("at the end it says %d, %s", got.ReadyReplicas, got.Indices[0].Ready)
 	}
 }

@@ -59,11 +59,16 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 	return wait
 }
 
-// wrote records a report of so many bytes, now.
-func (p *pace) wrote(deployment types.NamespacedName, bytes int) {
+// spent records a write of so many bytes, now.
+func (p *pace) spent(deployment types.NamespacedName, bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.budget(deployment).bytes -= float64(bytes) + overhead
+}
+
+// wrote records the write of a report of so many bytes, now. The next passing state waits for itself.
+func (p *pace) wrote(deployment types.NamespacedName, bytes int) {
+	p.spent(deployment, bytes)
 	p.passing.Done(deployment)
 }
 

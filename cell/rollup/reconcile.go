@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -80,14 +81,15 @@ func (s *scope) write(ctx context.Context) error {
 		return nil
 	}
 	before := &s.deployment.Status
-	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
-	if rest := s.pace.rest(key, passing); rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	if s.waits(key, v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)) {
 		return nil
 	}
 	// The slices first: who reads the counts finds the Instances.
 	if err := s.writeSlices(ctx, outdated); err != nil || same {
 		return err
+	}
+	if s.summarizesSlices() && s.waits(key, true) {
+		return nil
 	}
 	encoded, err := json.Marshal(status)
 	if err != nil {
@@ -98,4 +100,20 @@ func (s *scope) write(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
 		Status:     *status,
 	})
+}
+
+// waits says whether the pace lets the next report wait. passing says that it tells of a passing state.
+func (s *scope) waits(key client.ObjectKey, passing bool) bool {
+	rest := s.pace.rest(key, passing)
+	if rest > 0 {
+		s.RequeueAfter.AtMost(rest)
+	}
+	return rest > 0
+}
+
+// summarizesSlices says whether the status differs only in what sums up the slices, which tell it already. Where one Instance after the
+// other changes, sums of several changes then cost one write.
+func (s *scope) summarizesSlices() bool {
+	before, status := &s.deployment.Status, &s.reports.Status
+	return len(s.slices) > 0 && before.ObservedGeneration == status.ObservedGeneration && equality.Semantic.DeepEqual(before.Reports, status.Reports)
 }

@@ -122,7 +122,7 @@ func (s *scope) writeSlices(ctx context.Context, outdated []*v1alpha.InstanceSli
 		if err != nil {
 			return fmt.Errorf("encode the status of InstanceSlice %s: %w", client.ObjectKeyFromObject(slice), err)
 		}
-		s.pace.wrote(client.ObjectKeyFromObject(s.deployment), len(encoded))
+		s.pace.spent(client.ObjectKeyFromObject(s.deployment), len(encoded))
 		if err := apply.Status(ctx, s.client, FieldManager, slice); err != nil {
 			return err
 		}
