@@ -4,10 +4,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +21,7 @@ import (
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
-	beside           []int
+	beside, cells    []int
 }
 
 func readyCommand() *cobra.Command {
@@ -29,8 +31,8 @@ func readyCommand() *cobra.Command {
 		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(append(o.beside, 0))) < 0 || o.deadline <= 0 {
-				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside: use 0 or more")
+			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(slices.Concat(o.beside, o.cells, []int{0}))) < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside, --cells: use 0 or more")
 			}
 			return runReady(cmd, &o)
 		},
@@ -43,14 +45,56 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
-	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300; a cell has room for some 700 in all")
+	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300")
+	flags.IntSliceVar(&o.cells, "cells", nil, "then measure again when Karmada has so many more cells, of other cities, ascending, for example 10,50")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
+}
+
+// surroundings are what runs beside what is measured.
+type surroundings struct {
+	// round is the number of the measurement; objects of the floor and as many Workloads, and further cells.
+	round, objects, cells int
+}
+
+func (s surroundings) String() string {
+	switch {
+	case s.cells > 0:
+		return fmt.Sprintf("beside %d, %d more cells", s.objects, s.cells)
+	case s.objects > 0:
+		return fmt.Sprintf("beside %d", s.objects)
+	default:
+		return ""
+	}
+}
+
+// rounds are first alone, then beside more and more objects, then beside more and more cells.
+func (o *readyOptions) rounds() []surroundings {
+	rounds := []surroundings{{}}
+	add := func(next surroundings) {
+		next.round = len(rounds)
+		rounds = append(rounds, next)
+	}
+	for _, objects := range o.beside {
+		add(surroundings{objects: objects})
+	}
+	for _, cells := range o.cells {
+		add(surroundings{objects: rounds[len(rounds)-1].objects, cells: cells})
+	}
+	return rounds
+}
+
+// nodes are as many as the floor and the Workloads need: all that are beside, and those that are measured each time.
+func (o *readyOptions) nodes() int {
+	rounds := o.rounds()
+	pods := 2 * (rounds[len(rounds)-1].objects + len(rounds)*(o.warmup+o.n+o.burst))
+	const perNode = 200
+	return pods/perNode + 1
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
 		"writes project", "hub", "cell")
-	costs := newReport(cmd, "CPU time per object of a burst", "beside", "process", "floor", "Workload", "to floor")
+	costs := newReport(cmd, "CPU time per object of a burst", "", "process", "floor", "Workload", "to floor")
 	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
@@ -58,25 +102,24 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		if err != nil {
 			return err
 		}
-		for _, beside := range append([]int{0}, o.beside...) {
+		for _, around := range o.rounds() {
+			if err := s.addCells(ctx, around.cells); err != nil {
+				return err
+			}
 			var results []*readyResult
 			for _, subject := range subjects {
-				result, err := subject.round(ctx, o, progress, beside)
+				result, err := subject.round(ctx, o, progress, around)
 				if err != nil {
 					return err
 				}
-				name := subject.name
-				if beside > 0 {
-					name += fmt.Sprintf(" beside %d", beside)
-				}
 				results = append(results, result)
-				latency.add(result.row(name, results[0])...)
+				latency.add(result.row(strings.TrimSpace(subject.name+" "+around.String()), results[0])...)
 			}
-			costs.rows = append(costs.rows, costRows(beside, results[0].cpu, results[1].cpu)...)
+			costs.rows = append(costs.rows, costRows(cmp.Or(around.String(), "alone"), results[0].cpu, results[1].cpu)...)
 			writes.rows = results[1].writes.rows()
 		}
 		return nil
-	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}})
+	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: o.nodes()})
 	if err != nil {
 		return err
 	}
@@ -91,16 +134,16 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 	return nil
 }
 
-// round measures a subject when so many others of it run.
-func (r *readySubject) round(ctx context.Context, o *readyOptions, progress *progress, beside int) (*readyResult, error) {
-	if beside > 0 {
-		progress.printf("%s: %d beside those that are measured", r.name, beside)
+// round measures a subject in its surroundings.
+func (r *readySubject) round(ctx context.Context, o *readyOptions, progress *progress, around surroundings) (*readyResult, error) {
+	if r.filled < around.objects {
+		progress.printf("%s: %d beside those that are measured", r.name, around.objects)
 	}
-	if err := r.fill(ctx, o, beside); err != nil {
+	if err := r.fill(ctx, o, around.objects); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
-	progress.printf("%s: %d one after the other, %d at once", r.name, o.n, o.burst)
-	result, err := r.measure(ctx, o, beside)
+	progress.printf("%s %s: %d one after the other, %d at once", r.name, around, o.n, o.burst)
+	result, err := r.measure(ctx, o, around.round)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -143,11 +142,11 @@ func (c cpuTimes) sum(names []string) time.Duration {
 	return sum
 }
 
-// costRows compare the CPU time of one object with that of the floor, when so many others run: all processes, those of the hub, and each that
-// takes more than a millisecond.
-func costRows(beside int, floor, ours cpuTimes) [][]string {
+// costRows compare the CPU time of one object with that of the floor in the same surroundings: all processes, those of the hub, and each
+// that takes more than a millisecond.
+func costRows(around string, floor, ours cpuTimes) [][]string {
 	row := func(name string, floor, ours time.Duration) []string {
-		return []string{strconv.Itoa(beside), name, millis(floor), millis(ours), ratio(ours.Seconds(), floor.Seconds())}
+		return []string{around, name, millis(floor), millis(ours), ratio(ours.Seconds(), floor.Seconds())}
 	}
 	names := slices.SortedFunc(maps.Keys(ours), func(a, b string) int { return cmp.Or(cmp.Compare(ours[b], ours[a]), strings.Compare(a, b)) })
 	rows := [][]string{row("all", floor.sum(names), ours.sum(names)), row("hub", floor.sum(hubProcesses), ours.sum(hubProcesses))}

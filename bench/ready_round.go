@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// readyRound is one measurement of a subject, when so many others of it run.
+// readyRound is one measurement of a subject.
 type readyRound struct {
 	*readySubject
 	*readyOptions
 
-	beside int
+	number int
 	seen   *readyNames
 	result readyResult
 }
@@ -33,10 +33,10 @@ type readyResult struct {
 }
 
 // measure creates objects one after the other, and then many at once. Each begins when the hub is at rest.
-func (r *readySubject) measure(ctx context.Context, o *readyOptions, beside int) (*readyResult, error) {
+func (r *readySubject) measure(ctx context.Context, o *readyOptions, number int) (*readyResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	round := &readyRound{readySubject: r, readyOptions: o, beside: beside, seen: r.follow(ctx)}
+	round := &readyRound{readySubject: r, readyOptions: o, number: number, seen: r.follow(ctx)}
 	for _, step := range []func(context.Context) error{r.stage.rest, round.oneByOne, r.stage.rest, round.atOnce} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 		if i == r.warmup {
 			begin = time.Now()
 		}
-		took, err := r.one(ctx, r.seen, fmt.Sprintf("one-%d-%d", r.beside, i), r.deadline)
+		took, err := r.one(ctx, r.seen, fmt.Sprintf("one-%d-%d", r.number, i), r.deadline)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (r *readyRound) atOnce(ctx context.Context) error {
 	before, begin := r.stage.cpu(), time.Now()
 	for i := range r.burst {
 		group.Go(func() error {
-			_, err := r.one(groupCtx, r.seen, fmt.Sprintf("burst-%d-%d", r.beside, i), r.deadline)
+			_, err := r.one(groupCtx, r.seen, fmt.Sprintf("burst-%d-%d", r.number, i), r.deadline)
 			return err
 		})
 	}

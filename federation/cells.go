@@ -4,6 +4,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// nodesPerCell is how many kwok nodes a cell has.
+// nodesPerCell is how many kwok nodes a cell has unless it says otherwise.
 const nodesPerCell = 3
+
+func (c Cell) nodes() int { return cmp.Or(c.Nodes, nodesPerCell) }
 
 var nodeResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 
@@ -41,7 +44,7 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 		group.Go(func() error { return f.startNode(groupCtx, cellNode(cell)) })
 	}
 	group.Go(func() error {
-		for i := range nodesPerCell {
+		for i := range cell.nodes() {
 			if err := client.apply(groupCtx, kwokNode(cell, i)); err != nil {
 				return err
 			}
@@ -51,12 +54,12 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for i := range nodesPerCell {
+	for i := range cell.nodes() {
 		if err := client.waitCondition(ctx, nodeResource, nodeName(cell, i), "Ready"); err != nil {
 			return err
 		}
 	}
-	f.progress.printf("cell %s has %d nodes", cell.Name, nodesPerCell)
+	f.progress.printf("cell %s has %d nodes", cell.Name, cell.nodes())
 	return nil
 }
 

@@ -31,6 +31,8 @@ type Cell struct {
 	// Controllers are further ones that its kube-controller-manager runs, by
 	// their names there.
 	Controllers []string `json:"controllers,omitempty"`
+	// Nodes is how many nodes it has, each with room for 250 Pods. 0: 3.
+	Nodes int `json:"nodes,omitempty"`
 }
 
 // Options configure a new federation. The zero value is usable.
