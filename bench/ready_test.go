@@ -4,7 +4,10 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -53,5 +56,32 @@ func TestObjects(t *testing.T) {
 		if err != nil || made.GetKind() != kind || made.GetName() != "one" {
 			t.Errorf("made is %+v, %v", made, err)
 		}
+	}
+}
+
+// TestRounds: objects stay when cells are added, and all of them have room.
+func TestRounds(t *testing.T) {
+	o := readyOptions{n: 10, warmup: 2, burst: 30, beside: []int{100, 300}, cells: []int{50}}
+	want := []surroundings{{}, {1, 100, 0}, {2, 300, 0}, {3, 300, 50}}
+	if got := o.rounds(); !slices.Equal(got, want) {
+		t.Errorf("rounds are %v", got)
+	}
+	for _, round := range want {
+		if text := round.String(); (text == "") != (round == surroundings{}) {
+			t.Errorf("%+v is called %q", round, text)
+		}
+	}
+	if pods := 2 * (300 + 4*42); o.nodes()*250 < pods || o.nodes() > 6 {
+		t.Errorf("%d nodes for %d Pods", o.nodes(), pods)
+	}
+}
+
+// TestCPUWithoutRest: what a process takes in any case does not count, and less than that is nothing.
+func TestCPUWithoutRest(t *testing.T) {
+	before := cpuTimes{"hub": time.Second, "cell": time.Second}
+	after := cpuTimes{"hub": 5 * time.Second, "cell": 2 * time.Second}
+	got := after.since(before).without(cpuTimes{"hub": 100 * time.Millisecond, "cell": 200 * time.Millisecond}, 10*time.Second).each(3)
+	if want := (cpuTimes{"hub": time.Second, "cell": 0}); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
