@@ -5,11 +5,11 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -71,8 +71,8 @@ func (b bareSubject) mark(update int64) []byte {
 type deploymentSubject struct {
 	deployment *v1alpha.WorkloadDeployment
 	instances  []v1alpha.Instance
-	// slices are the reports in the slices as they were written last.
-	slices []v1alpha.InstanceReport
+	// versions are those of the Instances when their slices were written last.
+	versions map[int]string
 	// summarized is when the status of the deployment was written last.
 	summarized time.Time
 	turn       int
@@ -97,7 +97,7 @@ func newDeploymentSubject(name string, instances int, now time.Time) (*deploymen
 	if err != nil {
 		return nil, err
 	}
-	s := &deploymentSubject{deployment: d}
+	s := &deploymentSubject{deployment: d, versions: map[int]string{}}
 	for i := range instances {
 		s.instances = append(s.instances, servingInstance(v1alpha.InstanceName(name, i), hash, i, now))
 	}
@@ -161,6 +161,7 @@ func (s *deploymentSubject) report(update int64, now time.Time) ([]client.Object
 	if instance.Status.Conditions[0].Status == metav1.ConditionTrue {
 		ready.Status, ready.Reason = metav1.ConditionFalse, v1alpha.ReasonProvisioning
 	}
+	instance.ResourceVersion = strconv.FormatInt(update, 10)
 	instance.Status.Conditions[0] = conditions.Stamped(instance.Status.Conditions, conditions.Stamp{Generation: 1, Now: now}, ready)[0]
 	made, err := rollup.Report(s.deployment, s.instances, nil, now)
 	if err != nil {
@@ -168,16 +169,17 @@ func (s *deploymentSubject) report(update int64, now time.Time) ([]client.Object
 	}
 	s.deployment.Status = made.Status
 	var objects []client.Object
-	for number := range made.Slices {
-		if s.slices != nil && equality.Semantic.DeepEqual(s.slices[number], made.Slices[number]) {
+	for number := range made.Slices() {
+		version := made.Version(number)
+		if s.versions[number] == version {
 			continue
 		}
+		s.versions[number] = version
 		objects = append(objects, &v1alpha.InstanceSlice{
 			ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number)},
-			Status:     v1alpha.InstanceSliceStatus{ObservedGeneration: 1, InstanceReport: made.Slices[number]},
+			Status:     v1alpha.InstanceSliceStatus{ObservedGeneration: 1, InstanceReport: made.Slice(number)},
 		})
 	}
-	s.slices = made.Slices
 	if s.deployment.Spec.Slices > 0 && now.Sub(s.summarized) < coalesce.Limit {
 		// So does the cell: what sums up the slices follows them.
 		return objects, nil

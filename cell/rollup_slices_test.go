@@ -113,4 +113,20 @@ func TestSumsFollowSlices(t *testing.T) {
 	if got := f.storedDeployment().Status; got.ReadyReplicas != last-first+1 || got.Indices[0].Ready != "16-36" {
 		t.Errorf("at the end it says %d, %s", got.ReadyReplicas, got.Indices[0].Ready)
 	}
+	// What was found to be right is not compared again, until somebody else writes it.
+	reconcile := func() {
+		for range 2 {
+			f.reconcile(r, "web")
+			f.clock.SetTime(f.clock.Now().Add(time.Second))
+		}
+		f.get(slice, slice.Name)
+	}
+	reconcile()
+	slice.Status.Instances = nil
+	if err := f.direct.Status().Update(t.Context(), slice); err != nil {
+		t.Fatal(err)
+	}
+	if reconcile(); len(slice.Status.Instances) != last-first+1 {
+		t.Errorf("after somebody else has written it the slice has %d Instances", len(slice.Status.Instances))
+	}
 }

@@ -61,8 +61,12 @@ func (s *scope) findTemplates(ctx context.Context) error {
 		return err
 	}
 	s.want(hash, &s.deployment.Spec.Template.Spec)
+	found := map[string]bool{hash: true}
 	for i := range instances {
-		s.want(instances[i].TemplateHash(), &instances[i].Spec)
+		if hash := instances[i].TemplateHash(); !found[hash] {
+			found[hash] = true
+			s.want(hash, instances[i].Spec.DeepCopy())
+		}
 	}
 	return nil
 }

@@ -36,20 +36,12 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// Instances are all Instances that deployment controls, those being deleted too, in no order.
+// Instances are all Instances that deployment controls, those being deleted too, in no order. They are shared with the cache and must
+// not be changed: each event of one of thousands lists them all.
 func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment) ([]v1alpha.Instance, error) {
-	return list(ctx, reader, deployment)
-}
-
-// SharedInstances is Instances without copies of what the cache has: they must not be changed.
-func SharedInstances(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment) ([]v1alpha.Instance, error) {
-	return list(ctx, reader, deployment, client.UnsafeDisableDeepCopy)
-}
-
-func list(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, options ...client.ListOption) ([]v1alpha.Instance, error) {
 	var found v1alpha.InstanceList
-	options = append(options, client.InNamespace(deployment.Namespace), client.MatchingFields{byController: string(deployment.UID)})
-	if err := reader.List(ctx, &found, options...); err != nil {
+	if err := reader.List(ctx, &found, client.InNamespace(deployment.Namespace), client.MatchingFields{byController: string(deployment.UID)},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the Instances of WorkloadDeployment %s: %w", client.ObjectKeyFromObject(deployment), err)
 	}
 	return found.Items, nil

@@ -5,6 +5,7 @@ package rollup
 
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,15 +21,16 @@ const FieldManager apply.FieldManager = "karmada-compute-cell-rollup"
 
 // Reconciler writes the status of WorkloadDeployments and of their InstanceSlices. Make it with New. It is safe for concurrent use.
 type Reconciler struct {
-	client client.Client
-	clock  clock.PassiveClock
-	pace   *pace
+	client   client.Client
+	clock    clock.PassiveClock
+	pace     *pace
+	upToDate *upToDate
 }
 
 // New returns a reconciler. c reads from the cache and writes to the cell; clock gives conditions their transition times
 // and paces writes.
 func New(c client.Client, clock clock.PassiveClock) *Reconciler {
-	return &Reconciler{client: c, clock: clock, pace: newPace(clock)}
+	return &Reconciler{client: c, clock: clock, pace: newPace(clock), upToDate: &upToDate{of: map[types.NamespacedName]map[int]compared{}}}
 }
 
 // Register adds the controller to a manager.

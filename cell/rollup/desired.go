@@ -19,24 +19,27 @@ import (
 type Reports struct {
 	// Status of the deployment.
 	Status v1alpha.WorkloadDeploymentStatus
-	// Slices are the reports in its InstanceSlices, by their numbers.
-	Slices []v1alpha.InstanceReport
+
+	deployment string
+	slices     int
+	summary    *summary
 }
 
 // Report makes the reports of a deployment with these Instances. arrived says whether the cell has a slice; nil: it has all. now
 // becomes the transition time of conditions that change.
-func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (Reports, error) {
+func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (*Reports, error) {
 	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
 	if err != nil {
-		return Reports{}, err
+		return nil, err
 	}
-	s := newSummary(deployment, hash, instances)
-	var result Reports
-	if result.Slices = s.slices(deployment); arrived != nil {
-		s.countUnlisted(result.Slices, arrived)
+	r := &Reports{
+		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), v1alpha.MaxSlices), summary: newSummary(deployment, hash, instances),
 	}
-	result.Status = desiredStatus(deployment, s, conditions.Stamp{Generation: deployment.Generation, Now: now})
-	return result, nil
+	if arrived != nil {
+		r.summary.countUnlisted(r.slices, arrived)
+	}
+	r.Status = desiredStatus(deployment, r.summary, conditions.Stamp{Generation: deployment.Generation, Now: now})
+	return r, nil
 }
 
 // desiredStatus is the status of a deployment whose Instances are summarized in s.
@@ -45,7 +48,7 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 		ObservedGeneration: deployment.Generation,
 		Conditions:         conditions.Stamped(deployment.Status.Conditions, stamp, s.conditions()...),
 		ReplicaCounts:      s.counts,
-		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, 0, v1alpha.InlineInstances-1)},
+		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, v1alpha.IndexRange{Last: v1alpha.InlineInstances - 1})},
 		Indices:            []v1alpha.CellIndices{s.facts},
 	}
 }

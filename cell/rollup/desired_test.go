@@ -215,10 +215,10 @@ func TestSlices(t *testing.T) {
 	if len(got.Status.Reports) != 1 || listed(got.Status.Reports[0]) != "0,15" || got.Status.Indices[0].Existing != "0,15-16,47-48,80,5000" {
 		t.Errorf("the status has %+v", got.Status)
 	}
-	if len(got.Slices) != 2 || listed(got.Slices[0]) != "16,47" || listed(got.Slices[1]) != "48" {
-		t.Errorf("the slices have %+v", got.Slices)
+	if got.Slices() != 2 || listed(got.Slice(0)) != "16,47" || listed(got.Slice(1)) != "48" {
+		t.Errorf("the slices have %+v, %+v", got.Slice(0), got.Slice(1))
 	}
-	if message := got.Slices[0].States[0].Conditions[0].Message; len(message) != v1alpha.MaxMessage {
+	if message := got.Slice(0).States[0].Conditions[0].Message; len(message) != v1alpha.MaxMessage {
 		t.Errorf("a message has %d bytes", len(message))
 	}
 	message := meta.FindStatusCondition(got.Status.Conditions, v1alpha.ConditionAvailable).Message

@@ -13,11 +13,11 @@ import (
 
 // facts are the indices of all Instances of a deployment, which are ordered by index, by what the hub needs to know of them. hash is
 // that of the deployment's template.
-func facts(deployment, hash string, ordered []*v1alpha.Instance) v1alpha.CellIndices {
+func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: hash}
 	var existing, ready, held, current, dataReady []int
-	for _, instance := range ordered {
-		index, _ := v1alpha.InstanceIndex(deployment, instance.Name)
+	for _, one := range ordered {
+		index, instance := one.index, one.Instance
 		existing = append(existing, index)
 		if owned.Ready(instance) {
 			ready = append(ready, index)

@@ -31,7 +31,7 @@ type scope struct {
 	instances  []v1alpha.Instance
 	// slices are those of the deployment that are in the cell, by their numbers.
 	slices  map[int]*v1alpha.InstanceSlice
-	reports Reports
+	reports *Reports
 }
 
 // Reconcile writes the status of one WorkloadDeployment.
@@ -40,6 +40,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.pace.forget(request.NamespacedName)
+			r.upToDate.set(request.NamespacedName, nil)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -47,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
-	s.instances, err = owned.SharedInstances(ctx, s.client, s.deployment)
+	s.instances, err = owned.Instances(ctx, s.client, s.deployment)
 	return err
 }
 

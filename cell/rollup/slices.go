@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,33 +21,44 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 )
 
-// slices are the reports in the slices of a deployment, by their numbers.
-func (s *summary) slices(deployment *v1alpha.WorkloadDeployment) []v1alpha.InstanceReport {
-	var reports []v1alpha.InstanceReport
-	for number := range min(int(deployment.Spec.Slices), v1alpha.MaxSlices) {
-		within := v1alpha.SliceRange(number)
-		reports = append(reports, s.report(deployment.Name, int(within.First), int(within.Last)))
+// Slices is how many InstanceSlices the deployment has.
+func (r *Reports) Slices() int { return r.slices }
+
+// Slice is the report in a slice.
+func (r *Reports) Slice(number int) v1alpha.InstanceReport {
+	return r.summary.report(r.deployment, v1alpha.SliceRange(number))
+}
+
+// Version is another one when a report in a slice may be another one: it is made of the resource versions of its Instances. It costs much
+// less than the report.
+func (r *Reports) Version(number int) string {
+	within := v1alpha.SliceRange(number)
+	var version strings.Builder
+	for _, one := range r.summary.within(within.First, within.Last) {
+		version.WriteString(strconv.Itoa(one.index))
+		version.WriteByte('@')
+		version.WriteString(one.ResourceVersion)
+		version.WriteByte(' ')
 	}
-	return reports
+	return version.String()
 }
 
 // countUnlisted counts the Instances whose slices have not arrived.
-func (s *summary) countUnlisted(reports []v1alpha.InstanceReport, arrived func(slice int) bool) {
+func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 	s.unlisted = 0
-	for _, index := range s.indices {
-		if number, sliced := v1alpha.SliceOf(index); sliced && (number >= len(reports) || !arrived(number)) {
+	for _, one := range s.ordered {
+		if number, sliced := v1alpha.SliceOf(one.index); sliced && (number >= slices || !arrived(number)) {
 			s.unlisted++
 		}
 	}
 }
 
-// report has the Instances with indices from first to last.
-func (s *summary) report(deployment string, first, last int) v1alpha.InstanceReport {
-	from, _ := slices.BinarySearch(s.indices, first)
-	to, _ := slices.BinarySearch(s.indices, last+1)
-	reported := make([]v1alpha.ReportedInstance, 0, to-from)
-	for _, instance := range s.ordered[from:to] {
-		reported = append(reported, reportedInstance(instance))
+// report has the Instances of a range of indices.
+func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.InstanceReport {
+	instances := s.within(within.First, within.Last)
+	reported := make([]v1alpha.ReportedInstance, 0, len(instances))
+	for _, one := range instances {
+		reported = append(reported, reportedInstance(one.Instance))
 	}
 	return v1alpha.NewInstanceReport(deployment, reported)
 }
@@ -96,21 +109,32 @@ func (s *scope) listSlices(ctx context.Context) error {
 // arrived says whether a slice of the deployment is in the cell.
 func (s *scope) arrived(number int) bool { return s.slices[number] != nil }
 
-// outdatedSlices are the slices that do not have the wanted status, with it, by their numbers.
+// outdatedSlices are the slices that do not have the wanted status, with it. A slice that had it is not looked at again until it or one of
+// its Instances has changed.
 func (s *scope) outdatedSlices() []*v1alpha.InstanceSlice {
 	var outdated []*v1alpha.InstanceSlice
-	for number, report := range s.reports.Slices {
+	key := client.ObjectKeyFromObject(s.deployment)
+	before, after := s.upToDate.slices(key), map[int]compared{}
+	defer func() { s.upToDate.set(key, after) }()
+	for number := range s.reports.Slices() {
 		slice := s.slices[number]
 		if slice == nil {
 			continue
 		}
-		wanted := v1alpha.InstanceSliceStatus{ObservedGeneration: slice.Generation, InstanceReport: report}
-		if !equality.Semantic.DeepEqual(slice.Status, wanted) {
-			outdated = append(outdated, &v1alpha.InstanceSlice{
-				ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
-				Status:     wanted,
-			})
+		now := compared{slice: slice.ResourceVersion, instances: s.reports.Version(number)}
+		if before[number] == now {
+			after[number] = now
+			continue
 		}
+		wanted := v1alpha.InstanceSliceStatus{ObservedGeneration: slice.Generation, InstanceReport: s.reports.Slice(number)}
+		if equality.Semantic.DeepEqual(slice.Status, wanted) {
+			after[number] = now
+			continue
+		}
+		outdated = append(outdated, &v1alpha.InstanceSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
+			Status:     wanted,
+		})
 	}
 	return outdated
 }

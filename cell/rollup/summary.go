@@ -28,9 +28,8 @@ var severity = map[string]int{
 // summary is the state of all Instances of a deployment.
 type summary struct {
 	counts v1alpha.ReplicaCounts
-	// ordered are the Instances by index, and indices their indices.
-	ordered []*v1alpha.Instance
-	indices []int
+	// ordered are the Instances by index.
+	ordered []indexed
 	// readyWanted is how many of the desired Instances are Ready.
 	readyWanted int32
 	// leaving is how many Instances are being deleted or are not desired.
@@ -57,10 +56,9 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	indices := deployment.InstanceIndices()
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	highest := -1
-	for _, instance := range s.ordered {
-		index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
-		s.indices = append(s.indices, index)
-		_, wanted := slices.BinarySearch(indices, index)
+	for _, one := range s.ordered {
+		instance := one.Instance
+		_, wanted := slices.BinarySearch(indices, one.index)
 		s.count(instance, hash, wanted)
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
@@ -69,7 +67,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 			highest, s.worst = rank, message
 		}
 	}
-	s.facts = facts(deployment.Name, hash, s.ordered)
+	s.facts = facts(hash, s.ordered)
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
 		s.worst = fmt.Sprintf("%d Instances are still to be created", s.counts.DesiredReplicas-s.counts.Replicas)
 	}
@@ -105,18 +103,31 @@ func (s *summary) settled() bool {
 		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.readyWanted == s.counts.DesiredReplicas
 }
 
+// indexed is an Instance with its index.
+type indexed struct {
+	index int
+	*v1alpha.Instance
+}
+
 // byIndex are the Instances with names that the deployment creates, ascending by index. Others are not reported.
-func byIndex(deployment string, instances []v1alpha.Instance) []*v1alpha.Instance {
-	result := make([]*v1alpha.Instance, 0, len(instances))
-	indices := make(map[string]int, len(instances))
+func byIndex(deployment string, instances []v1alpha.Instance) []indexed {
+	result := make([]indexed, 0, len(instances))
 	for i := range instances {
 		if index, ok := v1alpha.InstanceIndex(deployment, instances[i].Name); ok {
-			indices[instances[i].Name] = index
-			result = append(result, &instances[i])
+			result = append(result, indexed{index, &instances[i]})
 		}
 	}
-	slices.SortFunc(result, func(a, b *v1alpha.Instance) int { return cmp.Compare(indices[a.Name], indices[b.Name]) })
+	slices.SortFunc(result, func(a, b indexed) int { return cmp.Compare(a.index, b.index) })
 	return result
+}
+
+// within are the Instances with indices from first to last.
+func (s *summary) within(first, last int32) []indexed {
+	find := func(index int) int {
+		at, _ := slices.BinarySearchFunc(s.ordered, index, func(one indexed, index int) int { return cmp.Compare(one.index, index) })
+		return at
+	}
+	return s.ordered[find(int(first)):find(int(last)+1)]
 }
 
 // trouble says why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being deleted.
