@@ -41,7 +41,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(latencyCommand(), throughputCommand(), projectsCommand(), controllersCommand(), interpreterCommand(), readyCommand(),
+	cmd.AddCommand(latencyCommand(), throughputCommand(), projectsCommand(), controllersCommand(), interpreterCommand(), readyCommand(), parallelCommand(),
 		echoCommand(), miloCommand(), oursCommand(), cachesCommand(), controllersReplicaCommand())
 	return cmd
 }

@@ -1,0 +1,174 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+type parallelOptions struct {
+	instances []int
+	deadline  time.Duration
+}
+
+func parallelCommand() *cobra.Command {
+	var o parallelOptions
+	cmd := &cobra.Command{
+		Use:   "parallel",
+		Short: "Measure the time until all Instances of one Workload, which start at once, are Ready in the project",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(o.instances) == 0 || slices.Min(o.instances) < 1 || o.deadline <= 0 {
+				return errors.New("--instances, --deadline: use values above 0")
+			}
+			return runParallel(cmd, &o)
+		},
+	}
+	cmd.Flags().IntSliceVar(&o.instances, "instances", []int{300}, "how many Instances a Workload has, one Workload after the other")
+	cmd.Flags().DurationVar(&o.deadline, "deadline", 20*time.Minute, "after how long it is a failure that not all are Ready")
+	return cmd
+}
+
+func runParallel(cmd *cobra.Command, o *parallelOptions) error {
+	report := newReport(cmd, "Until all Instances are Ready", "Instances", "floor", "Workload", "to floor", "CPU of the hub, each: floor", "Workload", "to floor",
+		"writes for each: project", "hub", "cell")
+	progress := newProgress(cmd)
+	pods := 0
+	for _, count := range o.instances {
+		pods += 2 * count
+	}
+	const perNode = 200
+	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
+		subjects, err := s.openReady(ctx)
+		if err != nil {
+			return err
+		}
+		for _, count := range o.instances {
+			var results []*parallelResult
+			for _, subject := range subjects {
+				progress.printf("%s: %d at once", subject.name, count)
+				result, err := subject.parallel(count).measureParallel(ctx, o, count)
+				if err != nil {
+					return fmt.Errorf("%s with %d: %w", subject.name, count, err)
+				}
+				results = append(results, result)
+			}
+			report.add(append([]string{strconv.Itoa(count)}, results[1].row(results[0])...)...)
+		}
+		return nil
+	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: pods/perNode + 1})
+	if err != nil {
+		return err
+	}
+	report.note("Floor: a StatefulSet with podManagementPolicy Parallel and as many Pods, that bare Karmada propagates to the same cell: from its creation until the hub shows that all are Ready. Ours: from the creation of a Workload until the project has as many Instances that are Ready.")
+	return report.write(cmd.OutOrStdout())
+}
+
+// parallelResult is what was measured of one object.
+type parallelResult struct {
+	took time.Duration
+	// cpu is that of the hub's processes, and writes those to all planes, for each Instance.
+	cpu    time.Duration
+	writes writeCounts
+}
+
+func (r *parallelResult) row(floor *parallelResult) []string {
+	row := []string{
+		floor.took.Round(time.Millisecond).String(), r.took.Round(time.Millisecond).String(), ratio(r.took.Seconds(), floor.took.Seconds()),
+		millis(floor.cpu), millis(r.cpu), ratio(r.cpu.Seconds(), floor.cpu.Seconds()),
+	}
+	for _, plane := range readyPlanes {
+		row = append(row, fmt.Sprintf("%.1f", r.writes.of(plane)))
+	}
+	return row
+}
+
+// parallel is the subject with objects of so many Pods that start at once.
+func (r *readySubject) parallel(count int) *readySubject {
+	many := *r
+	many.object = func(name string) (*unstructured.Unstructured, error) {
+		made, err := r.object(name)
+		if err != nil {
+			return nil, err
+		}
+		return made, startAtOnce(made, int64(count))
+	}
+	ready := map[string]map[string]bool{}
+	many.ready = func(shown *unstructured.Unstructured) string {
+		name := r.ready(shown)
+		if shown.GetKind() != v1alpha.KindInstance {
+			if replicas, _, _ := unstructured.NestedInt64(shown.Object, "status", "readyReplicas"); replicas < int64(count) {
+				return ""
+			}
+			return name
+		}
+		workload := shown.GetLabels()[v1alpha.LabelWorkloadName]
+		if ready[workload] == nil {
+			ready[workload] = map[string]bool{}
+		}
+		if name == "" {
+			delete(ready[workload], shown.GetName())
+		} else {
+			ready[workload][shown.GetName()] = true
+		}
+		if len(ready[workload]) < count {
+			return ""
+		}
+		return workload
+	}
+	return &many
+}
+
+// startAtOnce gives a StatefulSet or a Workload so many Pods, none of which waits for another.
+func startAtOnce(o *unstructured.Unstructured, count int64) error {
+	if o.GetKind() == "StatefulSet" {
+		return errors.Join(unstructured.SetNestedField(o.Object, count, "spec", "replicas"),
+			unstructured.SetNestedField(o.Object, "Parallel", "spec", "podManagementPolicy"))
+	}
+	placements, _, err := unstructured.NestedSlice(o.Object, "spec", "placements")
+	if err != nil {
+		return err
+	}
+	for _, placement := range placements {
+		if fields, ok := placement.(map[string]any); ok {
+			fields["scaleSettings"] = map[string]any{"minReplicas": count, "instanceManagementPolicy": string(v1alpha.Parallel)}
+		}
+	}
+	return unstructured.SetNestedSlice(o.Object, placements, "spec", "placements")
+}
+
+func (r *readySubject) measureParallel(ctx context.Context, o *parallelOptions, count int) (*parallelResult, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	seen := r.follow(ctx)
+	if err := r.stage.rest(ctx); err != nil {
+		return nil, err
+	}
+	atRest, err := r.stage.cpuAtRest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, begin := r.stage.cpu(), time.Now()
+	result := &parallelResult{}
+	if result.took, err = r.one(ctx, seen, fmt.Sprintf("parallel-%d", count), o.deadline); err != nil {
+		return nil, err
+	}
+	if err := r.stage.rest(ctx); err != nil {
+		return nil, err
+	}
+	result.cpu = r.stage.cpu().since(before).without(atRest, time.Since(begin)).each(count).sum(hubProcesses)
+	result.writes, err = r.stage.writesSince(begin, count)
+	return result, err
+}
