@@ -120,18 +120,14 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: o.nodes()})
-	if err != nil {
-		return err
-	}
 	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
 	latency.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
+	// What was measured before a failure is worth a look, too.
 	for _, table := range []*report{latency, costs, writes} {
-		if err := table.write(cmd.OutOrStdout()); err != nil {
-			return err
-		}
+		err = errors.Join(err, table.write(cmd.OutOrStdout()))
 	}
-	return nil
+	return err
 }
 
 // round measures a subject in its surroundings.

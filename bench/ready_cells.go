@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
@@ -39,15 +40,21 @@ func (s *stage) addCells(ctx context.Context, count int) error {
 			"spec": map[string]any{"syncMode": string(clusterv1alpha1.Pull), "id": name},
 		})
 		added.SetLabels(map[string]string{v1alpha.LabelTopologyCity: fmt.Sprintf("x%02d", i)})
-		created, err := clusters.Create(ctx, added, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
+		if _, err := clusters.Create(ctx, added, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
 			continue
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
 		}
-		created.Object["status"] = joined.Object["status"]
-		if _, err := clusters.UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
+		// Karmada writes it, too.
+		if err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			created, err := clusters.Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			created.Object["status"] = joined.Object["status"]
+			_, err = clusters.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+			return err
+		}); err != nil {
 			return err
 		}
 	}
