@@ -42,8 +42,8 @@ func parallelCommand() *cobra.Command {
 }
 
 func runParallel(cmd *cobra.Command, o *parallelOptions) error {
-	report := newReport(cmd, "Until all Instances are Ready", "Instances", "floor", "Workload", "to floor", "CPU of the hub, each: floor", "Workload", "to floor",
-		"writes for each: project", "hub", "cell")
+	report := newReport(cmd, "Until all Instances are Ready", "Instances", "floor", "Workload", "to floor", "writes for each: project", "hub", "cell")
+	costs := newReport(cmd, "CPU time per Instance", "Instances", "process", "floor", "Workload", "to floor")
 	progress := newProgress(cmd)
 	pods := 0
 	for _, count := range o.instances {
@@ -66,28 +66,26 @@ func runParallel(cmd *cobra.Command, o *parallelOptions) error {
 				results = append(results, result)
 			}
 			report.add(append([]string{strconv.Itoa(count)}, results[1].row(results[0])...)...)
+			costs.rows = append(costs.rows, costRows(strconv.Itoa(count), results[0].cpu, results[1].cpu)...)
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: pods/perNode + 1})
-	if err != nil {
-		return err
-	}
 	report.note("Floor: a StatefulSet with podManagementPolicy Parallel and as many Pods, that bare Karmada propagates to the same cell: from its creation until the hub shows that all are Ready. Ours: from the creation of a Workload until the project has as many Instances that are Ready.")
-	return report.write(cmd.OutOrStdout())
+	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
+	return errors.Join(err, report.write(cmd.OutOrStdout()), costs.write(cmd.OutOrStdout()))
 }
 
 // parallelResult is what was measured of one object.
 type parallelResult struct {
 	took time.Duration
-	// cpu is that of the hub's processes, and writes those to all planes, for each Instance.
-	cpu    time.Duration
+	// cpu is that of each process, and writes those to all planes, for each Instance.
+	cpu    cpuTimes
 	writes writeCounts
 }
 
 func (r *parallelResult) row(floor *parallelResult) []string {
 	row := []string{
 		floor.took.Round(time.Millisecond).String(), r.took.Round(time.Millisecond).String(), ratio(r.took.Seconds(), floor.took.Seconds()),
-		millis(floor.cpu), millis(r.cpu), ratio(r.cpu.Seconds(), floor.cpu.Seconds()),
 	}
 	for _, plane := range readyPlanes {
 		row = append(row, fmt.Sprintf("%.1f", r.writes.of(plane)))
@@ -168,7 +166,7 @@ func (r *readySubject) measureParallel(ctx context.Context, o *parallelOptions, 
 	if err := r.stage.rest(ctx); err != nil {
 		return nil, err
 	}
-	result.cpu = r.stage.cpu().since(before).without(atRest, time.Since(begin)).each(count).sum(hubProcesses)
+	result.cpu = r.stage.cpu().since(before).without(atRest, time.Since(begin)).each(count)
 	result.writes, err = r.stage.writesSince(begin, count)
 	return result, err
 }
