@@ -113,8 +113,8 @@ func TestAudit(t *testing.T) {
 	tests := map[string]struct {
 		given func(*fixture)
 		// wantSoon says that something is suspected.
-		wantSoon                 bool
-		wantPod                  bool
+		wantSoon bool
+		wantPod  bool
 		// wantGone says that no InstanceSlice is left.
 		wantGone                 bool
 		wantPresent, wantLeaving []string

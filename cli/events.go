@@ -182,7 +182,9 @@ type eventPrinter struct {
 	headed  bool
 }
 
-func (c *command) newEventPrinter(out *output) *eventPrinter { return &eventPrinter{command: c, out: out} }
+func (c *command) newEventPrinter(out *output) *eventPrinter {
+	return &eventPrinter{command: c, out: out}
+}
 
 func (p *eventPrinter) print(events []corev1.Event) error {
 	if !p.out.isText() {

@@ -59,10 +59,11 @@ func (d dashboard) grafana() object {
 		"uid": "karmada-compute-" + d.name, "title": d.title, "description": d.about, "tags": []string{"karmada-compute"},
 		"schemaVersion": 39, "graphTooltip": 1, "refresh": "1m", "time": object{"from": "now-6h", "to": "now"},
 		"links": []any{object{
-			"type": "dashboards", "title": "karmada-compute", "tooltip": "All dashboards of karmada-compute", "icon": "external link", "tags": []string{"karmada-compute"}, "asDropdown": true, "includeVars": true, "keepTime": true,
+			"type": "dashboards", "title": "karmada-compute", "tooltip": "All dashboards of karmada-compute", "icon": "external link",
+			"tags": []string{"karmada-compute"}, "asDropdown": true, "includeVars": true, "keepTime": true,
 		}},
 		"templating": object{"list": variables}, "annotations": object{"list": []any{}},
-		"panels":     layOut(d.rows),
+		"panels": layOut(d.rows),
 	}
 }
 

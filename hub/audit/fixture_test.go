@@ -64,7 +64,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Karmada: karmada.NewWatch(f.HubAPI, f.clock), Mender: mender, Faults: faults,
-		Slices: delivery.NewSliceFindings(),
+		Slices:   delivery.NewSliceFindings(),
 		Interval: interval, After: after, Clock: f.clock,
 	})
 	city := planes.City()
