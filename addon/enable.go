@@ -110,10 +110,37 @@ func (s *session) install(ctx context.Context, part string) error {
 	if err != nil {
 		return err
 	}
+	objects = s.withhold(part, objects)
 	if err := s.create(ctx, part, objects...); err != nil {
 		return err
 	}
 	s.say("%d objects are applied at %s", len(objects), s.plane(part).name)
+	return nil
+}
+
+// withhold leaves out the agents' Deployment where there are agents already: a replica of the version before may not read what a newer
+// agent reports, so the agents are updated after the replicas.
+func (s *session) withhold(part string, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
+		r := referenceOf(object)
+		if part != onHub || r.Kind != "Deployment" || !s.known.has(part, r) {
+			return false
+		}
+		s.rendered.add(part, entry{reference: r})
+		s.withheld = append(s.withheld, object)
+		return true
+	})
+}
+
+// updateAgents has Karmada bring the agents that were withheld.
+func (s *session) updateAgents(ctx context.Context) error {
+	if len(s.withheld) == 0 {
+		return nil
+	}
+	if err := s.create(ctx, onHub, s.withheld...); err != nil {
+		return err
+	}
+	s.say("the replicas are updated; the agents follow")
 	return nil
 }
 
@@ -143,6 +170,9 @@ func (s *session) finish(ctx context.Context) error {
 		}
 	}
 	if err := s.waitRegistered(ctx); err != nil {
+		return err
+	}
+	if err := s.updateAgents(ctx); err != nil {
 		return err
 	}
 	return s.waitAgents(ctx)
@@ -245,14 +275,14 @@ func (s *session) waitAgents(ctx context.Context) error {
 	return err
 }
 
-// agentBinding is the binding of the agents' Deployment on the hub.
-var agentBinding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
+// agentBinding is the binding of the agents' Deployment on the hub, and agentDeployment that Deployment.
+var (
+	agentBinding    = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
+	agentDeployment = client.ObjectKey{Namespace: agentBinding.Namespace, Name: "karmada-compute-cell"}
+)
 
-// missingAgents says which cells have no working agent; "" is none.
+// missingAgents says which cells have no working agent as the hub has it now; "" is none.
 func missingAgents(ctx context.Context, hub *plane) (string, error) {
-	binding := &unstructured.Unstructured{}
-	binding.SetAPIVersion("work.karmada.io/v1alpha2")
-	binding.SetKind("ResourceBinding")
 	clusters := &unstructured.UnstructuredList{}
 	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
 	clusters.SetKind("ClusterList")
@@ -262,23 +292,24 @@ func missingAgents(ctx context.Context, hub *plane) (string, error) {
 	if len(clusters.Items) == 0 {
 		return "", nil
 	}
-	if err := hub.Get(ctx, agentBinding, binding); err != nil {
+	binding := &unstructured.Unstructured{}
+	binding.SetAPIVersion("work.karmada.io/v1alpha2")
+	binding.SetKind("ResourceBinding")
+	deployment := &appsv1.Deployment{}
+	err := hub.Get(ctx, agentBinding, binding)
+	if err == nil {
+		err = hub.Get(ctx, agentDeployment, deployment)
+	}
+	if err != nil {
 		return "waiting for Karmada to propagate the agents", client.IgnoreNotFound(err)
 	}
-	healthy := map[string]bool{}
-	items, _, err := unstructured.NestedSlice(binding.Object, "status", "aggregatedStatus")
+	present, err := presentAgents(binding, deployment.Generation)
 	if err != nil {
 		return "", err
 	}
-	for _, item := range items {
-		status, _ := item.(map[string]any)
-		name, _, _ := unstructured.NestedString(status, "clusterName")
-		health, _, _ := unstructured.NestedString(status, "health")
-		healthy[name] = health == "Healthy"
-	}
 	var without []string
 	for i := range clusters.Items {
-		if name := clusters.Items[i].GetName(); !healthy[name] {
+		if name := clusters.Items[i].GetName(); !present[name] {
 			without = append(without, name)
 		}
 	}
@@ -286,4 +317,21 @@ func missingAgents(ctx context.Context, hub *plane) (string, error) {
 		return "", nil
 	}
 	return fmt.Sprintf("the agent is not ready in %v", without), nil
+}
+
+// presentAgents are the cells that report a healthy agent of this generation of its Deployment.
+func presentAgents(binding *unstructured.Unstructured, generation int64) (map[string]bool, error) {
+	items, _, err := unstructured.NestedSlice(binding.Object, "status", "aggregatedStatus")
+	if err != nil {
+		return nil, err
+	}
+	present := map[string]bool{}
+	for _, item := range items {
+		status, _ := item.(map[string]any)
+		name, _, _ := unstructured.NestedString(status, "clusterName")
+		health, _, _ := unstructured.NestedString(status, "health")
+		reported, _, _ := unstructured.NestedInt64(status, "status", "resourceTemplateGeneration")
+		present[name] = health == "Healthy" && reported >= generation
+	}
+	return present, nil
 }

@@ -138,6 +138,67 @@ func TestInterruptedAnywhereAndRunAgain(t *testing.T) {
 	}
 }
 
+// TestAgentsFollowTheReplicas: what is enabled again updates the agents when the replicas are updated, and not before.
+func TestAgentsFollowTheReplicas(t *testing.T) {
+	s := newSite(t)
+	values := func(version string) map[string]any {
+		return map[string]any{"agents": map[string]any{"podAnnotations": map[string]any{"version": version}}}
+	}
+	agents := func() string {
+		t.Helper()
+		deployment := &appsv1.Deployment{}
+		if err := s.Get(t.Context(), agentDeployment, deployment); err != nil {
+			t.Fatal(err)
+		}
+		return deployment.Spec.Template.Annotations["version"]
+	}
+	if err := s.enable(t.Context(), s.options(), values("first")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	run, err := s.options().connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.out, run.values = interrupted{"Deployment karmada-compute is available", end}, values("second")
+	if err := run.prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.finish(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it was not interrupted: %v", err)
+	}
+	if got := agents(); got != "first" {
+		t.Errorf("before the replicas are updated the agents are the %s", got)
+	}
+	known := s.inventory()
+	if err := s.enable(t.Context(), s.options(), values("second")); err != nil {
+		t.Fatal(err)
+	}
+	if got := agents(); got != "second" || !strings.Contains(s.out.String(), "the agents follow") {
+		t.Errorf("after it the agents are the %s:\n%s", got, s.out.String())
+	}
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.left(known); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestPresentAgents: an agent that is healthy and not yet updated is still waited for.
+func TestPresentAgents(t *testing.T) {
+	cell := func(name, health string, generation int64) any {
+		return map[string]any{"clusterName": name, "health": health, "status": map[string]any{"resourceTemplateGeneration": generation}}
+	}
+	binding := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"aggregatedStatus": []any{
+		cell("updated", "Healthy", 3), cell("old", "Healthy", 2), cell("broken", "Unhealthy", 3), map[string]any{"clusterName": "silent", "health": "Unknown"},
+	}}}}
+	present, err := presentAgents(binding, 3)
+	if err != nil || !present["updated"] || present["old"] || present["broken"] || present["silent"] {
+		t.Errorf("got %v, %v", present, err)
+	}
+}
+
 func TestDisableRefusesWhileSomethingRuns(t *testing.T) {
 	s := newSite(t)
 	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {

@@ -35,6 +35,8 @@ type session struct {
 	values map[string]any
 	// known is what is listed as created, by this run or an earlier one; rendered is what this run has rendered.
 	known, rendered inventory
+	// withheld are the agents, until the replicas are updated.
+	withheld []*unstructured.Unstructured
 }
 
 // connect makes clients. It asks no server anything.

@@ -113,8 +113,10 @@ func TestAudit(t *testing.T) {
 	tests := map[string]struct {
 		given func(*fixture)
 		// wantSoon says that something is suspected.
-		wantSoon                 bool
-		wantPod                  bool
+		wantSoon bool
+		wantPod  bool
+		// wantGone says that no InstanceSlice is left.
+		wantGone                 bool
 		wantPresent, wantLeaving []string
 		wantEvent                string
 	}{
@@ -158,6 +160,13 @@ func TestAudit(t *testing.T) {
 			},
 			wantSoon: true, wantPresent: []string{"web-3"}, wantEvent: "Normal Adopted",
 		},
+		"an InstanceSlice of a deployment stays": {
+			given: func(f *fixture) { f.deployment(1); f.slice() },
+		},
+		"an InstanceSlice without its deployment is deleted": {
+			given:    func(f *fixture) { f.slice() },
+			wantSoon: true, wantGone: true, wantEvent: "Warning ControllerGone",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -175,10 +184,22 @@ func TestAudit(t *testing.T) {
 				t.Errorf("Pod %+v", pod)
 			}
 			f.wantEvent(test.wantEvent)
+			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)}, &v1alpha.InstanceSlice{}) == nil {
+				t.Error("the InstanceSlice is still there")
+			}
 			f.sync()
 			f.pass(auditor, 3*time.Minute)
 		})
 	}
+}
+
+// slice makes the first slice of deployment web.
+func (f *fixture) slice() {
+	f.t.Helper()
+	f.create(&v1alpha.InstanceSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+	})
 }
 
 // without is a cached client that lists no Instance with a UID.

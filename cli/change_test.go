@@ -4,14 +4,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"maps"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -85,34 +82,4 @@ func TestScale(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestEvents(t *testing.T) {
-	f := newFixture(t)
-	w, d := f.scene()
-	f.want(f.kubectl(f.Config(), "events", "web"), 0, "No events found")
-	f.event("second", d.UID, "WorkloadDeployment", "BindingMissing", now.Add(-time.Second))
-	f.event("first", w.UID, "Workload", "NoMatchingLocation", now.Add(-2*time.Minute))
-	f.event("other", "another-uid", "Workload", "OfAnother", now)
-	r := f.kubectl(f.Config(), "events", "web")
-	want := squeeze("LAST SEEN TYPE REASON OBJECT MESSAGE\n2m Warning NoMatchingLocation workload/x why[2J\n1s Warning BindingMissing workloaddeployment/x why[2J")
-	if squeeze(r.out) != want {
-		t.Errorf("got\n%s\nwant\n%s", r.out, want)
-	}
-	r = f.kubectl(f.Config(), "events", "web", "-o", "json")
-	list := corev1.EventList{}
-	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Items) != 2 {
-		t.Errorf("%d events in %s: %v", len(list.Items), r.out, err)
-	}
-	f.want(f.kubectl(f.user(may(read, "workloads", "workloaddeployments", "instances")), "events", "web"), 1, "events is forbidden")
-}
-
-func (f *fixture) event(name string, uid types.UID, kind, reason string, at time.Time) {
-	f.Helper()
-	e := &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name},
-		InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: f.Namespace.Name, Name: "x", UID: uid},
-		Type:           "Warning", Reason: reason, Message: "why\x1b[2J", LastTimestamp: metav1.NewTime(at), FirstTimestamp: metav1.NewTime(at),
-	}
-	f.create(e)
 }

@@ -23,65 +23,72 @@ import (
 )
 
 func (c *command) eventsCommand() *cobra.Command {
-	var out *output
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "events WORKLOAD",
 		Short: "List the events of a Workload, its deployments and Instances, the newest last",
 		Example: c.examples(`
-  %s events web`),
+  # What has happened to Workload web
+  %s events web
+  # And what happens from now on
+  %s events web -w`),
 		Args:              oneArg("the name of a Workload"),
 		ValidArgsFunction: c.completeWorkloads,
 	}
-	out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) error {
-		if err := out.check(); err != nil {
-			return err
-		}
-		s, err := c.connectToWorkload()
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Go on with those that are new or happen again, until Ctrl-C or until the Workload is gone.")
+	out := newOutput(cmd)
+	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
+		events, err := s.events(ctx, newSubjects(snapshot), readNow)
 		if err != nil {
 			return err
 		}
-		snapshot, err := s.read(ctx, args[0])
-		if err != nil {
+		if err := c.tellHidden(snapshot); err != nil {
 			return err
 		}
-		events, err := s.events(ctx, snapshot)
-		if err != nil {
-			return err
+		if watch {
+			return c.followEvents(ctx, s, snapshot, out)
 		}
 		return c.printEvents(events, out)
 	})
 	return cmd
 }
 
-// events are those about the objects of a Workload, in the project and on the hub. Where they may not be listed they are left out;
-// that nothing may be listed is an error.
-func (s *session) events(ctx context.Context, snapshot *view.Snapshot) ([]corev1.Event, error) {
-	uids, namespaces := objectsOf(snapshot)
+// eventReader is what reads the events in a namespace of a plane.
+type eventReader func(ctx context.Context, plane *live.Plane, namespace string) (client.Reader, error)
+
+// readNow asks the API server.
+func readNow(_ context.Context, plane *live.Plane, _ string) (client.Reader, error) {
+	return plane.Client, nil
+}
+
+// events are those about the objects of a Workload, in the project and on the hub, the newest last. Where they may not be listed they
+// are left out; that nothing may be listed is an error.
+func (s *session) events(ctx context.Context, of *subjects, reader eventReader) ([]corev1.Event, error) {
 	var (
 		events  []corev1.Event
 		refused error
 		seen    bool
 	)
 	for _, in := range []struct {
+		name       string
 		plane      *live.Plane
 		namespaces []string
-	}{{s.project, []string{snapshot.Namespace}}, {s.hub, namespaces}} {
+	}{{"the project", s.project, []string{s.namespace}}, {"the hub", s.hub, of.hubNamespaces}} {
 		if in.plane == nil {
 			continue
 		}
 		for _, namespace := range in.namespaces {
-			list := &corev1.EventList{}
-			err := in.plane.Client.List(ctx, list, client.InNamespace(namespace))
+			list, err := eventsIn(ctx, in.plane, namespace, reader)
 			if apierrors.IsForbidden(err) {
 				refused = err
+				of.snapshot.Hidden["events of "+in.name] = err
 				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("list events: %w", err)
 			}
 			seen = true
-			events = append(events, slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return !uids[e.InvolvedObject.UID] })...)
+			events = append(events, slices.DeleteFunc(list, func(e corev1.Event) bool { return !of.uids[e.InvolvedObject.UID] })...)
 		}
 	}
 	if !seen {
@@ -91,30 +98,55 @@ func (s *session) events(ctx context.Context, snapshot *view.Snapshot) ([]corev1
 	return events, nil
 }
 
-// objectsOf are the UIDs of what is seen of a Workload, and the namespaces on the hub where some of it is.
-func objectsOf(snapshot *view.Snapshot) (uids map[types.UID]bool, namespaces []string) {
-	uids = map[types.UID]bool{}
+func eventsIn(ctx context.Context, plane *live.Plane, namespace string, reader eventReader) ([]corev1.Event, error) {
+	from, err := reader(ctx, plane, namespace)
+	if err != nil {
+		return nil, err
+	}
+	list := &corev1.EventList{}
+	err = from.List(ctx, list, client.InNamespace(namespace))
+	return list.Items, err
+}
+
+// subjects are what events of a Workload are about.
+type subjects struct {
+	snapshot *view.Snapshot
+	// uids are of what is seen of the Workload, and has been seen: what deletes an object has something to say of it as well.
+	uids map[types.UID]bool
+	// hubNamespaces are where some of it is on the hub.
+	hubNamespaces []string
+}
+
+func newSubjects(snapshot *view.Snapshot) *subjects {
+	s := &subjects{uids: map[types.UID]bool{}}
+	s.see(snapshot)
+	return s
+}
+
+// see adds what there is now.
+func (s *subjects) see(snapshot *view.Snapshot) {
+	s.snapshot = snapshot
 	if snapshot.Workload != nil {
-		uids[snapshot.Workload.UID] = true
+		s.uids[snapshot.Workload.UID] = true
 	}
 	for i := range snapshot.Deployments {
-		uids[snapshot.Deployments[i].UID] = true
+		s.uids[snapshot.Deployments[i].UID] = true
 	}
 	for i := range snapshot.Instances {
-		uids[snapshot.Instances[i].UID] = true
+		s.uids[snapshot.Instances[i].UID] = true
 	}
 	for _, onHub := range snapshot.Hub {
 		if onHub.Copy != nil {
-			uids[onHub.Copy.UID] = true
-			namespaces = append(namespaces, onHub.Namespace)
+			s.uids[onHub.Copy.UID] = true
+			s.hubNamespaces = append(s.hubNamespaces, onHub.Namespace)
 		}
 		if onHub.Binding != nil {
-			uids[onHub.Binding.UID] = true
+			s.uids[onHub.Binding.UID] = true
 		}
 	}
-	delete(uids, "")
-	slices.Sort(namespaces)
-	return uids, slices.Compact(namespaces)
+	delete(s.uids, "")
+	slices.Sort(s.hubNamespaces)
+	s.hubNamespaces = slices.Compact(s.hubNamespaces)
 }
 
 // lastSeen is when an event was last counted, in the fields of its present and its former API.
@@ -135,21 +167,40 @@ func lastSeen(e *corev1.Event) time.Time {
 }
 
 func (c *command) printEvents(events []corev1.Event, out *output) error {
-	if !out.isText() {
-		return out.print(c.Streams.Out, "WorkloadEvents", map[string]any{"items": events})
-	}
-	if len(events) == 0 {
+	if len(events) == 0 && out.isText() {
 		_, err := fmt.Fprintln(c.Streams.ErrOut, "No events found. API servers keep them for an hour by default.")
 		return err
 	}
-	rows := [][]string{{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}}
+	return c.newEventPrinter(out).print(events)
+}
+
+// eventPrinter prints events, and later ones below them.
+type eventPrinter struct {
+	*command
+	out     *output
+	columns terminal.Columns
+	headed  bool
+}
+
+func (c *command) newEventPrinter(out *output) *eventPrinter {
+	return &eventPrinter{command: c, out: out}
+}
+
+func (p *eventPrinter) print(events []corev1.Event) error {
+	if !p.out.isText() {
+		return p.out.print(p.Streams.Out, "WorkloadEvents", map[string]any{"items": events})
+	}
+	var rows [][]string
+	if !p.headed {
+		rows, p.headed = append(rows, []string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}), true
+	}
 	for i := range events {
 		e := &events[i]
 		rows = append(rows, []string{
-			duration.HumanDuration(c.Clock.Now().Sub(lastSeen(e))), e.Type, e.Reason,
+			duration.HumanDuration(p.Clock.Now().Sub(lastSeen(e))), e.Type, e.Reason,
 			strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name, strings.Join(strings.Fields(terminal.Clean(e.Message)), " "),
 		})
 	}
-	_, err := fmt.Fprintln(c.Streams.Out, strings.Join(terminal.Align(rows), "\n"))
+	_, err := fmt.Fprintln(p.Streams.Out, strings.Join(p.columns.Align(rows), "\n"))
 	return err
 }

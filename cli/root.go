@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
 // Options of the command tree.
@@ -112,6 +114,24 @@ func (c *command) run(do func(ctx context.Context, args []string) error) func(*c
 		defer stop()
 		return tell(ctx, do(ctx, args))
 	}
+}
+
+// onWorkload makes RunE of a subcommand that is about a Workload, which must exist.
+func (c *command) onWorkload(out *output, do func(context.Context, *session, *view.Snapshot) error) func(*cobra.Command, []string) error {
+	return c.run(func(ctx context.Context, args []string) error {
+		if err := out.check(); err != nil {
+			return err
+		}
+		s, err := c.connectToWorkload()
+		if err != nil {
+			return err
+		}
+		snapshot, err := s.read(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, snapshot)
+	})
 }
 
 // timeout bounds a request; a control plane that does not answer must not hold the user up for ever.

@@ -17,10 +17,7 @@ import (
 )
 
 func (c *command) treeCommand() *cobra.Command {
-	var (
-		watch bool
-		out   *output
-	)
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "tree WORKLOAD",
 		Short: "Show a Workload, its deployments and Instances, and what holds them",
@@ -33,19 +30,8 @@ func (c *command) treeCommand() *cobra.Command {
 		ValidArgsFunction: c.completeWorkloads,
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show it again whenever it changes, until Ctrl-C.")
-	out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) error {
-		if err := out.check(); err != nil {
-			return err
-		}
-		s, err := c.connectToWorkload()
-		if err != nil {
-			return err
-		}
-		snapshot, err := s.read(ctx, args[0])
-		if err != nil {
-			return err
-		}
+	out := newOutput(cmd)
+	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		if watch {
 			return c.follow(ctx, s, snapshot, out)
 		}
@@ -82,9 +68,7 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 	if err := c.tellHidden(first); err != nil {
 		return err
 	}
-	w, err := live.Start(ctx, live.Options{
-		Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(first.Name), Now: c.Clock.Now,
-	}, first.Hidden)
+	w, err := c.watchWorkload(ctx, s, first)
 	if err != nil {
 		return err
 	}
@@ -102,6 +86,12 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 		before = tree
 		return s.Gone(), out.print(c.Streams.Out, "WorkloadTree", tree)
 	})
+}
+
+func (c *command) watchWorkload(ctx context.Context, s *session, first *view.Snapshot) (*live.Watch, error) {
+	return live.Start(ctx, live.Options{
+		Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(first.Name), Now: c.Clock.Now,
+	}, first.Hidden)
 }
 
 // examples fills in how the command is called.

@@ -196,13 +196,38 @@ func (f *fixture) eventually(out *buffer, want string) {
 func TestTreeFollowsThroughOutage(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload()
+	config, away := f.behindProxy()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	out := &buffer{}
+	done := make(chan result, 1)
+	go func() {
+		done <- f.call(call{config: config, ctx: ctx, out: out}, "tree", "web", "-w")
+	}()
+	f.eventually(out, "Workload web 1/2 Ready")
+	away(true)
+	f.eventually(out, "! not followed since 12:01:00Z, shown is what was known then")
+	w.Status.ReadyReplicas = 2
+	f.update(w)
+	away(false)
+	f.eventually(out, "Workload web 2/2 Ready")
+	w.Status.ReadyReplicas = 0
+	f.update(w)
+	f.eventually(out, "[ 0.0s]\nWorkload web 0/2 Ready")
+	interrupt()
+	f.want(<-done, exitInterrupted)
+}
+
+// behindProxy is the API server behind a proxy that can take it away, with all connections. As Milo's root it has project north.
+func (f *fixture) behindProxy() (config *rest.Config, away func(bool)) {
+	f.Helper()
 	transport, err := rest.TransportFor(f.Config())
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
 	target, err := url.Parse(f.Config().Host)
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
 	var down atomic.Bool
 	proxy := httputil.NewSingleHostReverseProxy(target)
@@ -212,27 +237,14 @@ func TestTreeFollowsThroughOutage(t *testing.T) {
 			http.Error(response, "away", http.StatusServiceUnavailable)
 			return
 		}
+		request.URL.Path = strings.TrimPrefix(request.URL.Path, "/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane")
 		proxy.ServeHTTP(response, request)
 	}))
-	defer server.Close()
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	out := &buffer{}
-	done := make(chan result, 1)
-	go func() {
-		done <- f.call(call{config: &rest.Config{Host: server.URL}, ctx: ctx, out: out}, "tree", "web", "-w")
-	}()
-	f.eventually(out, "Workload web 1/2 Ready")
-	down.Store(true)
-	server.CloseClientConnections()
-	f.eventually(out, "! not followed since 12:01:00Z, shown is what was known then")
-	w.Status.ReadyReplicas = 2
-	f.update(w)
-	down.Store(false)
-	f.eventually(out, "Workload web 2/2 Ready")
-	w.Status.ReadyReplicas = 0
-	f.update(w)
-	f.eventually(out, "[ 0.0s]\nWorkload web 0/2 Ready")
-	interrupt()
-	f.want(<-done, exitInterrupted)
+	f.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}, func(now bool) {
+		down.Store(now)
+		if now {
+			server.CloseClientConnections()
+		}
+	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/abandoned"
 	"github.com/karmada-compute/karmada-compute/hub/agents"
 	"github.com/karmada-compute/karmada-compute/hub/audit"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/forget"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
@@ -129,7 +130,7 @@ func (w *watch) get(t Target) (*karmada.Watch, error) {
 }
 
 // setUpAudit adds the controller that audits the ways of deployments.
-func setUpAudit(t Target, shared *watch) error {
+func setUpAudit(t Target, shared *watch, found *delivery.SliceFindings) error {
 	local := t.Manager.GetLocalManager()
 	running, err := shared.get(t)
 	if err != nil {
@@ -145,7 +146,8 @@ func setUpAudit(t Target, shared *watch) error {
 	}
 	r := audit.New(audit.Options{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Karmada: running, Mender: mender, Faults: faults, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
+		Karmada: running, Mender: mender, Faults: faults, Slices: found, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter,
+		Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
@@ -185,7 +187,7 @@ func (t Target) binder() (propagation.Networks, error) {
 
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
-	shared := &watch{}
+	shared, found := &watch{}, delivery.NewSliceFindings()
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
@@ -226,12 +228,12 @@ func Controllers() []Controller {
 				return err
 			}
 			r := projection.New(projection.Options{
-				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running,
+				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running, Slices: found,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
-		{Name: "audit", Setup: func(t Target) error { return setUpAudit(t, shared) }},
+		{Name: "audit", Setup: func(t Target) error { return setUpAudit(t, shared, found) }},
 		{Name: "references", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{

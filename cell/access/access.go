@@ -8,8 +8,8 @@ package access
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status,verbs=get;patch
 
-// InstanceSlices are created by Karmada. Only their status is written.
-// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices,verbs=list;watch
+// InstanceSlices are created by Karmada. Only their status is written; one whose deployment is gone is deleted.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices,verbs=delete;get;list;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices/status,verbs=patch
 
 // Instances are created, deleted and patched to lift their scheduling gates.

@@ -105,17 +105,19 @@ func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
 	var (
 		deployments v1alpha.WorkloadDeploymentList
 		instances   v1alpha.InstanceList
+		sliced      v1alpha.InstanceSliceList
 		pods        corev1.PodList
 	)
-	for _, list := range []client.ObjectList{&deployments, &instances, &pods} {
+	for _, list := range []client.ObjectList{&deployments, &instances, &sliced, &pods} {
 		// Nothing in the lists is changed.
 		if err := a.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list %T of the cell: %w", list, err)
 		}
 	}
-	owners := map[types.UID]bool{}
+	owners, names := map[types.UID]bool{}, map[types.NamespacedName]bool{}
 	for i := range deployments.Items {
 		owners[deployments.Items[i].UID] = true
+		names[client.ObjectKeyFromObject(&deployments.Items[i])] = true
 	}
 	for i := range instances.Items {
 		owners[instances.Items[i].UID] = true
@@ -124,6 +126,12 @@ func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
 	for i := range instances.Items {
 		if suspect(&instances.Items[i], v1alpha.KindWorkloadDeployment, owners) {
 			found = append(found, &instances.Items[i])
+		}
+	}
+	for i := range sliced.Items {
+		slice := &sliced.Items[i]
+		if slice.DeletionTimestamp.IsZero() && !names[types.NamespacedName{Namespace: slice.Namespace, Name: slice.Spec.Deployment}] {
+			found = append(found, slice)
 		}
 	}
 	for i := range pods.Items {
@@ -177,6 +185,11 @@ func (a *Auditor) settle(ctx context.Context, obj client.Object) (err error) {
 		instance := &v1alpha.Instance{}
 		if err = a.APIReader.Get(ctx, client.ObjectKeyFromObject(obj), instance); err == nil && instance.UID == obj.GetUID() {
 			_, err = a.Strays.Instance(ctx, instance)
+		}
+	case *v1alpha.InstanceSlice:
+		slice := &v1alpha.InstanceSlice{}
+		if err = a.APIReader.Get(ctx, client.ObjectKeyFromObject(obj), slice); err == nil && slice.UID == obj.GetUID() {
+			_, err = a.Strays.Slice(ctx, slice)
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

@@ -85,6 +85,12 @@ func TestDesiredStatus(t *testing.T) {
 			[4]int32{3, 3, 3, 0},
 			"InstancesProvisioning", false, false, "Instance web-1: ConfigurationError: about web-1",
 		},
+		"a class that nobody serves comes before what passes": {
+			2,
+			[]v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent"), instance("web-1", "h", "RuntimeClassNotServed")},
+			[4]int32{2, 2, 2, 0},
+			"InstancesProvisioning", false, false, "Instance web-1: RuntimeClassNotServed: about web-1",
+		},
 		"of equals the first is named": {
 			2,
 			[]v1alpha.Instance{instance("web-1", "h", "ImageUnavailable"), instance("web-0", "h", "ImageUnavailable")},

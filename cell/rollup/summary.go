@@ -22,6 +22,7 @@ var severity = map[string]int{
 	v1alpha.ReasonSchedulingGatesPresent: 2,
 	v1alpha.ReasonInstanceCrashing:       3,
 	v1alpha.ReasonImageUnavailable:       4,
+	v1alpha.ReasonRuntimeClassNotServed:  5,
 	v1alpha.ReasonConfigurationError:     5,
 }
 

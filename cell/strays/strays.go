@@ -3,10 +3,11 @@
 
 // Package strays removes what a cell's garbage collector has missed: objects whose controller is gone, although an object of its
 // name may exist. The garbage collector knows owners by their UID; it forgets those that were deleted, and created again under
-// their name, while its watch was interrupted.
+// their name, while its watch was interrupted. It also removes InstanceSlices that Karmada has left without their deployment.
 package strays
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -25,6 +26,7 @@ import (
 const (
 	kindPod      = "Pod"
 	kindInstance = v1alpha.KindInstance
+	kindSlice    = v1alpha.KindInstanceSlice
 )
 
 // What was done, as the metric names it.
@@ -60,13 +62,13 @@ type Options struct {
 func New(o Options) (*Keeper, error) {
 	count := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_cell_strays_total",
-		Help: "Objects whose controller was gone and that the cell's garbage collector had missed, by kind and by what was done: deleted or adopted.",
+		Help: "Objects that were left in the cell when what they belong to was gone, by kind and by what was done: deleted or adopted.",
 	}, []string{"kind", "action"})
 	if err := o.Registerer.Register(count); err != nil {
 		return nil, fmt.Errorf("register the metric of strays: %w", err)
 	}
 	// A counter that begins with its first event hides it from rates.
-	for _, known := range [][2]string{{kindPod, deleted}, {kindInstance, deleted}, {kindInstance, adopted}} {
+	for _, known := range [][2]string{{kindPod, deleted}, {kindInstance, deleted}, {kindInstance, adopted}, {kindSlice, deleted}} {
 		count.WithLabelValues(known[0], known[1])
 	}
 	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}, nil
@@ -114,6 +116,23 @@ func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool
 	return true, k.remove(ctx, instance, kindInstance, controller)
 }
 
+// Slice deletes an InstanceSlice, as read from the API server, if there is no WorkloadDeployment that it is for, and says whether it
+// did. Nothing owns a slice in a cell: Karmada brings it and takes it away, unless it has lost its Work.
+func (k *Keeper) Slice(ctx context.Context, slice *v1alpha.InstanceSlice) (bool, error) {
+	if !slice.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	deployment := metav1.OwnerReference{Kind: v1alpha.KindWorkloadDeployment, Name: slice.Spec.Deployment}
+	key := client.ObjectKey{Namespace: slice.Namespace, Name: deployment.Name}
+	if err := k.live.Get(ctx, key, &v1alpha.WorkloadDeployment{}); !apierrors.IsNotFound(err) {
+		if err != nil {
+			return false, fmt.Errorf("get WorkloadDeployment %s: %w", key, err)
+		}
+		return false, nil
+	}
+	return true, k.remove(ctx, slice, kindSlice, deployment)
+}
+
 // gone says whether the object that controller names is gone, and reads into found what has its name now.
 func (k *Keeper) gone(ctx context.Context, key client.ObjectKey, found client.Object, controller metav1.OwnerReference) (bool, error) {
 	if err := k.live.Get(ctx, key, found); err != nil {
@@ -139,7 +158,7 @@ func (k *Keeper) remove(ctx context.Context, obj client.Object, kind string, con
 	log.FromContext(ctx).Info("Deleted an object whose controller is gone", "kind", kind, "namespace", obj.GetNamespace(),
 		"name", obj.GetName(), "uid", uid, "controller", controller.Name, "controllerUID", controller.UID)
 	k.recorder.Eventf(obj, nil, corev1.EventTypeWarning, "ControllerGone", "Delete",
-		"deleted: its controller, %s %s with UID %s, does not exist any more", controller.Kind, controller.Name, controller.UID)
+		"deleted: its controller, %s %s with UID %s, does not exist any more", controller.Kind, controller.Name, cmp.Or(string(controller.UID), "unknown"))
 	return nil
 }
 

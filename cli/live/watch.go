@@ -56,6 +56,8 @@ type Options struct {
 type Watch struct {
 	options Options
 	planes  view.Planes
+	// events are the caches of events, by plane and namespace.
+	events map[eventsKey]client.Reader
 	// changed holds a token while there are changes that have not been shown.
 	changed chan struct{}
 
@@ -67,7 +69,7 @@ type Watch struct {
 
 // Start starts watches that end with ctx. hidden are the kinds that the user may not list.
 func Start(ctx context.Context, o Options, hidden map[string]error) (*Watch, error) {
-	w := &Watch{options: o, changed: make(chan struct{}, 1), planes: view.Planes{ProjectName: o.ProjectName}}
+	w := &Watch{options: o, changed: make(chan struct{}, 1), events: map[eventsKey]client.Reader{}, planes: view.Planes{ProjectName: o.ProjectName}}
 	if o.Project != nil {
 		reader, err := w.watch(ctx, o.Project, w.projectKinds(hidden))
 		if err != nil {
@@ -173,6 +175,9 @@ func (w *Watch) failed(_ context.Context, _ *cache.Reflector, err error) {
 	w.mu.Unlock()
 	w.wake()
 }
+
+// Failed has Problem say that something could not be read, until the API servers answer again.
+func (w *Watch) Failed(ctx context.Context, err error) { w.failed(ctx, nil, err) }
 
 // Problem says why what is shown may be old; "" when it is not.
 func (w *Watch) Problem() string {

@@ -13,14 +13,19 @@ import (
 const columnGap = 2
 
 // Align pads all columns but the last to the same width in every row.
-func Align(rows [][]string) []string {
-	var widths []int
+func Align(rows [][]string) []string { return new(Columns).Align(rows) }
+
+// Columns are those of a table that is written piece by piece: they become wider, and never narrower.
+type Columns struct{ widths []int }
+
+// Align pads all columns but the last of these rows to the width that they have had, or need.
+func (c *Columns) Align(rows [][]string) []string {
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
+			if i == len(c.widths) {
+				c.widths = append(c.widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			c.widths[i] = max(c.widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	lines := make([]string, 0, len(rows))
@@ -28,7 +33,7 @@ func Align(rows [][]string) []string {
 		var line strings.Builder
 		for i, cell := range row {
 			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+columnGap))
+			line.WriteString(strings.Repeat(" ", c.widths[i]-utf8.RuneCountInString(cell)+columnGap))
 		}
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}

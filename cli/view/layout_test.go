@@ -74,6 +74,7 @@ func TestCause(t *testing.T) {
 		"ready with a warning":      {conditions: []metav1.Condition{isReady, condition(v1alpha.ConditionProgrammed, "True", v1alpha.ReasonFieldsNotHonoured, "")}, types: instanceConditions, want: v1alpha.ReasonFieldsNotHonoured, warning: true},
 		"a suspended project":       {conditions: []metav1.Condition{condition(v1alpha.ConditionSuspended, "True", v1alpha.ReasonProjectSuspended, "")}, types: deployConditions, want: v1alpha.ReasonProjectSuspended},
 		"the report is interrupted": {conditions: []metav1.Condition{condition(v1alpha.ConditionReplicasReady, "Unknown", v1alpha.ReasonCellNotReady, ""), condition(v1alpha.ConditionStatusCurrent, "False", v1alpha.ReasonCellNotReady, "")}, types: deployConditions, want: v1alpha.ReasonCellNotReady},
+		"a slice is not reported":   {conditions: []metav1.Condition{condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonStableInstanceFound, ""), condition(v1alpha.ConditionStatusCurrent, "False", v1alpha.ReasonNotApplied, "")}, types: deployConditions, want: v1alpha.ReasonNotApplied, warning: true},
 		"a deprecated type":         {conditions: []metav1.Condition{condition(v1alpha.ConditionAvailable, "True", v1alpha.ReasonAvailablePlacementFound, ""), condition(v1alpha.ConditionInstanceTypeDeprecated, "True", v1alpha.ReasonInstanceTypeDeprecated, "")}, types: workloadConditions, want: v1alpha.ReasonInstanceTypeDeprecated, warning: true},
 	}
 	for name, c := range cases {

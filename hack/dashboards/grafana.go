@@ -59,10 +59,11 @@ func (d dashboard) grafana() object {
 		"uid": "karmada-compute-" + d.name, "title": d.title, "description": d.about, "tags": []string{"karmada-compute"},
 		"schemaVersion": 39, "graphTooltip": 1, "refresh": "1m", "time": object{"from": "now-6h", "to": "now"},
 		"links": []any{object{
-			"type": "dashboards", "title": "karmada-compute", "tags": []string{"karmada-compute"}, "asDropdown": true, "includeVars": true, "keepTime": true,
+			"type": "dashboards", "title": "karmada-compute", "tooltip": "All dashboards of karmada-compute", "icon": "external link",
+			"tags": []string{"karmada-compute"}, "asDropdown": true, "includeVars": true, "keepTime": true,
 		}},
-		"templating": object{"list": variables},
-		"panels":     layOut(d.rows),
+		"templating": object{"list": variables}, "annotations": object{"list": []any{}},
+		"panels": layOut(d.rows),
 	}
 }
 
@@ -124,13 +125,13 @@ func (p panel) grafana() object {
 		defaults["min"], defaults["custom"] = 0, object{"fillOpacity": 10, "showPoints": "never"}
 		result["type"] = "timeseries"
 		result["options"] = object{
-			"legend": object{"displayMode": "list", "placement": "bottom"}, "tooltip": object{"mode": "multi", "sort": "desc"},
+			"legend": object{"showLegend": true, "displayMode": "list", "placement": "bottom"}, "tooltip": object{"mode": "multi", "sort": "desc"},
 		}
 		return result
 	}
 	defaults["thresholds"] = p.thresholds()
 	result["type"] = "stat"
-	result["options"] = object{"reduceOptions": object{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "none"}
+	result["options"] = object{"reduceOptions": object{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "none", "orientation": "auto"}
 	return result
 }
 

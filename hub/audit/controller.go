@@ -36,8 +36,9 @@ type Options struct {
 	Karmada *karmada.Watch
 	// Mender bounds and counts repairs.
 	Mender *mend.Mender
-	// Faults are shown in metrics.
+	// Faults are shown in metrics, and those of slices in projects.
 	Faults *Faults
+	Slices *delivery.SliceFindings
 	// Interval is how often a deployment is audited when nothing happens. After is how long something has to be wrong before
 	// it is put right.
 	Interval, After time.Duration

@@ -22,6 +22,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/hub/karmada"
 	"github.com/karmada-compute/karmada-compute/hub/mend"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
@@ -63,6 +64,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Karmada: karmada.NewWatch(f.HubAPI, f.clock), Mender: mender, Faults: faults,
+		Slices:   delivery.NewSliceFindings(),
 		Interval: interval, After: after, Clock: f.clock,
 	})
 	city := planes.City()

@@ -13,15 +13,13 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // sweepInterval is about how often the hub's cache is searched for ResourceBindings and Works without copies. Events find most of
@@ -30,18 +28,10 @@ const sweepInterval = time.Minute
 
 // leftovers is a source of requests for what is left of copies that do not exist, in projects that this replica has engaged.
 func (r *Reconciler) leftovers(events *delivery.Events) source.TypedSource[mcreconcile.Request] {
-	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
-		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
-			requests, err := r.findLeftovers(ctx, events)
-			if err != nil {
-				log.FromContext(ctx).Error(err, "What is left of deployments is looked for again later", "after", sweepInterval)
-			}
-			for _, request := range requests {
-				queue.Add(request)
-			}
-		}, sweepInterval, 0.2, true)
-		return nil
-	})
+	return projects.Sweep{
+		For: "what is left of deployments", Interval: sweepInterval, Jitter: 0.2,
+		Find: func(ctx context.Context) ([]mcreconcile.Request, error) { return r.findLeftovers(ctx, events) },
+	}.Source()
 }
 
 // findLeftovers reads the hub's cache alone.

@@ -5,6 +5,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -55,6 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if !found {
 		r.tracker.Observe(request, nil)
 		r.Faults.set(request, nil)
+		r.Slices.Set(request, nil)
 		r.slices.forget(request)
 		return reconcile.Result{}, nil
 	}
@@ -129,15 +131,15 @@ func (s *scope) putRight(ctx context.Context, findings []delivery.Finding) error
 		lasting = append(lasting, findings[i])
 	}
 	s.Faults.set(s.request, lasting)
+	s.Slices.Set(s.request, lasting)
+	var errs []error
 	for i := range lasting {
-		if lasting[i].Repair == delivery.NoRepair {
-			continue
-		}
-		if err := s.repair(ctx, &lasting[i]); err != nil {
-			return err
+		if lasting[i].Repair != delivery.NoRepair {
+			// What cannot be repaired, such as a Work that somebody has suspended, does not keep the rest from it.
+			errs = append(errs, s.repair(ctx, &lasting[i]))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // patience is how long a finding has to last. What Karmada was given a moment ago may take longer: repairs must not be added to

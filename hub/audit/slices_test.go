@@ -5,8 +5,10 @@ package audit
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,11 +21,16 @@ import (
 // slice makes the first slice of the copy.
 func (f *fixture) slice(t *testing.T) *v1alpha.InstanceSlice {
 	t.Helper()
+	return f.sliceNumber(t, 0)
+}
+
+func (f *fixture) sliceNumber(t *testing.T, number int) *v1alpha.InstanceSlice {
+	t.Helper()
 	return planes.Create(t, f.Planes, &v1alpha.InstanceSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: f.HubNamespace, Name: v1alpha.SliceName("web", 0), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
+			Namespace: f.HubNamespace, Name: v1alpha.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
 		},
-		Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+		Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(number)},
 	})
 }
 
@@ -88,6 +95,59 @@ func TestSlicesAreMended(t *testing.T) {
 			}
 			if writes := f.mend(t); len(writes) != 1 || writes[0] != test.want {
 				t.Errorf("it writes %v, want %v", writes, test.want)
+			}
+			if found := f.reconciler.Slices.Of(f.request()); len(found) != 1 || found[0].Slice != "web-16" {
+				t.Errorf("to be shown is %+v", found)
+			}
+		})
+	}
+}
+
+// TestASuspendedSlice: a Work that somebody has suspended stays so, is shown, and does not keep other slices from being mended.
+func TestASuspendedSlice(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.sliceBinding(t, f.slice(t))
+	planes.Create(t, f.Planes, &workv1alpha1.Work{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, "web-16", f.HubNamespace),
+		},
+		Spec: workv1alpha1.WorkSpec{SuspendDispatching: new(true)},
+	})
+	f.sliceNumber(t, 1)
+	f.audit(t)
+	f.pass(after)
+	f.Hub.Calls()
+	if _, err := f.reconciler.Reconcile(t.Context(), f.request()); err == nil || !strings.Contains(err.Error(), "suspended") {
+		t.Errorf("got %v", err)
+	}
+	if writes := f.Hub.Writes(); len(writes) != 1 || writes[0].Kind != "ResourceBinding" {
+		t.Errorf("it writes %v", writes)
+	}
+	if found := f.reconciler.Slices.Of(f.request()); len(found) != 2 || found[0].Fault != delivery.WorkNotApplied || found[0].Slice != "web-16" {
+		t.Errorf("to be shown is %+v", found)
+	}
+}
+
+// TestSlicesThatAreMendedAreNotShown: what the audit says of slices ends with their faults, and with their deployment.
+func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *fixture){
+		"mended": func(t *testing.T, f *fixture) {
+			t.Helper()
+			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, v1alpha.SliceName("web", 0), &v1alpha.InstanceSlice{}))
+		},
+		"another fault, of the deployment": func(t *testing.T, f *fixture) { t.Helper(); planes.Delete(t, f.Planes, f.binding(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.slice(t)
+			f.mend(t)
+			end(t, f)
+			f.audit(t)
+			if found := f.reconciler.Slices.Of(f.request()); len(found) > 0 {
+				t.Errorf("to be shown is %+v", found)
 			}
 		})
 	}

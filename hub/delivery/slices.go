@@ -148,6 +148,12 @@ func (w *Way) slice(s *Slice) *Finding {
 			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; it is deleted, and Karmada makes another", s.Name),
 		}
 	}
+	if !s.Binding.DeletionTimestamp.IsZero() {
+		return &Finding{
+			Fault: BindingDeleting, Repair: RefreshBinding, Object: s.Binding, Since: s.Binding.DeletionTimestamp.Time,
+			Message: fmt.Sprintf("Karmada deletes the ResourceBinding of InstanceSlice %s, and then makes another", s.Name),
+		}
+	}
 	for _, cell := range w.targets() {
 		if !w.Cells.Ready(cell) {
 			continue

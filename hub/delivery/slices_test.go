@@ -60,6 +60,7 @@ func TestJudgeSlices(t *testing.T) {
 		"Karmada is down":            {change: func(w *Way, s *Slice) { w.With(karmada.State{Down: true}); s.Binding = nil }},
 		"no binding":                 {func(_ *Way, s *Slice) { s.Binding = nil }, BindingMissing, "", RefreshBinding},
 		"the binding of an earlier":  {func(_ *Way, s *Slice) { s.Object.UID = "another" }, BindingOwnerGone, "", DeleteBinding},
+		"a binding that goes":        {func(_ *Way, s *Slice) { s.Binding.DeletionTimestamp = &now }, BindingDeleting, "", RefreshBinding},
 		"what is left of one":        {func(_ *Way, s *Slice) { s.Object = nil }, CopyGone, "", DeleteBinding},
 		"what is left and goes":      {change: func(_ *Way, s *Slice) { s.Object, s.Binding.DeletionTimestamp = nil, &now }},
 		"left of a deployment":       {func(w *Way, s *Slice) { w.Copied, s.Object = nil, nil }, CopyGone, "", DeleteBinding},

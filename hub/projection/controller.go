@@ -35,6 +35,8 @@ type Options struct {
 	Hub client.Reader
 	// Karmada says whether a karmada-controller-manager is at work.
 	Karmada *karmada.Watch
+	// Slices are what the audit has found to be wrong on the ways of slices.
+	Slices *delivery.SliceFindings
 	// DoubtAfter is how long the way from a cell may be interrupted before what it reported last counts as unknown. What Karmada
 	// says of a cell counts at once.
 	DoubtAfter time.Duration
@@ -77,6 +79,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.Requests(r.Hub)),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
 			mcbuilder.WithPredicates(bindings.RefusalChanged()))).
+		WatchesRawSource(r.Slices.Source()).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
 }

@@ -43,7 +43,20 @@ func (s *scope) judge(ctx context.Context) error {
 		found.Since = found.Since.Truncate(time.Second)
 		s.findings = append(s.findings, found)
 	}
+	s.judgeSlices()
 	return nil
+}
+
+// judgeSlices adds what the audit has found on the ways of slices. It has lasted.
+func (s *scope) judgeSlices() {
+	for _, found := range s.Slices.Of(s.request) {
+		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
+			continue
+		}
+		s.remember(&found)
+		found.Since = found.Since.Truncate(time.Second)
+		s.findings = append(s.findings, found)
+	}
 }
 
 // karmada is what is known of karmada-controller-manager. A replica that does not know yet says what the one before it said.
@@ -85,11 +98,21 @@ func (s *scope) findingAt(index int) *delivery.Finding {
 		cell = s.way.Binding.Spec.Clusters[0].Name
 	}
 	for i := range s.findings {
-		if s.findings[i].Cell == "" || s.findings[i].Cell == cell {
-			return &s.findings[i]
+		found := &s.findings[i]
+		if (found.Cell == "" || found.Cell == cell) && (found.Slice == "" || found.Slice == s.sliceOf(index)) {
+			return found
 		}
 	}
 	return nil
+}
+
+// sliceOf is the name of the slice that has the Instance at an index; "": the status of the deployment has it.
+func (s *scope) sliceOf(index int) string {
+	number, sliced := v1alpha.SliceOf(index)
+	if !sliced {
+		return ""
+	}
+	return v1alpha.SliceName(s.deployment.Name, number)
 }
 
 // doubted are the conditions of an Instance with Ready and Available Unknown, when the way from its cell is interrupted.
@@ -135,7 +158,8 @@ func describe(found *delivery.Finding) string {
 	return v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
 }
 
-// doubt takes the Instances whose state is unknown out of the count of those that are Ready, and says so.
+// doubt takes the Instances whose state is unknown out of the count of those that are Ready, and says so. Of those whose slice alone is
+// concerned, the deployment's own report says whether they are.
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost int32
 	var worst *delivery.Finding
@@ -145,7 +169,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	facts := s.copied.InstanceFacts()
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		found := s.findingAt(index)
-		if found == nil {
+		if found == nil || found.Slice != "" {
 			continue
 		}
 		unknown++

@@ -19,6 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/hub/karmada"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -56,7 +57,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
+		Slices: delivery.NewSliceFindings(), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)

@@ -19,6 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -257,6 +258,60 @@ func TestDoubtInSlices(t *testing.T) {
 	expectRequests("when it is back", 2)
 	if got := ready(); got != metav1.ConditionTrue {
 		t.Errorf("Ready is %s", got)
+	}
+}
+
+// TestDoubtOfASlice: what the audit finds on the way of one slice is said of the deployment and of the Instances in it, and does not
+// change the counts, which the deployment's own report has.
+func TestDoubtOfASlice(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]())
+	t.Cleanup(queue.ShutDown)
+	if err := f.reconciler.Slices.Source().Start(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	show := func(when string, findings ...delivery.Finding) {
+		t.Helper()
+		f.reconciler.Slices.Set(f.request(), findings)
+		if queue.Len() != 1 {
+			t.Fatalf("%s: %d deployments are requested", when, queue.Len())
+		}
+		request, _ := queue.Get()
+		queue.Done(request)
+		if _, err := f.reconciler.Reconcile(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		for number := range 2 {
+			f.mustReconcileSlice(t, number)
+		}
+		f.reconciler.Slices.Set(f.request(), findings)
+		if queue.Len() > 0 {
+			t.Errorf("%s: it is requested again", when)
+		}
+	}
+	ready := func(name string) metav1.ConditionStatus {
+		return meta.FindStatusCondition(f.readInstance(t, name).Status.Conditions, v1alpha.ConditionReady).Status
+	}
+	f.sliced(t, 60)
+	f.reportSlice(t, 0, 1, f.instances(t, 16)...)
+	f.reportSlice(t, 1, 1, f.instances(t, 50)...)
+	f.serve(t)
+	before := f.readOriginal(t).Status.ReadyReplicas
+	show("broken", delivery.Finding{
+		Fault: delivery.WorkNotApplied, Cell: f.cell.Name, Slice: "web-16", Message: "InstanceSlice web-16 is not there", Since: f.clock.Now(),
+	})
+	if ready("web-0") != metav1.ConditionTrue || ready("web-16") != metav1.ConditionUnknown || ready("web-50") != metav1.ConditionTrue {
+		t.Errorf("Ready of web-0 is %s, of web-16 %s, of web-50 %s", ready("web-0"), ready("web-16"), ready("web-50"))
+	}
+	status := f.readOriginal(t).Status
+	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionStatusCurrent); got.Status != metav1.ConditionFalse ||
+		got.Reason != v1alpha.ReasonNotApplied || got.Message != "cell "+f.cell.Name+": InstanceSlice web-16 is not there" || status.ReadyReplicas != before {
+		t.Errorf("the deployment says %+v, and %d are Ready, before %d", got, status.ReadyReplicas, before)
+	}
+	show("mended")
+	if status := f.readOriginal(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionStatusCurrent) || ready("web-16") != metav1.ConditionTrue {
+		t.Errorf("when it is mended the deployment says %+v", status.Conditions)
 	}
 }
 

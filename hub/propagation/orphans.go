@@ -12,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -135,18 +133,7 @@ func (s *scope) deleteUnusedCities(ctx context.Context) error {
 // abandoned is a source of requests for copies without originals, and for hub namespaces without copies, in projects that this
 // replica has engaged: those that went while nobody looked. It reads the caches alone.
 func (r *Reconciler) abandoned() source.TypedSource[mcreconcile.Request] {
-	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
-		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
-			requests, err := r.findAbandoned(ctx)
-			if err != nil {
-				log.FromContext(ctx).Error(err, "Copies without originals are looked for again later", "after", sweepInterval)
-			}
-			for _, request := range requests {
-				queue.Add(request)
-			}
-		}, sweepInterval, 0.5, true)
-		return nil
-	})
+	return projects.Sweep{For: "copies without originals", Interval: sweepInterval, Jitter: 0.5, Find: r.findAbandoned}.Source()
 }
 
 func (r *Reconciler) findAbandoned(ctx context.Context) ([]mcreconcile.Request, error) {
