@@ -38,8 +38,8 @@
 //
 // # Tags
 //
-// Scenarios get along with each other, unless they say otherwise: @serial stops or counts what all share; @timed measures
-// time and runs when all others have ended; @status and @dependency depend on how Karmada interprets and run in both modes;
+// Scenarios get along with each other, unless they say otherwise: @serial stops or counts what all share, or measures time, and
+// runs alone in its federation; @status and @dependency depend on how Karmada interprets and run in both modes;
 // @customization runs in that mode alone. A scenario that stops, moves or shrinks a cell takes one that nobody else uses:
 // `Given the federation has cells "iad-1, iad-2"`. Nothing may depend on what another scenario does: it runs before, after or
 // beside.

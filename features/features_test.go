@@ -39,8 +39,6 @@ const inBothModes = " && @status,@dependency,@customization"
 type part struct {
 	steps.Selection
 	mode string
-	// timed is for scenarios that measure time. They run when all others have ended.
-	timed bool
 }
 
 // run is a federation and the parts that run there, one after the other.
@@ -49,29 +47,27 @@ type run struct {
 	parts []part
 	world *steps.World
 	mode  string
+	// ended is what was wrong at the end.
+	ended error
 }
 
 var (
-	together         = part{steps.Selection{Name: "webhook", Tags: "~@serial && ~@timed && ~@customization", AtOnce: atOnce}, steps.ModeWebhook, false}
-	oneByOne         = part{steps.Selection{Name: "one by one", Tags: "@serial && ~@faults && ~@milo", AtOnce: 1}, steps.ModeWebhook, false}
-	faults           = part{steps.Selection{Name: "faults", Tags: "@serial && @faults,@milo", AtOnce: 1}, steps.ModeWebhook, false}
-	timed            = part{steps.Selection{Name: "timed", Tags: "@timed", AtOnce: 1}, steps.ModeWebhook, true}
-	customized       = part{steps.Selection{Name: "customization", Tags: "~@serial && ~@timed" + inBothModes, AtOnce: atOnce}, steps.ModeCustomization, false}
-	customizedOnTime = part{steps.Selection{Name: "customization, timed", Tags: "@timed" + inBothModes, AtOnce: 1}, steps.ModeCustomization, true}
+	together   = part{steps.Selection{Name: "webhook", Tags: "~@serial && ~@customization", AtOnce: atOnce}, steps.ModeWebhook}
+	faults     = part{steps.Selection{Name: "faults", Tags: "@serial && @faults && ~@soak", AtOnce: 1}, steps.ModeWebhook}
+	customized = part{steps.Selection{Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, steps.ModeCustomization}
+	oneByOne   = part{steps.Selection{Name: "one by one", Tags: "@serial && ~@faults,@soak", AtOnce: 1}, steps.ModeWebhook}
 )
 
-// federations run side by side. In the first are the scenarios that get along with each other, several at once. In the
-// second are those that stop or count what all share (@serial), one after the other: most of their time they wait. Faults,
-// and what Milo does, are of these too; they follow in the first, and what runs in the other mode in the second, so that both take equally
-// long.
+// federations run side by side. In the first are the scenarios that get along with each other, several at once, which keep the
+// CPUs busy. In the second are those that stop, count or measure what all share (@serial), one after the other: most of their time
+// they wait. Faults, but for the soak, are of these too; they run in the first, so that both take equally long.
 func federations() []*run {
 	if *one {
-		customizedOnTime.timed, timed.timed = false, false
-		return []*run{{name: "A", parts: []part{together, oneByOne, faults, timed, customized, customizedOnTime}}}
+		return []*run{{name: "A", parts: []part{together, oneByOne, faults, customized}}}
 	}
 	return []*run{
-		{name: "A", parts: []part{together, faults, timed}},
-		{name: "B", parts: []part{oneByOne, customized, customizedOnTime}},
+		{name: "A", parts: []part{together, faults, customized}},
+		{name: "B", parts: []part{oneByOne}},
 	}
 }
 
@@ -84,32 +80,25 @@ func TestFeatures(t *testing.T) {
 	}
 	runs, report := federations(), steps.NewReport(os.Stdout)
 	defer report.Summary()
-	var failed []error
-	for _, last := range []bool{false, true} {
-		group, ctx := errgroup.WithContext(ctx)
-		for _, run := range runs {
-			group.Go(func() error { return run.run(ctx, report, last) })
-		}
-		failed = append(failed, group.Wait())
-		if failed[len(failed)-1] != nil {
-			break
-		}
-	}
+	group, groupCtx := errgroup.WithContext(ctx)
 	for _, run := range runs {
-		if run.world != nil {
-			if *tags == "" && ctx.Err() == nil {
-				failed = append(failed, run.world.CheckRights(ctx))
-			}
-			failed = append(failed, run.world.Stop())
-		}
+		group.Go(func() error {
+			err := run.run(groupCtx, report)
+			run.ended = run.end(groupCtx)
+			return err
+		})
+	}
+	failed := []error{group.Wait()}
+	for _, run := range runs {
+		failed = append(failed, run.ended)
 	}
 	if err := errors.Join(append(failed, report.Failed(), ctx.Err())...); err != nil {
 		t.Error(err)
 	}
 }
 
-// run runs parts on the federation, which is started for the first scenario that is wanted.
-func (r *run) run(ctx context.Context, report *steps.Report, last bool) error {
+// run runs the parts on the federation, which is started for the first scenario that is wanted.
+func (r *run) run(ctx context.Context, report *steps.Report) error {
 	for _, part := range r.parts {
 		selection := part.Selection
 		if *tags != "" {
@@ -120,7 +109,7 @@ func (r *run) run(ctx context.Context, report *steps.Report, last bool) error {
 		if err != nil {
 			return err
 		}
-		if !wanted || part.timed != last {
+		if !wanted {
 			continue
 		}
 		if r.world == nil {
@@ -138,4 +127,16 @@ func (r *run) run(ctx context.Context, report *steps.Report, last bool) error {
 		r.world.Run(ctx, selection)
 	}
 	return nil
+}
+
+// end stops the federation, so that it takes nothing from the other one.
+func (r *run) end(ctx context.Context) error {
+	if r.world == nil {
+		return nil
+	}
+	var rights error
+	if *tags == "" && ctx.Err() == nil {
+		rights = r.world.CheckRights(ctx)
+	}
+	return errors.Join(rights, r.world.Stop())
 }

@@ -44,7 +44,7 @@ Feature: Referenced data
     And cell "ord" has nothing of the namespace
     And no log of the add-on shows what a Secret holds
 
-  @timed
+  @serial
   Scenario: What is changed in the project is changed in the cell within seconds, and nothing is written after
     Given the consumer keeps
       | data                | key      | value             |

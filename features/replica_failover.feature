@@ -1,16 +1,18 @@
 @serial
 Feature: Lose a replica
   Projects are shared among the replicas; a replica that is killed leaves its projects to the others. Whichever has
-  the projects, one of the two examples kills it.
+  the projects, one of the two examples kills it. K in docs/reliability.md.
 
   Scenario Outline: A killed replica
     Given a namespace in project "north" and one of the same name in project "south"
     And in project "north" Workload "before" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When replica <replica> is killed
+    When the clock is started
+    And replica <replica> is killed
     And the other replicas take over from it
-    And in project "north" the consumer creates Workload "after" with
+    Then at most 20 seconds have passed
+    When in project "north" the consumer creates Workload "after" with
       | placement | cities | replicas |
       | main      | ORD    | 1        |
     And in project "south" the consumer creates Workload "after" with

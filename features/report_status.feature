@@ -4,7 +4,7 @@ Feature: Report status into the project
   Background:
     Given a namespace in project "north"
 
-  @timed
+  @serial
   Scenario: Counts and Instances are in the project within seconds of the cell
     When the consumer creates Workload "web" with
       | placement | cities   | replicas |

@@ -76,7 +76,8 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	args := []string{
 		"node", "--kubeconfig=" + kubeconfig, "--node=" + n.name, "--capacity=" + n.capacity, fmt.Sprintf("--taint=%t", n.taint),
 		"--folder=" + filepath.Join(f.folder, "nodes", planeName(n.plane)), "--logs=" + filepath.Join(f.folder, "log"),
-		"--initial-backoff=1s", "--max-backoff=30s",
+		// A Pod whose API server was away is there again soon after it: what waits for that would wait for nothing else.
+		"--initial-backoff=1s", "--max-backoff=5s",
 	}
 	for _, image := range ownImages {
 		args = append(args, "--images="+image+"="+filepath.Join(f.binFolder(), image),

@@ -29,10 +29,10 @@ const (
 var apiRates = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 
 // clusterHealth makes Karmada notice the loss of a cell within about 15 s instead
-// of 40, and its return within 5 s. A cell counts as lost after three failed
+// of 40, and its return within 5 s. A cell counts as lost after five failed
 // status updates, so that one slow response is not enough.
 var clusterHealth = []string{
-	"--cluster-status-update-frequency=5s", "--cluster-failure-threshold=15s", "--cluster-success-threshold=5s",
+	"--cluster-status-update-frequency=3s", "--cluster-failure-threshold=15s", "--cluster-success-threshold=3s",
 	// What failed while a cell was lost is retried within 5 s of its return. By default the delay doubles up to 1000 s.
 	"--rate-limiter-max-delay=5s", "--rate-limiter-qps=1000", "--rate-limiter-bucket-size=2000",
 }

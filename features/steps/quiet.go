@@ -120,8 +120,10 @@ func (s *scenario) renewedLeases() error {
 	return nil
 }
 
-// becomesQuiet waits until the add-on has written nothing for a time that began after the step did.
+// becomesQuiet waits until the add-on has written nothing for a time that began after the step did, and after what the scenarios
+// before made was gone: a namespace or a project that goes is left alone for some seconds before the add-on hears of it again.
 func (s *scenario) becomesQuiet(ctx context.Context, length time.Duration) error {
+	s.tidying.Wait()
 	started := time.Now()
 	return eventually(ctx, func(context.Context) error {
 		now := time.Now()
