@@ -269,7 +269,7 @@ func (s *Server) drain(serving context.Context, server *http.Server, listener ne
 	s.waiting.end(finishing)
 	_ = listener.Close() // it cannot be closed before
 	s.waiting.end(finishing)
-	if err := server.Shutdown(finishing); err != nil {
+	if err := server.Shutdown(finishing); err != nil && !errors.Is(err, net.ErrClosed) {
 		s.Log.Error(err, "Requests in flight were aborted", "after", finishTimeout)
 	}
 }
