@@ -32,7 +32,7 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 			t.Errorf("only %d objects are listed for %s", len(known[plane]), plane)
 		}
 	}
-	s.checkKubeconfig(t)
+	s.checkKubeconfig(t, "token-1")
 	deployment := &appsv1.Deployment{}
 	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: Name}, deployment); err != nil {
 		t.Fatal(err)
@@ -46,6 +46,18 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	}
 	if again.Generation != deployment.Generation {
 		t.Error("a second enable changed the Deployment, although nothing else did")
+	}
+	// A credential that was revoked, as docs/runbooks/certificates.md says: another one, and Pods that have it.
+	revoked := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: tokenSecret}}
+	if err := errors.Join(s.Delete(t.Context(), revoked), s.enable(t.Context(), s.options(), map[string]any{})); err != nil {
+		t.Fatal(err)
+	}
+	s.checkKubeconfig(t, "token-2")
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(deployment), again); err != nil {
+		t.Fatal(err)
+	}
+	if again.Generation == deployment.Generation {
+		t.Error("no Pod gets the new credential")
 	}
 	// Other values: what is not rendered any more goes.
 	values := map[string]any{"host": map[string]any{"podDisruptionBudget": map[string]any{"enabled": false}}}
@@ -68,7 +80,7 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 }
 
 // checkKubeconfig checks what the add-on's Pods get for the hub.
-func (s *site) checkKubeconfig(t *testing.T) {
+func (s *site) checkKubeconfig(t *testing.T, token string) {
 	t.Helper()
 	secret := &corev1.Secret{}
 	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: hubSecret}, secret); err != nil {
@@ -78,7 +90,7 @@ func (s *site) checkKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if config.BearerToken != "a-token" || len(config.CAData) == 0 || config.CertData != nil {
+	if config.BearerToken != token || len(config.CAData) == 0 || config.CertData != nil {
 		t.Error("the kubeconfig for the hub is not that of the ServiceAccount")
 	}
 }

@@ -101,11 +101,14 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 
 // control does what the hub's token and namespace controllers, the host's Deployment controller and the add-on itself do.
 func (s *site) control(ctx context.Context) {
+	tokens := 0
 	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		token := &corev1.Secret{}
 		if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: tokenSecret}, token) == nil && len(token.Data["token"]) == 0 {
-			token.Data = map[string][]byte{"token": []byte("a-token")}
-			_ = s.Update(ctx, token) // the next round tries again
+			token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", tokens+1)}
+			if s.Update(ctx, token) == nil { // else the next round tries again
+				tokens++
+			}
 		}
 		agents := &corev1.Namespace{}
 		if s.Get(ctx, client.ObjectKey{Name: agentBinding.Namespace}, agents) == nil && agents.DeletionTimestamp != nil {

@@ -21,7 +21,7 @@ var (
 	tags    = flag.String("godog.tags", "", "run only scenarios with these tags")
 	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
 	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
-	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the last tag)")
+	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
 	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
 )
 

@@ -30,9 +30,14 @@ Feature: Milo as it is
     And Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
+    And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "POD"
+    And "metadata.uid" of workloaddeployment "web-main-dfw" on the hub is remembered as "DEPLOYMENT"
     When Milo is down
-    And 20 seconds pass
-    And Milo is up again
+    And an operator deletes pod "web-main-dfw-0" in cell "dfw"
+    Then pod "web-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${POD}"
+    When 18 seconds pass
+    Then workloaddeployment "web-main-dfw" on the hub still has "metadata.uid" "${DEPLOYMENT}"
+    When Milo is up again
     Then Workload "web" is scaled to 2 within 15 seconds
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 

@@ -11,6 +11,7 @@ import (
 	"github.com/cucumber/godog"
 
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
 // addVersionSteps are the sentences about an upgrade and the way back.
@@ -23,27 +24,27 @@ func addVersionSteps(sc sentences) {
 	})
 }
 
-// buildEarlier builds the version before this one. Where there is none, the scenario is skipped and says so.
+// buildEarlier builds the version before this one. Where the clone does not have it, the scenario is skipped and says so.
 func (s *scenario) buildEarlier(ctx context.Context) error {
-	revision := s.Earlier
-	if revision == "" {
-		var err error
-		if revision, err = s.federation.EarlierVersion(ctx); errors.Is(err, federation.ErrNoEarlier) {
-			fmt.Fprintf(s.out, "skipped: %v\n", err)
-			return godog.ErrSkip
-		} else if err != nil {
-			return err
-		}
+	err := s.federation.BuildEarlier(ctx, s.Earlier)
+	if errors.Is(err, tools.ErrNoRevision) {
+		fmt.Fprintf(s.out, "skipped: %v\n", err)
+		return godog.ErrSkip
 	}
-	return s.federation.BuildEarlier(ctx, revision)
+	return err
 }
 
-// useVersion enables the add-on with karmadactl of a version, and waits until every cell has its agent.
+// useVersion enables the add-on with karmadactl of a version.
 func (s *scenario) useVersion(ctx context.Context, earlier bool) error {
+	const thing = "the version"
 	use := func(ctx context.Context, earlier bool) error {
 		return s.addOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Earlier = earlier })
 	}
 	s.commandsRun.Store(true)
-	s.disturbed.add("the version", func(ctx context.Context) error { return use(ctx, false) })
-	return use(ctx, earlier)
+	s.disturbed.add(thing, func(ctx context.Context) error { return use(ctx, false) })
+	err := use(ctx, earlier)
+	if err == nil && !earlier {
+		s.disturbed.forget(thing)
+	}
+	return err
 }

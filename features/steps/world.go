@@ -53,7 +53,7 @@ type World struct {
 
 	addOn      *federation.AddOn
 	documented documented
-	// Earlier is the revision that upgrades begin with. Empty: the last tag.
+	// Earlier is the revision that upgrades begin with. Empty: the version before this one.
 	Earlier string
 	// ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it anew.
 	ready       time.Time

@@ -86,9 +86,17 @@ func (b *Builder) module(name string) string {
 	return filepath.Join(b.Repository, "hack", "tools", name)
 }
 
-// buildModule builds those of a module's tools that folder does not hold. A file lock keeps two processes from building
-// them at the same time. Binaries are renamed into folder, so that a failed build leaves nothing there.
+// buildModule builds those of a module's tools that folder does not hold.
 func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool) error {
+	return b.buildOnce(ctx, folder, wanted, func(tools []tool) error {
+		module := tools[0].module
+		return b.buildInto(ctx, folder, tools, &compilation{module: b.module(module), tags: tags[module]})
+	})
+}
+
+// buildOnce calls build for those of the wanted tools that folder does not hold. A file lock keeps two processes from building
+// them at the same time.
+func (b *Builder) buildOnce(ctx context.Context, folder string, wanted []tool, build func([]tool) error) error {
 	if len(missing(folder, wanted)) == 0 {
 		return nil
 	}
@@ -104,16 +112,21 @@ func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool)
 	if len(tools) == 0 {
 		return nil // another process built them while this one waited for the lock
 	}
+	return build(tools)
+}
+
+// buildInto builds tools of a module. Binaries are renamed into folder, so that a failed build leaves nothing there.
+func (b *Builder) buildInto(ctx context.Context, folder string, tools []tool, building *compilation) error {
 	temporary, err := os.MkdirTemp(folder, "build-")
 	if err != nil {
 		return fmt.Errorf("create a folder to build in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(temporary) }() // finished binaries have been renamed
-	names, packages := make([]string, len(tools)), make([]string, len(tools))
+	names := make([]string, len(tools))
+	building.folder, building.packages = temporary, make([]string, len(tools))
 	for i, t := range tools {
-		names[i], packages[i] = t.name, t.pkg
+		names[i], building.packages[i] = t.name, t.pkg
 	}
-	building := &compilation{module: b.module(tools[0].module), folder: temporary, tags: tags[tools[0].module], packages: packages}
 	if err := b.compile(ctx, building, names); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,4 +157,42 @@ func TestLockWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
+}
+
+// TestRevision: commands are built as they were at a revision, once, whatever the checkout has now.
+func TestRevision(t *testing.T) {
+	b := checkout(t, "package main\n")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "first"}} {
+		if _, err := b.git(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(b.Repository, "cmd/hello/main.go"), []byte("package main\n\nfunc main() { broken() }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, err := b.Revision(t.Context(), "HEAD", "./cmd/hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), first["hello"]).CombinedOutput()
+	if err != nil || string(said) != "hello\n" {
+		t.Errorf("it says %q: %v", said, err)
+	}
+	built, err := os.Stat(first["hello"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Revision(t.Context(), "HEAD", "./cmd/hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := os.Stat(again["hello"]); err != nil || !os.SameFile(built, found) {
+		t.Errorf("a cached binary was built again: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(b.Cache, "*", "*-*")); err != nil || len(left) > 0 {
+		t.Errorf("the build left %v: %v", left, err)
+	}
+	if _, err := b.Revision(t.Context(), "0123456", "./cmd/hello"); !errors.Is(err, ErrNoRevision) {
+		t.Errorf("the error is %v", err)
+	}
 }

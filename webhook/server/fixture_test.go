@@ -65,6 +65,12 @@ func newPKI(t *testing.T) *pki {
 	return &pki{cert: cert, key: key, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
+func (p *pki) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(p.cert)
+	return pool
+}
+
 func (p *pki) issue(t *testing.T, name string, groups ...string) *tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -286,9 +292,7 @@ func (r *running) ready() error {
 // client is a client with a certificate, unless it is nil.
 func (r *running) client(t *testing.T, cert *tls.Certificate) *http.Client {
 	t.Helper()
-	roots := x509.NewCertPool()
-	roots.AddCert(r.pki.cert)
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: r.pki.pool()}
 	if cert != nil {
 		config.Certificates = []tls.Certificate{*cert}
 	}

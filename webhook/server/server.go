@@ -77,12 +77,14 @@ type Server struct {
 	readiness *readiness
 	guard     *guard
 	metrics   *metrics
+	waiting   *waiting
 	// clientCA is nil when there is no --client-ca-file.
 	clientCA *dynamiccertificates.DynamicFileCAContent
 }
 
 // Run runs until ctx ends, and then shuts down without losing a request: it is unready at once and controllers stop, but
-// requests are served for the shutdown delay, each answered with `Connection: close`.
+// requests are served for the shutdown delay, each answered with `Connection: close`. Then callers that still keep connections are
+// sent elsewhere.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -113,7 +115,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.readiness.draining.Store(true)
 	stopControllers()
-	s.drain(serving, server)
+	s.drain(serving, server, listener)
 	if !stopped {
 		failure = <-ended
 	}
@@ -137,6 +139,7 @@ func (s *Server) prepare() error {
 	s.readiness = &readiness{
 		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
 	}
+	s.waiting = &waiting{connections: map[net.Conn]*connection{}}
 	// Without webhooks no request needs a lookup.
 	s.readiness.started.Store(len(s.Webhooks) == 0)
 	return nil
@@ -182,6 +185,7 @@ func (s *Server) httpServer() *http.Server {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		TLSConfig:         s.tlsConfig(),
+		ConnState:         s.waiting.follow,
 	}
 }
 
@@ -210,7 +214,8 @@ func (s *Server) closing(next http.Handler) http.Handler {
 func (s *Server) serve(ctx context.Context, group *errgroup.Group, server *http.Server, listener net.Listener) {
 	if listener != nil {
 		group.Go(func() error {
-			if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			// drain closes the listener.
+			if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 				return fmt.Errorf("serve webhooks: %w", err)
 			}
 			return nil
@@ -248,8 +253,8 @@ func (s *Server) runControllers(ctx context.Context) error {
 	return nil
 }
 
-// drain serves requests during the shutdown delay, and then waits for those in flight.
-func (s *Server) drain(serving context.Context, server *http.Server) {
+// drain serves requests during the shutdown delay, and then sends callers elsewhere and waits for requests in flight.
+func (s *Server) drain(serving context.Context, server *http.Server, listener net.Listener) {
 	if len(s.Webhooks) == 0 || serving.Err() != nil {
 		return
 	}
@@ -260,7 +265,11 @@ func (s *Server) drain(serving context.Context, server *http.Server) {
 	}
 	finishing, cancel := context.WithTimeout(context.WithoutCancel(serving), finishTimeout)
 	defer cancel()
-	if err := server.Shutdown(finishing); err != nil {
+	// Shutdown closes connections that wait for a request, and drops requests that it finds on others. So none must be open.
+	s.waiting.end(finishing)
+	_ = listener.Close() // it cannot be closed before
+	s.waiting.end(finishing)
+	if err := server.Shutdown(finishing); err != nil && !errors.Is(err, net.ErrClosed) {
 		s.Log.Error(err, "Requests in flight were aborted", "after", finishTimeout)
 	}
 }
