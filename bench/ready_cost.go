@@ -83,7 +83,7 @@ type cpuTimes map[string]time.Duration
 
 // cpu is the CPU time that the processes of the federation and the add-on have taken. It leaves out those that cannot be read.
 func (s *stage) cpu() cpuTimes {
-	names := []string{replica}
+	names := []string{replica, agent}
 	for _, process := range s.federation.Status() {
 		names = append(names, process.Name)
 	}

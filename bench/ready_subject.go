@@ -48,6 +48,14 @@ type readySubject struct {
 
 // openReady prepares the hub for the floor, and returns it and ours.
 func (s *stage) openReady(ctx context.Context) ([]*readySubject, error) {
+	agents, err := s.addOn.AgentProcessIDs(ctx, cell)
+	if err != nil {
+		return nil, err
+	}
+	if len(agents) != 1 {
+		return nil, fmt.Errorf("%d processes are the agent of cell %s; there should be one", len(agents), cell)
+	}
+	s.agentPID = agents[0]
 	hub, err := s.client(hubPlane, federation.Admin)
 	if err != nil {
 		return nil, err

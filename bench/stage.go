@@ -48,6 +48,8 @@ type stage struct {
 	cells      []federation.Cell
 	folder     string
 	out        io.Writer
+	// agentPID is the process of the agent in the first cell.
+	agentPID int
 }
 
 // withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log per

@@ -22,6 +22,7 @@ const (
 	caller = federation.Admin
 	// replica is the name of the measured process.
 	replica = "karmada-compute-0"
+	agent   = "karmada-compute-cell"
 )
 
 type throughputOptions struct {
@@ -155,6 +156,9 @@ func (s *stage) pid(name string) int {
 			return 0
 		}
 		return id
+	}
+	if name == agent {
+		return s.agentPID
 	}
 	for _, process := range s.federation.Status() {
 		if process.Name == name && process.Running {

@@ -60,6 +60,25 @@ func (a *AddOn) KillAgent(ctx context.Context, cell string) error {
 	return nil
 }
 
+// AgentProcessIDs returns the process ids of the add-on's agent in a cell. While it is being replaced there are several.
+func (a *AddOn) AgentProcessIDs(ctx context.Context, cell string) ([]int, error) {
+	client, err := a.cell(cell)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("find the agent of cell %s: %w", cell, err)
+	}
+	var ids []int
+	for i := range pods.Items {
+		if id := processOf(&pods.Items[i]); id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
 // WaitAgent waits until the agent that Karmada brings to a cell is ready.
 func (a *AddOn) WaitAgent(ctx context.Context, cell string) error {
 	client, err := a.cell(cell)
