@@ -83,19 +83,19 @@ Feature: Any process, at any time
 
   @serial
   Scenario: R. The hub is away
-    Given Workload "web" runs with
+    Given Workload "runs" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "POD"
+    And "metadata.uid" of pod "runs-main-dfw-0" in cell "dfw" is remembered as "POD"
     When process "hub-kube-apiserver" is killed
-    And an operator deletes pod "web-main-dfw-0" in cell "dfw"
+    And an operator deletes pod "runs-main-dfw-0" in cell "dfw"
     And the consumer dry-runs the sample Workload
     Then that is not refused
-    And pod "web-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${POD}"
-    And instance "web-main-dfw-0" in cell "dfw" has current condition Ready True
+    And pod "runs-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${POD}"
+    And instance "runs-main-dfw-0" in cell "dfw" has current condition Ready True
     When process "hub-kube-apiserver" is started again
-    Then Workload "web" is scaled to 2 within 60 seconds
-    And instance "web-main-dfw-0" in cell "dfw" was not replaced
+    Then Workload "runs" is scaled to 2 within 60 seconds
+    And instance "runs-main-dfw-0" in cell "dfw" was not replaced
 
   @serial
   Scenario: F. An agent that was killed goes on where it was
