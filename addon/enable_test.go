@@ -33,18 +33,11 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 		}
 	}
 	s.checkKubeconfig(t, "token-1")
-	deployment := &appsv1.Deployment{}
-	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: Name}, deployment); err != nil {
-		t.Fatal(err)
-	}
+	deployment := s.deployment(t)
 	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
-	again := &appsv1.Deployment{}
-	if err := s.Get(t.Context(), client.ObjectKeyFromObject(deployment), again); err != nil {
-		t.Fatal(err)
-	}
-	if again.Generation != deployment.Generation {
+	if s.deployment(t).Generation != deployment.Generation {
 		t.Error("a second enable changed the Deployment, although nothing else did")
 	}
 	// A credential that was revoked, as docs/runbooks/certificates.md says: another one, and Pods that have it.
@@ -53,10 +46,7 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.checkKubeconfig(t, "token-2")
-	if err := s.Get(t.Context(), client.ObjectKeyFromObject(deployment), again); err != nil {
-		t.Fatal(err)
-	}
-	if again.Generation == deployment.Generation {
+	if s.deployment(t).Generation == deployment.Generation {
 		t.Error("no Pod gets the new credential")
 	}
 	// Other values: what is not rendered any more goes.
@@ -77,6 +67,16 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	if s.inventory() != nil {
 		t.Error("disable left the inventory")
 	}
+}
+
+// deployment is that of the replicas.
+func (s *site) deployment(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	found := &appsv1.Deployment{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: Name}, found); err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // checkKubeconfig checks what the add-on's Pods get for the hub.

@@ -50,7 +50,11 @@ func TestParallel(t *testing.T) {
 		instance *unstructured.Unstructured
 		want     string
 	}{
-		{instance(0, "True"), ""}, {instance(0, "True"), ""}, {instance(1, "False"), ""}, {instance(0, "False"), ""}, {instance(1, "True"), ""},
+		{instance(0, "True"), ""},
+		{instance(0, "True"), ""},
+		{instance(1, "False"), ""},
+		{instance(0, "False"), ""},
+		{instance(1, "True"), ""},
 		{instance(0, "True"), "web"},
 	}
 	for i, step := range steps {

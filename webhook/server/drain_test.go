@@ -138,7 +138,8 @@ func TestConnectionsThatWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			held := heldClock{delay: make(chan time.Time)}
 			r := start(t, func(s *Server) { s.Clock = held })
-			conn, err := tls.Dial("tcp", r.server.Options.address(), &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: r.pki.pool()})
+			dialer := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: r.pki.pool()}}
+			conn, err := dialer.DialContext(t.Context(), "tcp", r.server.Options.address())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,6 +62,7 @@ func (w *waiting) find(conn net.Conn, state http.ConnState) (found *connection, 
 	switch state {
 	case http.StateNew:
 		w.connections[conn] = &connection{Conn: conn, closed: make(chan struct{})}
+	case http.StateActive, http.StateIdle:
 	case http.StateClosed, http.StateHijacked:
 		defer delete(w.connections, conn)
 	}
