@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/karmada-compute/karmada-compute/federation/tools"
@@ -58,6 +59,24 @@ var removeAtEnd string
 
 // isServer reports whether this process is to execute a server.
 func isServer() bool { return os.Getenv(serverVariable(filepath.Base(os.Args[0]))) != "" }
+
+// startServers starts the servers on a thread that lives as long as this process: the kernel takes the end of the thread that started a
+// server for that of its parent, and the runtime ends threads, such as that of a goroutine that returns while it has locked its thread.
+func startServers(e *envtest.Environment) (*rest.Config, error) {
+	type result struct {
+		config *rest.Config
+		err    error
+	}
+	started := make(chan result)
+	go func() {
+		runtime.LockOSThread()
+		config, err := e.Start()
+		started <- result{config, err}
+		select {}
+	}()
+	r := <-started
+	return r.config, r.err
+}
 
 // becomeServer executes the server. It returns only on an error.
 func becomeServer() error {

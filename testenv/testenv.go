@@ -142,7 +142,7 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 	if err := serveBy(e, binaries); err != nil {
 		return nil, err
 	}
-	config, err := e.Start()
+	config, err := startServers(e)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start a kube-apiserver for the tests: %w", err), e.Stop())
 	}

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +35,38 @@ func TestServesOurKinds(t *testing.T) {
 	if err := c.List(t.Context(), &workloads, client.InNamespace(testenv.Namespace(t, c, "kinds").Name)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestServersOutliveThreads verifies that servers run on when threads of the test binary end, as that of a goroutine does which returns
+// while it has locked its thread: the kernel ends a process with the thread that started it.
+func TestServersOutliveThreads(t *testing.T) {
+	host := testenv.Config(t).Host
+	var locked, ended sync.WaitGroup
+	leave := make(chan struct{})
+	// More than the runtime had idle, so that each of those is taken.
+	for range 200 {
+		locked.Add(1)
+		ended.Go(func() {
+			runtime.LockOSThread()
+			locked.Done()
+			<-leave
+		})
+	}
+	locked.Wait()
+	close(leave)
+	ended.Wait()
+	// A server that was killed may answer for a moment.
+	for range 20 {
+		if err := answers(t.Context(), host); err != nil {
+			t.Fatalf("the kube-apiserver of the tests does not answer any more: %v", err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	c, err := client.New(testenv.Config(t), client.Options{Scheme: testenv.Scheme(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testenv.Namespace(t, c, "threads")
 }
 
 // doomedVariable is set in the environment of the process that the test kills.
