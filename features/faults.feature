@@ -1,4 +1,3 @@
-@faults
 Feature: Any process, at any time
   Whatever is killed, and whatever Karmada and Kubernetes miss while it is down: nothing is lost, nothing is left behind, and
   the project shows nothing that no cell says. The letters are those of the table in docs/reliability.md.
@@ -6,7 +5,7 @@ Feature: Any process, at any time
   Background:
     Given a namespace in project "north"
 
-  @serial
+  @serial @faults
   Scenario: A, C. Karmada and a garbage collector miss what changes while they are down
     Given Workload "bound" runs with
       | placement | cities | replicas |
@@ -59,7 +58,7 @@ Feature: Any process, at any time
     And Workload "web" is scaled to 3 and settles
     Then cell "dfw" runs exactly the Pods "web-main-dfw-0, web-main-dfw-1, web-main-dfw-2"
 
-  @serial
+  @serial @faults
   Scenario: D, E. A cell that cannot be reached says nothing, and what was forced to go without it goes when it is back
     Given Workload "stays" runs with
       | placement | cities | replicas |

@@ -53,14 +53,14 @@ type run struct {
 
 var (
 	together   = part{steps.Selection{Name: "webhook", Tags: "~@serial && ~@customization", AtOnce: atOnce}, steps.ModeWebhook}
-	faults     = part{steps.Selection{Name: "faults", Tags: "@serial && @faults && ~@soak", AtOnce: 1}, steps.ModeWebhook}
+	faults     = part{steps.Selection{Name: "faults", Tags: "@serial && @faults", AtOnce: 1}, steps.ModeWebhook}
 	customized = part{steps.Selection{Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, steps.ModeCustomization}
-	oneByOne   = part{steps.Selection{Name: "one by one", Tags: "@serial && ~@faults,@soak", AtOnce: 1}, steps.ModeWebhook}
+	oneByOne   = part{steps.Selection{Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, steps.ModeWebhook}
 )
 
 // federations run side by side. In the first are the scenarios that get along with each other, several at once, which keep the
 // CPUs busy. In the second are those that stop, count or measure what all share (@serial), one after the other: most of their time
-// they wait. Faults, but for the soak, are of these too; they run in the first, so that both take equally long.
+// they wait. Those with the tag @faults are of these too; they run in the first, so that both take equally long.
 func federations() []*run {
 	if *one {
 		return []*run{{name: "A", parts: []part{together, oneByOne, faults, customized}}}
