@@ -154,19 +154,16 @@ func (r *readySubject) measureParallel(ctx context.Context, o *parallelOptions, 
 	if err := r.stage.rest(ctx); err != nil {
 		return nil, err
 	}
-	atRest, err := r.stage.cpuAtRest(ctx)
-	if err != nil {
-		return nil, err
-	}
 	before, begin := r.stage.cpu(), time.Now()
 	result := &parallelResult{}
+	var err error
 	if result.took, err = r.one(ctx, seen, fmt.Sprintf("parallel-%d", count), o.deadline); err != nil {
 		return nil, err
 	}
 	if err := r.stage.rest(ctx); err != nil {
 		return nil, err
 	}
-	result.cpu = r.stage.cpu().since(before).without(atRest, time.Since(begin)).each(count)
+	result.cpu = r.stage.cpu().since(before).each(count)
 	result.writes, err = r.stage.writesSince(begin, count)
 	return result, err
 }

@@ -5,7 +5,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,17 +95,6 @@ func (s *stage) cpu() cpuTimes {
 	return used
 }
 
-// cpuAtRest is what the processes take in a second while nothing happens.
-func (s *stage) cpuAtRest(ctx context.Context) (cpuTimes, error) {
-	before, begin := s.cpu(), time.Now()
-	select {
-	case <-time.After(unwritten):
-		return s.cpu().since(before).each(int(time.Since(begin) / time.Second)), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // since is what each process took after before.
 func (c cpuTimes) since(before cpuTimes) cpuTimes {
 	since := cpuTimes{}
@@ -114,15 +102,6 @@ func (c cpuTimes) since(before cpuTimes) cpuTimes {
 		since[name] = used - before[name]
 	}
 	return since
-}
-
-// without is what each process took beside what it takes in every second.
-func (c cpuTimes) without(everySecond cpuTimes, elapsed time.Duration) cpuTimes {
-	rest := cpuTimes{}
-	for name, used := range c {
-		rest[name] = max(0, used-time.Duration(elapsed.Seconds()*float64(everySecond[name])))
-	}
-	return rest
 }
 
 // each is the share of one of n.

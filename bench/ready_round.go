@@ -28,7 +28,7 @@ type readyResult struct {
 	perSecond float64
 	// writes are those per object.
 	writes writeCounts
-	// cpu is that per object of the burst, until the hub was at rest again, without what the processes take at rest.
+	// cpu is that per object of the burst, until the hub was at rest again.
 	cpu cpuTimes
 }
 
@@ -67,10 +67,6 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 }
 
 func (r *readyRound) atOnce(ctx context.Context) error {
-	atRest, err := r.stage.cpuAtRest(ctx)
-	if err != nil {
-		return err
-	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	before, begin := r.stage.cpu(), time.Now()
 	for i := range r.burst {
@@ -83,7 +79,7 @@ func (r *readyRound) atOnce(ctx context.Context) error {
 		return err
 	}
 	r.result.perSecond = float64(r.burst) / time.Since(begin).Seconds()
-	err = r.stage.rest(ctx)
-	r.result.cpu = r.stage.cpu().since(before).without(atRest, time.Since(begin)).each(r.burst)
+	err := r.stage.rest(ctx)
+	r.result.cpu = r.stage.cpu().since(before).each(r.burst)
 	return err
 }
