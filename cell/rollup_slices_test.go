@@ -129,4 +129,24 @@ func TestSumsFollowSlices(t *testing.T) {
 	if reconcile(); len(slice.Status.Instances) != last-first+1 {
 		t.Errorf("after somebody else has written it the slice has %d Instances", len(slice.Status.Instances))
 	}
+	reconcile()
+	f.setReady(ready[first], metav1.ConditionFalse)
+	before := slice.ResourceVersion
+	if reconcile(); slice.ResourceVersion == before {
+		t.Error("an Instance that changes after its slice was found to be right is not reported")
+	}
+}
+
+// TestSumsWithoutSlices: where no slice tells it, the sums do at once.
+func TestSumsWithoutSlices(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(20)
+	last := f.instance(deployment, 19)
+	f.setReady(last, metav1.ConditionFalse)
+	f.rollUp()
+	f.setReady(last, metav1.ConditionTrue)
+	f.reconcile(f.rollup(), "web")
+	if got := f.storedDeployment().Status; got.ReadyReplicas != 1 || got.Indices[0].Ready != "19" {
+		t.Errorf("it says %d, %s", got.ReadyReplicas, got.Indices[0].Ready)
+	}
 }
