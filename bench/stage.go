@@ -74,7 +74,9 @@ func withStage(ctx context.Context, out io.Writer, do func(context.Context, *sta
 
 func (s *stage) boot(ctx context.Context) error {
 	var err error
-	s.federation, err = federation.Up(ctx, federation.Options{Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, Out: s.out})
+	s.federation, err = federation.Up(ctx, federation.Options{
+		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", Out: s.out,
+	})
 	if err != nil {
 		return err
 	}

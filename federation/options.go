@@ -60,6 +60,10 @@ type Options struct {
 	// each cell a node that runs Pods as processes, for those that tolerate its
 	// taint.
 	Host bool
+	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
+	// collects garbage all the time: a measurement with many objects needs
+	// "off". Empty: 640MiB.
+	MemoryLimit string
 	// Detached leaves the federation running when this program ends. Otherwise
 	// it ends with the program that called Up, even when that is killed.
 	Detached bool
@@ -86,6 +90,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Cells == nil {
 		o.Cells = []Cell{{Name: "dfw", City: "DFW"}, {Name: "ord", City: "ORD"}}
+	}
+	if o.MemoryLimit == "" {
+		o.MemoryLimit = "640MiB"
 	}
 	if o.Out == nil {
 		o.Out = io.Discard

@@ -28,10 +28,8 @@ const (
 	goneInterval = 20 * time.Millisecond
 	// restartInterval is how long a process that ended during its start waits for the next one.
 	restartInterval = time.Second
-	// collect is GOGC of every process: collecting garbage half as often saves a tenth of the CPU of a kube-apiserver. limit is
-	// GOMEMLIMIT, from which on they collect as often as ever.
+	// collect is GOGC of every process: collecting garbage half as often saves a tenth of the CPU of a kube-apiserver.
 	collect = "GOGC=200"
-	limit   = "GOMEMLIMIT=640MiB"
 	// tailLines is how many lines of a failed process's log its error shows.
 	tailLines = 20
 )
@@ -121,7 +119,7 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 	}
 	defer func() { _ = null.Close() }()
 	process, err := os.StartProcess(p.Path, append([]string{p.Path}, p.Args...), &os.ProcAttr{
-		Dir: f.folder, Env: append(append(os.Environ(), collect, limit), p.Env...), Files: []*os.File{null, log, log},
+		Dir: f.folder, Env: append(append(os.Environ(), collect, "GOMEMLIMIT="+f.state.MemoryLimit), p.Env...), Files: []*os.File{null, log, log},
 		// In its own session Ctrl-C in this terminal does not reach it.
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})

@@ -39,6 +39,8 @@ type state struct {
 	Cells      []Cell
 	CRDs       string
 	Host       bool
+	// MemoryLimit is that of the options.
+	MemoryLimit string
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
 	Karmada  string
@@ -73,7 +75,8 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 		return nil, err
 	}
 	f.state = state{
-		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, Karmada: karmada, Binaries: binaries, Ports: ports,
+		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, MemoryLimit: o.MemoryLimit,
+		Karmada: karmada, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)
