@@ -16,7 +16,7 @@ Feature: Propagate to the cell of the city
     And the hub has exactly the workloaddeployments "web-main-dfw"
     And workloaddeployment "web-main-dfw" on the hub still has "metadata.labels['topology.datum.net/city-code']" "dfw"
     And workloaddeployment "web-main-dfw" on the hub still has "metadata.labels['compute.datumapis.com/workload-uid']"
-    And the hub has exactly the propagationpolicies "city-dfw"
+    And the hub has exactly the propagationpolicies "independent-city-dfw"
     And cell "dfw" has exactly the workloaddeployments "web-main-dfw"
     And cell "ord" has nothing of the namespace
 
@@ -35,9 +35,9 @@ Feature: Propagate to the cell of the city
     And Workload "two" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And the hub has exactly the propagationpolicies "city-dfw, city-ord"
+    And the hub has exactly the propagationpolicies "independent-city-dfw, independent-city-ord"
     When the consumer deletes workload "one"
-    Then the hub has exactly the propagationpolicies "city-dfw"
+    Then the hub has exactly the propagationpolicies "independent-city-dfw"
     And cell "ord" has nothing of the namespace
     And cell "dfw" has exactly the workloaddeployments "two-main-dfw"
     When the consumer deletes workload "two"

@@ -106,6 +106,24 @@ Feature: Referenced data
     And Workload "web" becomes available with 1 ready Instances
 
   @dependency
+  Scenario: A Workload that runs begins to name data
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And workloaddeployment "web-main-dfw" on the hub still has "metadata.annotations['propagationpolicy.karmada.io/name']" "independent-city-dfw"
+    And the consumer keeps
+      | data                | key      | value |
+      | ConfigMap greetings | greeting | hello |
+    When the consumer lets Workload "web" name "ConfigMap greetings"
+    Then instance "web-main-dfw-0" in cell "dfw" becomes another one
+    And Workload "web" becomes available with 1 ready Instances
+    And cell "dfw" keeps exactly "ConfigMap greetings"
+    And workloaddeployment "web-main-dfw" on the hub still has "metadata.annotations['propagationpolicy.karmada.io/name']" "city-dfw"
+    When the consumer deletes workload "web"
+    Then the hub has nothing of the namespace
+    And cell "dfw" has nothing of the namespace
+
+  @dependency
   Scenario: What two Workloads share stays until both are gone
     Given the consumer keeps
       | data            | key      | value             |

@@ -63,7 +63,7 @@ Feature: Several cells in one city
       | main      | IAD    | 2        |
     And cell "iad-1" runs 2 Instances
     When cell "iad-2" serves IAD
-    Then propagationpolicy "city-iad" on the hub has "spec.placement.replicaScheduling.replicaSchedulingType" "Divided"
+    Then propagationpolicy "independent-city-iad" on the hub has "spec.placement.replicaScheduling.replicaSchedulingType" "Divided"
     And resourcebinding "web-main-iad-workloaddeployment" on the hub has "spec.placement.replicaScheduling.replicaSchedulingType" "Divided"
     When Workload "web" is scaled to 6 and settles
     Then cells "iad-1, iad-2" run 6 Instances, each at least 1, and none twice

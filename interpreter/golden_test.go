@@ -124,7 +124,12 @@ func direct(operation configv1alpha1.InterpreterOperation, c *golden) (answer, e
 	case configv1alpha1.InterpreterOperationInterpretHealth:
 		return answer{"healthy": interpreter.InterpretHealth(object)}, nil
 	case configv1alpha1.InterpreterOperationInterpretDependency:
-		return answer{"dependencies": append([]configv1alpha1.DependentObjectReference{}, interpreter.InterpretDependency(object)...)}, nil
+		dependencies := append([]configv1alpha1.DependentObjectReference{}, interpreter.InterpretDependency(object)...)
+		if len(dependencies) > 0 && !object.HasDependencies() {
+			// Its policy would not propagate them.
+			return nil, fmt.Errorf("the deployment says that it has no dependencies, and has %v", dependencies)
+		}
+		return answer{"dependencies": dependencies}, nil
 	case configv1alpha1.InterpreterOperationAggregateStatus:
 		status, err := interpreter.AggregateStatus(object, c.Items)
 		if err == nil {

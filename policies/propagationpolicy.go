@@ -13,9 +13,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// CityPolicyName is the name of the PropagationPolicy of a city in each hub namespace.
+// CityPolicyName is the name, in each hub namespace, of the PropagationPolicy of a city that propagates deployments with their
+// dependencies.
 func CityPolicyName(cityCode string) string {
 	return v1alpha.ShortenName("city-" + v1alpha.CityLabel(cityCode))
+}
+
+// IndependentCityPolicyName is the name of the one for deployments that have no dependencies. It cannot be that of another city.
+func IndependentCityPolicyName(cityCode string) string {
+	return v1alpha.ShortenName("independent-city-" + v1alpha.CityLabel(cityCode))
+}
+
+// CityPolicyNames are the names of all policies that a city may have in a hub namespace.
+func CityPolicyNames(cityCode string) []string {
+	return []string{CityPolicyName(cityCode), IndependentCityPolicyName(cityCode)}
 }
 
 // City is what the policy of a city depends on.
@@ -26,6 +37,9 @@ type City struct {
 	Cells []string
 	// Lost are the cells that are given up: their Instances move to the other cells.
 	Lost []string
+	// Independent is the policy for deployments without dependencies: Karmada looks for those of every other one, and writes what
+	// it found into its binding.
+	Independent bool
 }
 
 // CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to the city's cell, or
@@ -33,26 +47,46 @@ type City struct {
 // upper case.
 func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
 	label := v1alpha.CityLabel(city.Code)
+	name, selector := CityPolicyName(city.Code), metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelTopologyCity: label}}
+	if city.Independent {
+		name = IndependentCityPolicyName(city.Code)
+		selector.MatchLabels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
+	} else {
+		selector.MatchExpressions = []metav1.LabelSelectorRequirement{{
+			Key: v1alpha.LabelDependencies, Operator: metav1.LabelSelectorOpNotIn, Values: []string{v1alpha.DependenciesNone},
+		}}
+	}
 	return &policyv1alpha1.PropagationPolicy{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      CityPolicyName(city.Code),
+			Name:      name,
 			Namespace: namespace,
 			Labels:    map[string]string{v1alpha.LabelTopologyCity: label},
 		},
 		Spec: policyv1alpha1.PropagationSpec{
 			ResourceSelectors: []policyv1alpha1.ResourceSelector{{
-				APIVersion: v1alpha.GroupVersion.String(),
-				Kind:       v1alpha.KindWorkloadDeployment,
-				Namespace:  namespace,
-				LabelSelector: &metav1.LabelSelector{
-					MatchLabels: map[string]string{v1alpha.LabelTopologyCity: label},
-				},
+				APIVersion:    v1alpha.GroupVersion.String(),
+				Kind:          v1alpha.KindWorkloadDeployment,
+				Namespace:     namespace,
+				LabelSelector: &selector,
 			}},
-			// ConfigMaps and Secrets that a template names are propagated with the deployment.
-			PropagateDeps: true,
+			// ConfigMaps and Secrets that a template names, and InstanceSlices, are propagated with the deployment.
+			PropagateDeps: !city.Independent,
 			Placement:     placement(city),
 		},
 	}
+}
+
+// Claim marks a copy as propagated by a policy, as Karmada does when it finds the policy of an object. So Karmada neither looks for one
+// nor writes the copy again, and a copy that gets dependencies goes from one policy to the other in one write. A policy without a
+// permanent ID, which Karmada's webhook gives it, leaves that to Karmada.
+func Claim(copied *v1alpha.WorkloadDeployment, policy *policyv1alpha1.PropagationPolicy) {
+	id := policy.Labels[policyv1alpha1.PropagationPolicyPermanentIDLabel]
+	if id == "" {
+		return
+	}
+	metav1.SetMetaDataLabel(&copied.ObjectMeta, policyv1alpha1.PropagationPolicyPermanentIDLabel, id)
+	metav1.SetMetaDataAnnotation(&copied.ObjectMeta, policyv1alpha1.PropagationPolicyNamespaceAnnotation, policy.Namespace)
+	metav1.SetMetaDataAnnotation(&copied.ObjectMeta, policyv1alpha1.PropagationPolicyNameAnnotation, policy.Name)
 }
 
 func placement(city City) policyv1alpha1.Placement {

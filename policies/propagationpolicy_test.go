@@ -4,10 +4,12 @@
 package policies_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -68,5 +70,61 @@ func TestCityPolicyDivides(t *testing.T) {
 	}
 	if got := placement.ClusterAffinity.ExcludeClusters; !slices.Equal(got, []string{"iad-1", "iad-3"}) {
 		t.Errorf("excluded are %v", got)
+	}
+}
+
+// TestPoliciesOfOneCity: each deployment is selected by one of them, those of earlier versions by the one that looks for dependencies.
+func TestPoliciesOfOneCity(t *testing.T) {
+	with := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}})
+	without := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}, Independent: true})
+	if got := policies.CityPolicyNames("DFW"); !slices.Equal(got, []string{with.Name, without.Name}) || with.Name == without.Name {
+		t.Errorf("the policies %s and %s have the names %v", with.Name, without.Name, got)
+	}
+	if !with.Spec.PropagateDeps || without.Spec.PropagateDeps {
+		t.Errorf("dependencies are propagated: %t, and without: %t", with.Spec.PropagateDeps, without.Spec.PropagateDeps)
+	}
+	if !equality.Semantic.DeepEqual(with.Spec.Placement, without.Spec.Placement) {
+		t.Errorf("the placements are %+v and %+v", with.Spec.Placement, without.Spec.Placement)
+	}
+	for value, want := range map[string]bool{"": true, "some": true, v1alpha.DependenciesNone: false} {
+		set := labels.Set{v1alpha.LabelTopologyCity: "dfw"}
+		if value != "" {
+			set[v1alpha.LabelDependencies] = value
+		}
+		if got := selects(t, with, set); got != want {
+			t.Errorf("with the label %q, the one with dependencies selects it: %t", value, got)
+		}
+		if got := selects(t, without, set); got == want {
+			t.Errorf("with the label %q, the one without selects it: %t", value, got)
+		}
+		set[v1alpha.LabelTopologyCity] = "ord"
+		if selects(t, with, set) || selects(t, without, set) {
+			t.Errorf("with the label %q, a deployment of another city is selected", value)
+		}
+	}
+}
+
+func selects(t *testing.T, policy *policyv1alpha1.PropagationPolicy, set labels.Set) bool {
+	t.Helper()
+	selector, err := metav1.LabelSelectorAsSelector(policy.Spec.ResourceSelectors[0].LabelSelector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selector.Matches(set)
+}
+
+func TestClaim(t *testing.T) {
+	policy := policies.CityPolicy("ns-1", policies.City{Code: "DFW"})
+	copied := &v1alpha.WorkloadDeployment{}
+	if policies.Claim(copied, policy); len(copied.Labels) > 0 || len(copied.Annotations) > 0 {
+		t.Errorf("a policy without an ID claims %+v", copied.ObjectMeta)
+	}
+	policy.Labels[policyv1alpha1.PropagationPolicyPermanentIDLabel] = "1"
+	policies.Claim(copied, policy)
+	if want := map[string]string{"propagationpolicy.karmada.io/permanent-id": "1"}; !maps.Equal(copied.Labels, want) {
+		t.Errorf("labels are %v", copied.Labels)
+	}
+	if want := map[string]string{"propagationpolicy.karmada.io/namespace": "ns-1", "propagationpolicy.karmada.io/name": "city-dfw"}; !maps.Equal(copied.Annotations, want) {
+		t.Errorf("annotations are %v", copied.Annotations)
 	}
 }

@@ -46,6 +46,10 @@ const (
 	// select by it.
 	LabelTopologyCity = "topology.datum.net/city-code"
 
+	// LabelDependencies, with the value DependenciesNone, is on a hub WorkloadDeployment that has never had dependencies: its policy
+	// does not look for them.
+	LabelDependencies = "compute.datumapis.com/dependencies"
+
 	// LabelProjectMark, with the value ProjectMarkPresent, is on the ConfigMap on the hub that says that a project has Workloads, or is
 	// about to.
 	LabelProjectMark = "compute.datumapis.com/project-mark"
@@ -55,6 +59,9 @@ const (
 	// LabelProjectNamespace is the namespace, in its project, of the original of a hub object.
 	LabelProjectNamespace = "meta.datumapis.com/upstream-namespace"
 )
+
+// DependenciesNone is the value of LabelDependencies.
+const DependenciesNone = "none"
 
 // ManagedByCell is the value of LabelManagedBy on what the agent of a cell makes.
 const ManagedByCell = "karmada-compute-cell"

@@ -120,6 +120,13 @@ func DataObjects(spec *InstanceSpec) (needed, optional []DataObject) {
 	return needed, optional
 }
 
+// HasDependencies says whether a hub WorkloadDeployment has objects that must be in its cells as well: ConfigMaps and Secrets that its
+// template names, and InstanceSlices.
+func (d *WorkloadDeployment) HasDependencies() bool {
+	needed, optional := DataObjects(&d.Spec.Template.Spec)
+	return d.Spec.Slices > 0 || len(needed) > 0 || len(optional) > 0
+}
+
 func sortedObjects(objects []DataObject) []DataObject {
 	slices.SortFunc(objects, DataObject.Compare)
 	return slices.Compact(objects)

@@ -46,6 +46,14 @@ func TestDataObjects(t *testing.T) {
 			if !slices.Equal(needed, test.wantNeeded) || !slices.Equal(optional, test.wantOptional) {
 				t.Errorf("got %v and %v", needed, optional)
 			}
+			deployment := &v1alpha.WorkloadDeployment{}
+			deployment.Spec.Template.Spec.Volumes = test.volumes
+			if got := deployment.HasDependencies(); got != (len(needed)+len(optional) > 0) {
+				t.Errorf("a deployment has dependencies: %t", got)
+			}
+			if deployment.Spec.Slices = 1; !deployment.HasDependencies() {
+				t.Error("a deployment with a slice has none")
+			}
 		})
 	}
 }

@@ -54,36 +54,44 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string) error {
 	return err
 }
 
-// ensurePolicy keeps the policy of the deployment's city. The API server and Karmada's webhook set defaults in fields that are
-// not desired, but none in the placement, which is made exactly the desired one.
+// ensurePolicy keeps the policy of the deployment's city that propagates the copy. The API server and Karmada's webhook set defaults
+// in fields that are not desired, but none in the placement, which is made exactly the desired one.
 func (s *scope) ensurePolicy(ctx context.Context) error {
-	desired, existing := policies.CityPolicy(s.hubNamespace, s.city()), &policyv1alpha1.PropagationPolicy{}
+	city := s.city()
+	city.Independent = s.desired.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone
+	desired, existing := policies.CityPolicy(s.hubNamespace, city), &policyv1alpha1.PropagationPolicy{}
 	desired.Annotations = s.origin.Annotations()
-	placed := func(policy client.Object) bool {
-		stored, ok := policy.(*policyv1alpha1.PropagationPolicy)
-		return ok && equality.Semantic.DeepEqual(desired.Spec.Placement, stored.Spec.Placement)
+	placed := func(policy *policyv1alpha1.PropagationPolicy) bool {
+		return equality.Semantic.DeepEqual(desired.Spec.Placement, policy.Spec.Placement)
 	}
 	stored, err := s.ensure(ctx, desired, existing, func() bool {
 		return !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepDerivative(desired.Spec, existing.Spec) && placed(existing)
 	})
-	if err != nil || stored == nil || placed(stored) {
+	if err != nil || s.waiting {
 		return err
 	}
-	return apply.Replace(ctx, s.Hub, FieldManager, stored, map[string]any{"/spec/placement": desired.Spec.Placement})
+	s.policy = existing
+	if written, ok := stored.(*policyv1alpha1.PropagationPolicy); ok {
+		s.policy = written
+	}
+	if placed(s.policy) {
+		return nil
+	}
+	return apply.Replace(ctx, s.Hub, FieldManager, s.policy, map[string]any{"/spec/placement": desired.Spec.Placement})
 }
 
-// deleteCity deletes the policy of the deployment's city, and the Works that carry the namespace into the city's cells,
+// deleteCity deletes the policies of the deployment's city, and the Works that carry the namespace into the city's cells,
 // when no other deployment needs them.
 func (s *scope) deleteCity(ctx context.Context) error {
 	needed, err := s.othersNeed(ctx, s.deployment.Spec.CityCode)
 	if err != nil || needed {
 		return err
 	}
-	policy := &policyv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{
-		Namespace: s.hubNamespace, Name: policies.CityPolicyName(s.deployment.Spec.CityCode),
-	}}
-	if err := s.Hub.Delete(ctx, policy); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete the city's policy: %w", err)
+	for _, name := range policies.CityPolicyNames(s.deployment.Spec.CityCode) {
+		policy := &policyv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: s.hubNamespace, Name: name}}
+		if err := s.Hub.Delete(ctx, policy); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete the city's policy: %w", err)
+		}
 	}
 	var works workv1alpha1.WorkList
 	if err := s.APIReader.List(ctx, &works, client.MatchingLabels{

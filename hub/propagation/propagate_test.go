@@ -156,9 +156,12 @@ func TestRestored(t *testing.T) {
 		"a changed policy": {
 			func(t *testing.T, f *fixture) {
 				t.Helper()
-				planes.Change(t, f.Planes, f.policy(), func(p *policyv1alpha1.PropagationPolicy) { p.Spec.PropagateDeps = false })
+				planes.Change(t, f.Planes, f.policy(), func(p *policyv1alpha1.PropagationPolicy) { p.Spec.ResourceSelectors[0].Kind = "Deployment" })
 			},
-			func(t *testing.T, f *fixture) bool { t.Helper(); return read(t, f, f.policy()).Spec.PropagateDeps },
+			func(t *testing.T, f *fixture) bool {
+				t.Helper()
+				return read(t, f, f.policy()).Spec.ResourceSelectors[0].Kind == v1alpha.KindWorkloadDeployment
+			},
 		},
 		"labels of the policy": {
 			func(t *testing.T, f *fixture) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,8 +44,11 @@ type scope struct {
 	hubNamespace string
 	// hubNamespaceUID is known when ensureNamespace has found or made it.
 	hubNamespaceUID types.UID
-	// copied is the hub's copy, once it is what it should be.
-	copied *v1alpha.WorkloadDeployment
+	// existing is the hub's copy as it was loaded, empty when there is none; desired is what it should be, and copied is the copy
+	// once it is that.
+	existing, desired, copied *v1alpha.WorkloadDeployment
+	// policy is the city's policy for the copy, as stored.
+	policy *policyv1alpha1.PropagationPolicy
 	// waiting says that the next step has to wait for the deletion of an object.
 	waiting bool
 	// cells are the cells of the deployment's city, allCells those of every city.
@@ -100,7 +104,7 @@ func (s *scope) propagate(ctx context.Context) error {
 	if err := s.recordNamespace(ctx); err != nil {
 		return err
 	}
-	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.decideCopy, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
 
 // withdraw removes from the hub what the deployment put there, and then its finalizer. A deployment that its Workload still
@@ -164,86 +168,6 @@ func (s *scope) ensure(ctx context.Context, desired, existing client.Object, upT
 		return nil, nil
 	}
 	return apply.Object(ctx, s.Hub, FieldManager, desired)
-}
-
-// ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.
-func (s *scope) ensureCopy(ctx context.Context) error {
-	hub, err := s.identity.UID(ctx)
-	if err != nil {
-		return err
-	}
-	desired := s.desiredCopy(hub)
-	desired.Spec.Suspended = s.Suspension.IsSuspended(s.origin.Project)
-	existing := &v1alpha.WorkloadDeployment{}
-	err = s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
-	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
-	case apierrors.IsNotFound(err):
-	case err != nil:
-		return fmt.Errorf("get the hub's copy: %w", err)
-	case !existing.DeletionTimestamp.IsZero():
-		s.waiting = true
-		return nil
-	case owner != "" && owner != string(s.deployment.UID) && !s.adopts(existing):
-		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
-		return s.deleteAndWait(ctx, existing)
-	}
-	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
-		return err
-	}
-	metered, err := s.metered()
-	if err != nil {
-		return err
-	}
-	if desired.Spec.Networks, err = s.bindNetworks(ctx, existing); err != nil {
-		return err
-	}
-	if metered {
-		// From the first moment on, so that no Instance starts before hub/quota has answered.
-		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
-	}
-	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported())
-	s.copied, err = apply.Exact(ctx, s.Hub, FieldManager, existing, desired, leaveQuota)
-	return err
-}
-
-// metered says whether Instances of the project need quota.
-func (s *scope) metered() (bool, error) {
-	if s.Metering == nil {
-		return false, nil
-	}
-	return s.Metering.Metered(s.origin.Project)
-}
-
-// leaveQuota leaves to hub/quota what is granted. Whether there is a quota at all is decided here.
-func leaveQuota(stored, wanted *v1alpha.WorkloadDeployment) {
-	if wanted.Spec.Quota != nil && stored.Spec.Quota != nil {
-		wanted.Spec.Quota = stored.Spec.Quota
-	}
-}
-
-// deleteCopy deletes the hub's copy and waits until it is gone. It reads the API server: a cache that has not received the
-// copy yet would let the finalizer be removed.
-func (s *scope) deleteCopy(ctx context.Context) error {
-	existing := &v1alpha.WorkloadDeployment{}
-	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name}, existing)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("get the hub's copy: %w", err)
-	}
-	return s.deleteAndWait(ctx, existing)
-}
-
-func (s *scope) deleteAndWait(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
-	s.waiting = true
-	if !existing.DeletionTimestamp.IsZero() {
-		return nil
-	}
-	if err := s.Hub.Delete(ctx, existing, client.Preconditions{UID: &existing.UID}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete the hub's copy: %w", err)
-	}
-	return nil
 }
 
 // othersNeed says whether another deployment, in the project or on the hub, needs the hub namespace; or, when city is not

@@ -1,0 +1,115 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/policies"
+)
+
+// decideCopy loads the hub's copy and decides what it should be.
+func (s *scope) decideCopy(ctx context.Context) error {
+	hub, err := s.identity.UID(ctx)
+	if err != nil {
+		return err
+	}
+	desired := s.desiredCopy(hub)
+	desired.Spec.Suspended = s.Suspension.IsSuspended(s.origin.Project)
+	existing := &v1alpha.WorkloadDeployment{}
+	err = s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
+	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("get the hub's copy: %w", err)
+	case !existing.DeletionTimestamp.IsZero():
+		s.waiting = true
+		return nil
+	case owner != "" && owner != string(s.deployment.UID) && !s.adopts(existing):
+		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
+		return s.deleteAndWait(ctx, existing)
+	}
+	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
+		return err
+	}
+	metered, err := s.metered()
+	if err != nil {
+		return err
+	}
+	if desired.Spec.Networks, err = s.bindNetworks(ctx, existing); err != nil {
+		return err
+	}
+	if metered {
+		// From the first moment on, so that no Instance starts before hub/quota has answered.
+		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
+	}
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported())
+	if independent(existing, desired) {
+		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
+	}
+	s.existing, s.desired = existing, desired
+	return nil
+}
+
+// independent says whether the policy without dependencies propagates the copy. One that has had dependencies, or that an earlier
+// version made, stays with the other policy: its cells may still have some.
+func independent(existing, desired *v1alpha.WorkloadDeployment) bool {
+	isNew := existing.UID == ""
+	return (isNew || existing.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone) && !desired.HasDependencies()
+}
+
+// ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.
+func (s *scope) ensureCopy(ctx context.Context) error {
+	policies.Claim(s.desired, s.policy)
+	var err error
+	s.copied, err = apply.Exact(ctx, s.Hub, FieldManager, s.existing, s.desired, leaveQuota)
+	return err
+}
+
+// metered says whether Instances of the project need quota.
+func (s *scope) metered() (bool, error) {
+	if s.Metering == nil {
+		return false, nil
+	}
+	return s.Metering.Metered(s.origin.Project)
+}
+
+// leaveQuota leaves to hub/quota what is granted. Whether there is a quota at all is decided here.
+func leaveQuota(stored, wanted *v1alpha.WorkloadDeployment) {
+	if wanted.Spec.Quota != nil && stored.Spec.Quota != nil {
+		wanted.Spec.Quota = stored.Spec.Quota
+	}
+}
+
+// deleteCopy deletes the hub's copy and waits until it is gone. It reads the API server: a cache that has not received the
+// copy yet would let the finalizer be removed.
+func (s *scope) deleteCopy(ctx context.Context) error {
+	existing := &v1alpha.WorkloadDeployment{}
+	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name}, existing)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get the hub's copy: %w", err)
+	}
+	return s.deleteAndWait(ctx, existing)
+}
+
+func (s *scope) deleteAndWait(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
+	s.waiting = true
+	if !existing.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if err := s.Hub.Delete(ctx, existing, client.Preconditions{UID: &existing.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the hub's copy: %w", err)
+	}
+	return nil
+}
