@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/policies"
 )
 
 type parallelOptions struct {
@@ -51,7 +52,7 @@ func runParallel(cmd *cobra.Command, o *parallelOptions) error {
 	}
 	const perNode = 200
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
-		subjects, err := s.openReady(ctx)
+		subjects, err := s.openReady(ctx, policies.City{Code: city, Cells: []string{cell}})
 		if err != nil {
 			return err
 		}

@@ -16,12 +16,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/policies"
 )
 
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
 	beside, cells    []int
+	// independentFloor has Karmada propagate the floor without its dependencies.
+	independentFloor bool
 }
 
 func readyCommand() *cobra.Command {
@@ -47,6 +50,7 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
 	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300")
 	flags.IntSliceVar(&o.cells, "cells", nil, "then measure again when Karmada has so many more cells, of other cities, ascending, for example 10,50")
+	flags.BoolVar(&o.independentFloor, "independent-floor", false, "propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
@@ -98,7 +102,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
-		subjects, err := s.openReady(ctx)
+		subjects, err := s.openReady(ctx, policies.City{Code: city, Cells: []string{cell}, Independent: o.independentFloor})
 		if err != nil {
 			return err
 		}
@@ -120,7 +124,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: o.nodes()})
-	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
+	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Its policy has propagateDeps, without which Karmada does not bring what it names to its cell, unless --independent-floor. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
 	latency.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
 	// What was measured before a failure is worth a look, too.

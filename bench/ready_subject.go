@@ -46,8 +46,8 @@ type readySubject struct {
 	filled int
 }
 
-// openReady prepares the hub for the floor, and returns it and ours.
-func (s *stage) openReady(ctx context.Context) ([]*readySubject, error) {
+// openReady prepares the hub for the floor, and returns it and ours. The floor is propagated by this city's policy.
+func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubject, error) {
 	agents, err := s.addOn.AgentProcessIDs(ctx, cell)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *stage) openReady(ctx context.Context) ([]*readySubject, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, err := s.client(plane, consumer)
+	asConsumer, err := s.client(plane, consumer)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *stage) openReady(ctx context.Context) ([]*readySubject, error) {
 	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}), metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	policy := policies.CityPolicy(readyNamespace, policies.City{Code: city, Cells: []string{cell}})
+	policy := policies.CityPolicy(readyNamespace, of)
 	policy.Spec.ResourceSelectors = []policyv1alpha1.ResourceSelector{{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: readyNamespace}}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(policy)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *stage) openReady(ctx context.Context) ([]*readySubject, error) {
 	return []*readySubject{
 		{name: "floor: StatefulSet", stage: s, made: sets, shown: sets, object: newStatefulSet, ready: readySet},
 		{
-			name: "Workload", stage: s, made: of.Resource(workloadResource).Namespace(namespace),
+			name: "Workload", stage: s, made: asConsumer.Resource(workloadResource).Namespace(namespace),
 			shown: watcher.Resource(instanceResource).Namespace(namespace), object: newWorkload, ready: readyInstance,
 		},
 	}, nil
