@@ -56,8 +56,14 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 }
 
+// byWorkload has the deployments of a Workload, which each of its reconciles reads.
+var byWorkload = projects.ByLabel{Object: &v1alpha.WorkloadDeployment{}, Label: v1alpha.LabelWorkloadUID}
+
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	if err := byWorkload.AddTo(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("deployments").
 		For(&v1alpha.Workload{}).

@@ -74,6 +74,7 @@ func newFixture(t *testing.T, cities string) *fixture {
 		Planes: planes.New(t), locations: &locations{cities: cities}, networks: &lacking{},
 		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 	}
+	planes.Index(t, f.Project, byWorkload)
 	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock}
 	return f
 }

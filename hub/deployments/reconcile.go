@@ -57,8 +57,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 
 func (s *scope) loadDeployments(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
-	if err := s.client.List(ctx, &list, client.InNamespace(s.workload.Namespace),
-		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(s.workload.UID)}); err != nil {
+	if err := s.client.List(ctx, &list, client.InNamespace(s.workload.Namespace), byWorkload.Value(string(s.workload.UID))); err != nil {
 		return fmt.Errorf("list the Workload's deployments: %w", err)
 	}
 	s.existing = make(map[string]*v1alpha.WorkloadDeployment, len(list.Items))

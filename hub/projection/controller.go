@@ -4,6 +4,7 @@
 package projection
 
 import (
+	"context"
 	"time"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -62,8 +63,14 @@ func New(o Options) *Reconciler {
 	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock), shared: newShared()}
 }
 
+// byDeployment has the projected Instances of a deployment.
+var byDeployment = projects.ByLabel{Object: &v1alpha.Instance{}, Label: v1alpha.LabelDeploymentUID}
+
 // Register adds the controllers to a manager: that of deployments, and that of their slices.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	if err := byDeployment.AddTo(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
 	if err := r.registerSlices(mgr, options, wrap); err != nil {
 		return err
 	}

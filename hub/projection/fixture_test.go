@@ -55,6 +55,7 @@ func newFixture(t *testing.T) *fixture {
 		clock:   testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 		metrics: prometheus.NewRegistry(),
 	}
+	planes.Index(t, f.Project, byDeployment)
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
 		Slices: delivery.NewSliceFindings(), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),

@@ -103,8 +103,7 @@ func (s *scope) loadInstances(ctx context.Context) error {
 		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: v1alpha.InlineInstances - 1})
 	}
 	var instances v1alpha.InstanceList
-	if err := s.project.List(ctx, &instances, client.InNamespace(s.deployment.Namespace),
-		client.MatchingLabels{v1alpha.LabelDeploymentUID: string(s.deployment.UID)}); err != nil {
+	if err := s.project.List(ctx, &instances, client.InNamespace(s.deployment.Namespace), byDeployment.Value(string(s.deployment.UID))); err != nil {
 		return fmt.Errorf("list the projected Instances: %w", err)
 	}
 	for i := range instances.Items {

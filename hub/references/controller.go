@@ -7,6 +7,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -57,10 +58,10 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("references").
 		// The templates of the deployments name the objects.
-		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates(), concernsData())).
 		// The hub's deployments own the copies, and their status has what the cells report.
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.NamespaceOfCopy),
-			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged())))...).
+			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
 		// Copies that were edited or deleted by hand are restored.
 		WatchesMetadata(&corev1.ConfigMap{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
 		WatchesMetadata(&corev1.Secret{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
@@ -83,6 +84,18 @@ func namespaceInProject(project multicluster.ClusterName, _ cluster.Cluster) mch
 	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, obj client.Object) []mcreconcile.Request {
 		return []mcreconcile.Request{request(project, obj.GetNamespace())}
 	})
+}
+
+// concernsData drops events of deployments that name no data, and named none before: most do not, and each event has all deployments
+// of a namespace read. One that has a condition about data named some when nobody looked.
+func concernsData() predicate.Predicate {
+	concerns := func(obj client.Object) bool {
+		d, isDeployment := obj.(*v1alpha.WorkloadDeployment)
+		return isDeployment && (len(namedBy(&d.Spec.Template.Spec)) > 0 || meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionReferencedDataReady) != nil)
+	}
+	filter := predicate.NewPredicateFuncs(concerns)
+	filter.UpdateFunc = func(e event.UpdateEvent) bool { return concerns(e.ObjectOld) || concerns(e.ObjectNew) }
+	return filter
 }
 
 // reportChanged drops updates of deployments whose cells report the same about data as before: their status changes for many

@@ -53,3 +53,31 @@ func TestReportChanged(t *testing.T) {
 func passes(before, after *v1alpha.WorkloadDeployment) bool {
 	return reportChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
 }
+
+// TestConcernsData: most deployments name no data, and their events must not have all of a namespace read.
+func TestConcernsData(t *testing.T) {
+	naming, nothing, condition := &v1alpha.WorkloadDeployment{}, &v1alpha.WorkloadDeployment{}, &v1alpha.WorkloadDeployment{}
+	naming.Spec.Template.Spec = *spec()
+	condition.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReferencedDataReady}}
+	filter := concernsData()
+	for name, test := range map[string]struct {
+		before, after *v1alpha.WorkloadDeployment
+		want          bool
+	}{
+		"names nothing":              {nothing, nothing, false},
+		"names data":                 {naming, naming, true},
+		"begins to":                  {nothing, naming, true},
+		"ceases to":                  {naming, nothing, true},
+		"named some when not looked": {condition, condition, true},
+	} {
+		if got := filter.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+			t.Errorf("%s: an update passes: %t", name, got)
+		}
+		if test.before != test.after {
+			continue
+		}
+		if created, deleted := filter.Create(event.CreateEvent{Object: test.after}), filter.Delete(event.DeleteEvent{Object: test.after}); created != test.want || deleted != test.want {
+			t.Errorf("%s: a creation passes: %t, a deletion: %t", name, created, deleted)
+		}
+	}
+}

@@ -33,16 +33,18 @@ type Plane struct {
 	mu     sync.Mutex
 	calls  []Call
 	before func(Call) error
+	// indexes are by field.
+	indexes map[string]client.IndexerFunc
 }
 
 func newPlane(c client.WithWatch) *Plane {
-	p := &Plane{}
+	p := &Plane{indexes: map[string]client.IndexerFunc{}}
 	p.WithWatch = interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			return p.do(Call{"get", p.kind(obj), key.Name}, func() error { return c.Get(ctx, key, obj, opts...) })
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			return p.do(Call{"list", p.kind(list), ""}, func() error { return c.List(ctx, list, opts...) })
+			return p.do(Call{"list", p.kind(list), ""}, func() error { return p.list(ctx, c, list, opts) })
 		},
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			return p.do(p.call("create", obj), func() error { return c.Create(ctx, obj, opts...) })
