@@ -13,10 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Index adds an index to a plane, as a controller adds it to a cache.
-func Index(t testing.TB, p *Plane, index interface {
+// index is what a controller adds to caches.
+type index interface {
 	AddTo(ctx context.Context, indexer client.FieldIndexer) error
-}) {
+}
+
+// Index adds an index to a plane, as a controller adds it to a cache.
+func Index(t testing.TB, p *Plane, index index) {
 	t.Helper()
 	if err := index.AddTo(t.Context(), p); err != nil {
 		t.Fatal(err)
