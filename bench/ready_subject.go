@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -99,8 +100,22 @@ func newStatefulSet(name string) (*unstructured.Unstructured, error) {
 	}
 	o := object("apps/v1", "StatefulSet", name, fields)
 	o.SetNamespace(readyNamespace)
-	return o, unstructured.SetNestedField(o.Object, int64(1), "spec", "replicas")
+	containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		return nil, err
+	}
+	for _, container := range containers {
+		if fields, ok := container.(map[string]any); ok {
+			fields["resources"] = map[string]any{"requests": smallRequests()}
+		}
+	}
+	return o, errors.Join(unstructured.SetNestedField(o.Object, int64(1), "spec", "replicas"),
+		unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"))
 }
+
+// smallRequests are small enough for the cell to have room for many, and the same for the floor and for ours: Karmada's scheduler finds
+// out how many more would fit, one by one, for each object with requests.
+func smallRequests() map[string]any { return map[string]any{"cpu": "10m", "memory": "16Mi"} }
 
 func readySet(shown *unstructured.Unstructured) string {
 	if count, _, _ := unstructured.NestedInt64(shown.Object, "status", "readyReplicas"); count < 1 {
@@ -115,8 +130,7 @@ func newWorkload(name string) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	o.SetName(name)
-	// Small enough for the cell to have room for many.
-	return o, unstructured.SetNestedField(o.Object, map[string]any{"cpu": "10m", "memory": "16Mi"}, "spec", "template", "spec", "runtime", "resources", "requests")
+	return o, unstructured.SetNestedField(o.Object, smallRequests(), "spec", "template", "spec", "runtime", "resources", "requests")
 }
 
 func readyInstance(shown *unstructured.Unstructured) string {
