@@ -44,6 +44,7 @@ func parallelCommand() *cobra.Command {
 func runParallel(cmd *cobra.Command, o *parallelOptions) error {
 	report := newReport(cmd, "Until all Instances are Ready", "Instances", "floor", "Workload", "to floor", "writes for each: project", "hub", "cell")
 	costs := newReport(cmd, "CPU time per Instance", "Instances", "process", "floor", "Workload", "to floor")
+	writes := newReport(cmd, "Writes per Instance", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	pods := 0
 	for _, count := range o.instances {
@@ -67,12 +68,13 @@ func runParallel(cmd *cobra.Command, o *parallelOptions) error {
 			}
 			report.add(append([]string{strconv.Itoa(count)}, results[1].row(results[0])...)...)
 			costs.rows = append(costs.rows, costRows(strconv.Itoa(count), results[0].cpu, results[1].cpu)...)
+			writes.rows = results[1].writes.rows()
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: pods/perNode + 1})
 	report.note("Floor: a StatefulSet with podManagementPolicy Parallel and as many Pods, that bare Karmada propagates to the same cell: from its creation until the hub shows that all are Ready. Ours: from the creation of a Workload until the project has as many Instances that are Ready.")
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
-	return errors.Join(err, report.write(cmd.OutOrStdout()), costs.write(cmd.OutOrStdout()))
+	return errors.Join(err, report.write(cmd.OutOrStdout()), costs.write(cmd.OutOrStdout()), writes.write(cmd.OutOrStdout()))
 }
 
 // parallelResult is what was measured of one object.

@@ -95,7 +95,7 @@ func TestRuntimeReconcile(t *testing.T) {
 			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning,
 		},
 		"no Pod is created behind a gate": {
-			given:     func(f *fixture) { f.instance(f.deployment(1), 0, gated("Network")) },
+			given:     func(f *fixture) { f.instance(f.deployment(1, network(false)), 0, gated("Network")) },
 			wantReady: "-" + v1alpha.ReasonSchedulingGatesPresent,
 		},
 		"no Pod is created for an Instance that is being deleted": {

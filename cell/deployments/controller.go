@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,10 @@ type Reconciler struct {
 	Strays *strays.Keeper
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder events.EventRecorder
+	// Clock says how long what was created is awaited in the cache.
+	Clock clock.PassiveClock
+
+	created created
 }
 
 // Register adds the controller to a manager.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/gates"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
@@ -43,6 +44,8 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	observed
+	// deployment of the Instance; nil when it is gone.
+	deployment *v1alpha.WorkloadDeployment
 }
 
 // Reconcile keeps the Pod and the status of one Instance.
@@ -54,11 +57,49 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if s.Settings.external(&s.instance.Spec) {
 		// One that has a Pod was started before the class was another runtime's, and stays as it is until it is replaced.
-		if err := s.findPod(ctx); err != nil || s.pod == nil {
+		if err := s.findPod(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
+		if s.pod == nil {
+			return s.Run(ctx, s.findDeployment, s.liftGates, s.writeGates)
+		}
 	}
-	return s.Run(ctx, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
+	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
+}
+
+// findDeployment gets the WorkloadDeployment of the Instance.
+func (s *scope) findDeployment(ctx context.Context) (err error) {
+	s.deployment, err = owned.Deployment(ctx, s.Client, s.instance)
+	return err
+}
+
+// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of one that is to go, what was found last stays.
+func (s *scope) liftGates(ctx context.Context) (err error) {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() {
+		s.found = gates.Kept(s.instance)
+		return nil
+	}
+	if s.found, err = gates.Find(ctx, s.Client, s.deployment, s.instance); err != nil {
+		return err
+	}
+	return gates.Lift(ctx, s.Client, FieldManager, s.instance, gates.Lifted(s.deployment, s.found))
+}
+
+// writeGates writes of an Instance that another runtime runs what it waits for, when that differs: the rest of the status is that one's.
+func (s *scope) writeGates(ctx context.Context) error {
+	existing := s.instance.Status.Conditions
+	wanted := conditions.Stamped(existing, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || conditions.Include(existing, wanted) {
+		return nil
+	}
+	return s.applyStatus(ctx, v1alpha.InstanceStatus{Conditions: wanted})
+}
+
+func (s *scope) applyStatus(ctx context.Context, status v1alpha.InstanceStatus) error {
+	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
+		Status:     status,
+	})
 }
 
 // findPod gets the Pod that the Instance controls. A Pod of an earlier Instance of the same name is not its Pod.
@@ -125,15 +166,14 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	if s.blocked = s.Settings.unsupported(&s.instance.Spec); s.blocked != nil {
 		return nil, nil
 	}
-	deployment, err := owned.Deployment(ctx, s.Client, s.instance)
-	if err != nil || deployment == nil {
+	if s.deployment == nil {
 		// Without its deployment the Instance is about to go.
+		return nil, nil
+	}
+	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
 		return nil, err
 	}
-	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, deployment); err != nil {
-		return nil, err
-	}
-	return desiredPod(sized(s.instance, deployment), &s.Settings), nil
+	return desiredPod(sized(s.instance, s.deployment), &s.Settings), nil
 }
 
 // sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
@@ -215,10 +255,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	}
 	s.Passing.Done(key)
 	s.recordTrouble(&status)
-	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
-		Status:     status,
-	})
+	return s.applyStatus(ctx, status)
 }
 
 // passing says whether a status tells of an Instance that starts: it was not Ready, and nobody has to act.
