@@ -74,6 +74,8 @@ func TestRollupOfSlices(t *testing.T) {
 func TestSumsFollowSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
+	// They have been there for a while: the slice does not wait for others that start.
+	f.clock.SetTime(now.Add(time.Hour))
 	const first, last = 16, 36
 	ready := map[int]*v1alpha.Instance{}
 	for index := first; index <= last; index++ {
@@ -149,4 +151,45 @@ func TestSumsWithoutSlices(t *testing.T) {
 	if got := f.storedDeployment().Status; got.ReadyReplicas != 1 || got.Indices[0].Ready != "19" {
 		t.Errorf("it says %d, %s", got.ReadyReplicas, got.Indices[0].Ready)
 	}
+}
+
+// TestSlicesOfInstancesThatStart: a slice is written when all of its Instances that start are Ready, or have taken their time, and at once
+// when one is lost.
+func TestSlicesOfInstancesThatStart(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
+	starting := []*v1alpha.Instance{f.instance(deployment, 16), f.instance(deployment, 17)}
+	f.setReady(starting[0], metav1.ConditionFalse)
+	slice := &v1alpha.InstanceSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+	}
+	f.create(slice)
+	r := f.rollup()
+	reconcile := func(after time.Duration, want int) {
+		t.Helper()
+		f.clock.SetTime(f.clock.Now().Add(after))
+		result := f.reconcile(r, "web")
+		f.get(slice, slice.Name)
+		if len(slice.Status.Instances) != want || (want == 0 && result.RequeueAfter == 0) {
+			t.Errorf("the slice has %d Instances, requeued after %s", len(slice.Status.Instances), result.RequeueAfter)
+		}
+	}
+	reconcile(0, 0)
+	reconcile(time.Second, 0)
+	reconcile(2*time.Second, 2)
+	// Another one makes it wait again, and one that ceases to be Ready ends that.
+	third := f.instance(deployment, 18)
+	f.setReady(starting[0], metav1.ConditionTrue)
+	reconcile(0, 2)
+	reconcile(2*time.Second, 3)
+	f.setReady(starting[0], metav1.ConditionFalse)
+	f.instance(deployment, 19)
+	reconcile(0, 4)
+	f.instance(deployment, 20)
+	reconcile(0, 4)
+	for _, one := range append(starting, third, f.storedInstance("web-19"), f.storedInstance("web-20")) {
+		f.setReady(one, metav1.ConditionTrue)
+	}
+	reconcile(0, 5)
 }

@@ -28,6 +28,8 @@ type pace struct {
 	clock clock.PassiveClock
 	// passing are the reports of states that may soon be over.
 	passing *coalesce.Writes[types.NamespacedName]
+	// starting are those of slices with Instances that start.
+	starting *coalesce.Writes[types.NamespacedName]
 
 	mu      sync.Mutex
 	budgets map[types.NamespacedName]*budget
@@ -41,7 +43,10 @@ type budget struct {
 }
 
 func newPace(c clock.PassiveClock) *pace {
-	return &pace{clock: c, passing: coalesce.New[types.NamespacedName](c), budgets: map[types.NamespacedName]*budget{}}
+	return &pace{
+		clock: c, passing: coalesce.New[types.NamespacedName](c), starting: coalesce.New[types.NamespacedName](c),
+		budgets: map[types.NamespacedName]*budget{},
+	}
 }
 
 // rest is how long the next report of a deployment must wait; 0: not at all. passing says that it tells of a passing state.
@@ -57,6 +62,14 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 		wait = max(wait, p.passing.Wait(deployment))
 	}
 	return wait
+}
+
+// spare is how long the next report of a deployment must wait that is not needed: it takes nothing of the half of the budget that is kept
+// for those that are.
+func (p *pace) spare(deployment types.NamespacedName) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Duration(max(0, burst/2-p.budget(deployment).bytes) / rate * float64(time.Second))
 }
 
 // spent records a write of so many bytes, now.

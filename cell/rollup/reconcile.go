@@ -11,6 +11,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,6 +44,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			r.upToDate.set(request.NamespacedName, nil)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if s.waits(request.NamespacedName, false) {
+		// What is not written need not be made: while hundreds of Instances start, there are thousands of events.
+		return s.RequeueAfter.Result(), nil
 	}
 	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.write)
 }
@@ -82,14 +87,15 @@ func (s *scope) write(ctx context.Context) error {
 		return nil
 	}
 	before := &s.deployment.Status
-	if s.waits(key, v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)) {
+	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	if s.waits(key, passing) {
 		return nil
 	}
-	// The slices first: who reads the counts finds the Instances.
+	// The slices first: who reads the counts finds the Instances, but for those that start.
 	if err := s.writeSlices(ctx, outdated); err != nil || same {
 		return err
 	}
-	if s.summarizesSlices() && s.waits(key, true) {
+	if s.summarizesSlices() && s.sumsWait(key, status) {
 		return nil
 	}
 	encoded, err := json.Marshal(status)
@@ -110,6 +116,19 @@ func (s *scope) waits(key client.ObjectKey, passing bool) bool {
 		s.RequeueAfter.AtMost(rest)
 	}
 	return rest > 0
+}
+
+// sumsWait says whether what sums up the slices waits: for the changes of half a second, and, while Instances start, for budget that their
+// slices do not need.
+func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymentStatus) bool {
+	wait := s.pace.rest(key, true)
+	if meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
+		wait = max(wait, s.pace.spare(key))
+	}
+	if wait > 0 {
+		s.RequeueAfter.AtMost(wait)
+	}
+	return wait > 0
 }
 
 // summarizesSlices says whether the status differs only in what sums up the slices, which tell it already. Where one Instance after the

@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
@@ -37,6 +38,8 @@ const (
 	// minimumAge is the least age of a finished Pod that is replaced: a Pod that ends at once must not be created again
 	// without a pause.
 	minimumAge = 10 * time.Second
+	// startLimit is how long an Instance whose Pod starts is not reported as starting.
+	startLimit = 2 * time.Second
 )
 
 // scope is the state of one reconcile of an Instance.
@@ -248,7 +251,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		return nil
 	}
 	if passing(&s.instance.Status, &status) {
-		if wait := s.Passing.Wait(key); wait > 0 {
+		if wait := s.Passing.WaitAtMost(key, s.patience()); wait > 0 {
 			s.RequeueAfter.AtMost(wait)
 			return nil
 		}
@@ -263,6 +266,15 @@ func passing(before, after *v1alpha.InstanceStatus) bool {
 	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
 	return !meta.IsStatusConditionTrue(before.Conditions, v1alpha.ConditionReady) &&
 		(ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonSchedulingGatesPresent)
+}
+
+// patience is how long the state of an Instance that starts waits for that of one that is Ready. It is longer where nothing but its Pod is
+// in the way, which most often is Ready within seconds: then that state is all that is ever written.
+func (s *scope) patience() time.Duration {
+	if s.pod == nil || podCondition(s.pod, corev1.PodScheduled).Status == corev1.ConditionFalse {
+		return coalesce.Limit
+	}
+	return startLimit
 }
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.
