@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -88,7 +89,9 @@ func (s *scope) write(ctx context.Context) error {
 	}
 	before := &s.deployment.Status
 	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
-	if s.waits(key, passing) {
+	// Slices of Instances that start wait by themselves.
+	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
+	if s.waits(key, passing && !onlyStarting) {
 		return nil
 	}
 	// The slices first: who reads the counts finds the Instances, but for those that start.

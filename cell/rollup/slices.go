@@ -123,8 +123,9 @@ func (s *scope) arrived(number int) bool { return s.slices[number] != nil }
 // outdatedSlice is a slice with its wanted status.
 type outdatedSlice struct {
 	*v1alpha.InstanceSlice
-	// starting says that this status tells of Instances that start, and not all of which have.
+	// starting says that this status tells of Instances that start, and not all of which have, and wait how long it waits for them.
 	starting bool
+	wait     time.Duration
 }
 
 // outdatedSlices are the slices that do not have the wanted status, with it, those first that will last. A slice that had it is not looked
@@ -150,13 +151,14 @@ func (s *scope) outdatedSlices() []outdatedSlice {
 			s.pace.starting.Done(client.ObjectKeyFromObject(slice))
 			continue
 		}
-		outdated = append(outdated, outdatedSlice{
-			InstanceSlice: &v1alpha.InstanceSlice{
-				ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
-				Status:     wanted,
-			},
-			starting: s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport),
-		})
+		next := outdatedSlice{InstanceSlice: &v1alpha.InstanceSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
+			Status:     wanted,
+		}}
+		if s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
+			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
+		}
+		outdated = append(outdated, next)
 	}
 	slices.SortStableFunc(outdated, func(a, b outdatedSlice) int { return cmp.Compare(rank(a.starting), rank(b.starting)) })
 	return outdated
@@ -208,7 +210,7 @@ func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error
 	for _, slice := range outdated {
 		sliceKey, wait := client.ObjectKeyFromObject(slice), s.pace.rest(key, false)
 		if slice.starting {
-			wait = max(s.pace.starting.WaitAtMost(sliceKey, startLimit), s.pace.spare(key))
+			wait = max(slice.wait, s.pace.spare(key))
 		}
 		if wait > 0 {
 			s.RequeueAfter.AtMost(wait)
