@@ -73,11 +73,11 @@ func TestPaceOfPassingStates(t *testing.T) {
 func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPace(clock)
-	p.spent(web, 160e3-overhead)
+	p.spent(web, 160e3)
 	if wait := p.spare(web); wait != 0 {
 		t.Errorf("with half of the budget it waits %s", wait)
 	}
-	p.spent(web, 80e3-overhead)
+	p.spent(web, 80e3)
 	if wait, rest := p.spare(web), p.rest(web, false); wait != 500*time.Millisecond || rest != 0 {
 		t.Errorf("with a quarter of the budget it waits %s, and what is needed %s", wait, rest)
 	}
