@@ -142,9 +142,9 @@ func TestDeploymentsDeleteThePodFirst(t *testing.T) {
 func TestDeploymentsWriteInBatches(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(101, parallel)
-	f.reconcile(f.deployments(), "web")
-	if present, _ := f.instances(); len(present) != 100 {
-		t.Errorf("%d Instances were created at once", len(present))
+	result := f.reconcile(f.deployments(), "web")
+	if present, _ := f.instances(); len(present) != 100 || result.RequeueAfter != 10*time.Millisecond {
+		t.Errorf("%d Instances were created at once, requeued after %s", len(present), result.RequeueAfter)
 	}
 	f.reconcile(f.deployments(), "web")
 	if present, _ := f.instances(); len(present) != 101 {

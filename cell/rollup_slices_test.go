@@ -168,7 +168,7 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 	r := f.rollup()
 	reconcile := func(after time.Duration, want int) {
 		t.Helper()
-		f.clock.SetTime(f.clock.Now().Add(after))
+		f.clock.SetTime(f.clock.Now().Add(after + 100*time.Millisecond))
 		result := f.reconcile(r, "web")
 		f.get(slice, slice.Name)
 		if len(slice.Status.Instances) != want || (want == 0 && result.RequeueAfter == 0) {
@@ -192,4 +192,16 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 		f.setReady(one, metav1.ConditionTrue)
 	}
 	reconcile(0, 5)
+	// All Instances are looked at ten times a second at most.
+	f.setReady(third, metav1.ConditionFalse)
+	f.clock.SetTime(f.clock.Now().Add(60 * time.Millisecond))
+	before := slice.ResourceVersion
+	if result := f.reconcile(r, "web"); result.RequeueAfter != 40*time.Millisecond {
+		t.Errorf("they are looked at again after %s", result.RequeueAfter)
+	}
+	f.clock.SetTime(f.clock.Now().Add(40 * time.Millisecond))
+	f.reconcile(r, "web")
+	if f.get(slice, slice.Name); slice.ResourceVersion == before {
+		t.Error("they were not looked at when that time was over")
+	}
 }

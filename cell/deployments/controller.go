@@ -71,9 +71,10 @@ func (r *Reconciler) templates(ctx context.Context, namespace string) (map[types
 	return templates, nil
 }
 
-// planChanged drops updates of Instances that change no plan: most of what is written of one that starts.
+// planChanged drops events of Instances that change no plan: that they were created, which nobody does but this controller, and most of
+// what is written of one that starts.
 func planChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isInstance := e.ObjectOld.(*v1alpha.Instance)
 		after, stillIs := e.ObjectNew.(*v1alpha.Instance)
 		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation || owned.Ready(before) != owned.Ready(after) ||

@@ -14,6 +14,9 @@ import (
 
 // TestPlanChanged: of what is written of an Instance that starts, only that it is Ready brings a reconcile of its deployment.
 func TestPlanChanged(t *testing.T) {
+	if planChanged().Create(event.CreateEvent{Object: &v1alpha.Instance{}}) || !planChanged().Delete(event.DeleteEvent{Object: &v1alpha.Instance{}}) {
+		t.Error("not the deletion of an Instance alone, but its creation, brings a reconcile")
+	}
 	for name, test := range map[string]struct {
 		change func(*v1alpha.Instance)
 		want   bool

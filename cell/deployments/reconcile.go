@@ -25,9 +25,10 @@ const (
 	// forbiddenRequeue is when an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute
-	// batch is how many Instances one reconcile creates or deletes at most, since its time is limited. Their events
-	// requeue the deployment for the rest.
-	batch = 100
+	// batch is how many Instances one reconcile creates or deletes at most, since its time is limited. The rest follows after
+	// batchRequeue.
+	batch        = 100
+	batchRequeue = 10 * time.Millisecond
 	// atOnce is how many requests of one reconcile are under way at once.
 	atOnce = 16
 	// maxNote is the longest note of an Event, in bytes.

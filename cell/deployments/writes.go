@@ -39,8 +39,17 @@ func slowStart[T any](ctx context.Context, items []T, do func(context.Context, T
 	return nil
 }
 
+// firstBatch is what of all this reconcile does. The next one does the rest.
+func firstBatch[T any](s *scope, all []T) []T {
+	if len(all) <= batch {
+		return all
+	}
+	s.requeueAtMost(batchRequeue)
+	return all[:batch]
+}
+
 func (s *scope) deleteInstances(ctx context.Context) error {
-	return slowStart(ctx, s.plan.remove[:min(len(s.plan.remove), batch)], s.deleteInstance)
+	return slowStart(ctx, firstBatch(s, s.plan.remove), s.deleteInstance)
 }
 
 func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
@@ -54,7 +63,7 @@ func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) 
 }
 
 func (s *scope) createInstances(ctx context.Context) error {
-	err := slowStart(ctx, s.plan.create[:min(len(s.plan.create), batch)], s.createInstance)
+	err := slowStart(ctx, firstBatch(s, s.plan.create), s.createInstance)
 	if errors.Is(err, errRefused) {
 		return nil
 	}

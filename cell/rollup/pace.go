@@ -23,6 +23,9 @@ const (
 	// sliceOverhead is that of a slice, for which Karmada writes nothing to the hub's object and which no other controller reads. A
 	// deployment of 5,000 Instances can report all of its slices in twenty seconds, before the hub finds that one reports nothing.
 	sliceOverhead = 16e3
+	// lookInterval is the least time between two looks at all Instances of a deployment with slices. While thousands of them start, there
+	// are hundreds of events a second, and each look is as much work as there are Instances.
+	lookInterval = 100 * time.Millisecond
 )
 
 // pace decides when a report of a deployment may go up. A report of any size goes up while there is budget left; what it takes too
@@ -43,6 +46,8 @@ type budget struct {
 	// bytes were left at a time. They are negative after a report for which there were too few.
 	bytes float64
 	at    time.Time
+	// looked is when its Instances were looked at last.
+	looked time.Time
 }
 
 func newPace(c clock.PassiveClock) *pace {
@@ -65,6 +70,18 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 		wait = max(wait, p.passing.Wait(deployment))
 	}
 	return wait
+}
+
+// look is how long the next look at all Instances of a deployment must wait; when it is 0 they are looked at now.
+func (p *pace) look(deployment types.NamespacedName) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.budget(deployment)
+	if wait := b.looked.Add(lookInterval).Sub(b.at); wait > 0 {
+		return wait
+	}
+	b.looked = b.at
+	return 0
 }
 
 // spare is how long the next report of a deployment must wait that is not needed: it takes nothing of the half of the budget that is kept

@@ -47,8 +47,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if s.waits(request.NamespacedName, false) {
-		// What is not written need not be made: while hundreds of Instances start, there are thousands of events.
+		// What is not written need not be made.
 		return s.RequeueAfter.Result(), nil
+	}
+	if wait := s.pace.look(request.NamespacedName); s.deployment.Spec.Slices > 0 && wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.write)
 }
