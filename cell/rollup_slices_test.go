@@ -158,8 +158,6 @@ func TestSumsWithoutSlices(t *testing.T) {
 func TestSlicesOfInstancesThatStart(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
-	starting := []*v1alpha.Instance{f.instance(deployment, 16), f.instance(deployment, 17)}
-	f.setReady(starting[0], metav1.ConditionFalse)
 	slice := &v1alpha.InstanceSlice{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
 		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
@@ -176,6 +174,11 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 		}
 	}
 	reconcile(0, 0)
+	if slice.Status.ObservedGeneration != 0 {
+		t.Error("a slice that is to have Instances soon was written without any")
+	}
+	starting := []*v1alpha.Instance{f.instance(deployment, 16), f.instance(deployment, 17)}
+	f.setReady(starting[0], metav1.ConditionFalse)
 	reconcile(time.Second, 0)
 	reconcile(2*time.Second, 2)
 	// Another one makes it wait again, and one that ceases to be Ready ends that.

@@ -155,7 +155,9 @@ func (s *scope) outdatedSlices() []outdatedSlice {
 			ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
 			Status:     wanted,
 		}}
-		if s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
+		// One that has just come is to have Instances soon.
+		first := slice.Status.ObservedGeneration == 0 && len(wanted.Instances) == 0
+		if first || s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
 			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
 		}
 		outdated = append(outdated, next)
