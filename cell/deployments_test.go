@@ -185,14 +185,14 @@ func TestDeploymentsAwaitWhatTheyCreate(t *testing.T) {
 		}
 	}
 	reconcile(0, 0, 2)
-	reconcile(time.Second, 4*time.Second, 2)
+	reconcile(time.Second, 29*time.Second, 2)
 	f.remove(f.storedInstance("web-1"))
-	reconcile(4*time.Second, 5*time.Second, 4)
+	reconcile(29*time.Second, 5*time.Second, 4)
 	f.wantInstances([]string{"web-0", "web-1"}, nil)
 	behind = false
 	f.remove(f.storedInstance("web-1"))
-	reconcile(time.Second, 4*time.Second, 4)
-	reconcile(4*time.Second, 0, 5)
+	reconcile(time.Second, 29*time.Second, 4)
+	reconcile(29*time.Second, 0, 5)
 	f.remove(deployment)
 	reconcile(0, 0, 5)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // awaitedFor is how long an Instance that was created is awaited in the cache. It never comes when it was deleted before.
-const awaitedFor = 5 * time.Second
+const awaitedFor = 30 * time.Second
 
 // created are the Instances that were created and that the cache may not have yet, by their names and with the time until which they are
 // awaited: while hundreds are created at once, each event of the first would have the others created again. The zero value is empty and

@@ -5,14 +5,13 @@ package gates
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/data"
 )
 
@@ -41,36 +40,16 @@ func Kept(instance *v1alpha.Instance) []metav1.Condition {
 	return kept
 }
 
-// Lift removes the gates of what is there, by what Find has found. A grant that is taken back, or data that is deleted, does not set a
-// gate again: an Instance that runs keeps running.
-func Lift(ctx context.Context, c client.Client, manager apply.FieldManager, instance *v1alpha.Instance, lifted map[string]bool) error {
-	before := instance.DeepCopy()
-	gates, changed := instance.SchedulingGates(), false
-	for gate, lift := range lifted {
-		if lift {
-			var held bool
-			gates, held = withoutGate(gates, gate)
-			changed = changed || held
-		}
-	}
-	if !changed {
-		return nil
-	}
-	instance.Spec.Controller.SchedulingGates = gates
-	// The patch replaces the whole list: the lock keeps it from setting a gate again that was lifted meanwhile.
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := c.Patch(ctx, instance, patch, client.FieldOwner(manager)); err != nil {
-		return fmt.Errorf("lift scheduling gates of Instance %s: %w", client.ObjectKeyFromObject(instance), err)
-	}
-	return nil
-}
-
-// Lifted says which gates hold the Instances of a deployment no longer, by what Find has found.
-func Lifted(deployment *v1alpha.WorkloadDeployment, found []metav1.Condition) map[string]bool {
+// Left are the scheduling gates of an Instance that still hold it, by what Find has found; lifted says that these are fewer than it has. A
+// grant that is taken back, or data that is deleted, does not set a gate again: an Instance that runs keeps running.
+func Left(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, found []metav1.Condition) (left []v1alpha.SchedulingGate, lifted bool) {
 	networks := deployment.Spec.Networks
-	return map[string]bool{
+	there := map[string]bool{
 		v1alpha.GateQuota:          meta.IsStatusConditionTrue(found, v1alpha.ConditionQuotaGranted),
 		v1alpha.GateNetwork:        networks == nil || networks.Ready,
 		v1alpha.GateReferencedData: meta.IsStatusConditionTrue(found, v1alpha.ConditionReferencedDataReady),
 	}
+	has := instance.SchedulingGates()
+	left = slices.DeleteFunc(slices.Clone(has), func(gate v1alpha.SchedulingGate) bool { return there[gate.Name] })
+	return left, len(left) < len(has)
 }

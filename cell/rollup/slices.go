@@ -126,6 +126,8 @@ type outdatedSlice struct {
 	// starting says that this status tells of Instances that start, and not all of which have, and wait how long it waits for them.
 	starting bool
 	wait     time.Duration
+	// first says that the slice has not reported anything yet.
+	first bool
 }
 
 // outdatedSlices are the slices that do not have the wanted status, with it, those first that will last. A slice that had it is not looked
@@ -155,9 +157,9 @@ func (s *scope) outdatedSlices() []outdatedSlice {
 			ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
 			Status:     wanted,
 		}}
+		next.first = slice.Status.ObservedGeneration == 0
 		// One that has just come is to have Instances soon.
-		first := slice.Status.ObservedGeneration == 0 && len(wanted.Instances) == 0
-		if first || s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
+		if next.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
 			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
 		}
 		outdated = append(outdated, next)
@@ -205,14 +207,14 @@ func readyIn(report *v1alpha.InstanceReport) int {
 }
 
 // writeSlices writes the status of slices while the pace allows it. One with Instances that start waits for all of them for a while, and
-// for budget that is left: while hundreds start, each slice would be written for nearly each of its Instances, and those that are done
-// would wait for that.
+// for budget that is left, unless it has not reported anything: while hundreds start, each slice would be written for nearly each of its
+// Instances, and those that are done would wait for that.
 func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error {
 	key := client.ObjectKeyFromObject(s.deployment)
 	for _, slice := range outdated {
 		sliceKey, wait := client.ObjectKeyFromObject(slice), s.pace.rest(key, false)
-		if slice.starting {
-			wait = max(slice.wait, s.pace.spare(key))
+		if wait = max(wait, slice.wait); slice.starting && !slice.first {
+			wait = max(wait, s.pace.spare(key))
 		}
 		if wait > 0 {
 			s.RequeueAfter.AtMost(wait)

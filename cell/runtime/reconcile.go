@@ -85,7 +85,18 @@ func (s *scope) liftGates(ctx context.Context) (err error) {
 	if s.found, err = gates.Find(ctx, s.Client, s.deployment, s.instance); err != nil {
 		return err
 	}
-	return gates.Lift(ctx, s.Client, FieldManager, s.instance, gates.Lifted(s.deployment, s.found))
+	left, lifted := gates.Left(s.deployment, s.instance, s.found)
+	if !lifted {
+		return nil
+	}
+	before := s.instance.DeepCopy()
+	s.instance.Spec.Controller.SchedulingGates = left
+	// The patch replaces the whole list: the lock keeps it from setting a gate again that was lifted meanwhile.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, s.instance, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("lift scheduling gates of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
+	}
+	return nil
 }
 
 // writeGates writes of an Instance that another runtime runs what it waits for, when that differs: the rest of the status is that one's.
