@@ -43,12 +43,13 @@ func parallelCommand() *cobra.Command {
 }
 
 func runParallel(cmd *cobra.Command, o *parallelOptions) error {
-	report := newReport(cmd, "Until all Instances are Ready", "Instances", "floor", "Workload", "to floor", "writes for each: project", "hub", "cell")
-	costs := newReport(cmd, "CPU time per Instance", "Instances", "process", "floor", "Workload", "to floor")
+	times := newReport(cmd, "Until all Instances are Ready", "Instances", "floor", "bare writes", "to floor", "Workload", "to floor", "writes for each: project", "hub", "cell")
+	costs := newReport(cmd, "CPU time per Instance", "Instances", "process", "floor", "bare writes", "to floor", "Workload", "to floor")
+	writes := newReport(cmd, "Writes per Instance", "plane", "user", "verb", "resource", "writes")
 	progress := newProgress(cmd)
 	pods := 0
 	for _, count := range o.instances {
-		pods += 2 * count
+		pods += 3 * count
 	}
 	const perNode = 200
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
@@ -57,23 +58,66 @@ func runParallel(cmd *cobra.Command, o *parallelOptions) error {
 			return err
 		}
 		for _, count := range o.instances {
-			var results []*parallelResult
-			for _, subject := range subjects {
-				progress.printf("%s: %d at once", subject.name, count)
-				result, err := subject.parallel(count).measureParallel(ctx, o, count)
-				if err != nil {
-					return fmt.Errorf("%s with %d: %w", subject.name, count, err)
-				}
-				results = append(results, result)
+			all, err := o.round(ctx, progress, subjects, count)
+			if err != nil {
+				return err
 			}
-			report.add(append([]string{strconv.Itoa(count)}, results[1].row(results[0])...)...)
-			costs.rows = append(costs.rows, costRows(strconv.Itoa(count), results[0].cpu, results[1].cpu)...)
+			times.add(append([]string{strconv.Itoa(count)}, all.row()...)...)
+			costs.rows = append(costs.rows, all.costs(strconv.Itoa(count))...)
+			writes.rows = all.ours.writes.rows()
 		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: pods/perNode + 1})
-	report.note("Floor: a StatefulSet with podManagementPolicy Parallel and as many Pods, that bare Karmada propagates to the same cell: from its creation until the hub shows that all are Ready. Ours: from the creation of a Workload until the project has as many Instances that are Ready.")
-	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
-	return errors.Join(err, report.write(cmd.OutOrStdout()), costs.write(cmd.OutOrStdout()))
+	times.note("Floor: a StatefulSet with podManagementPolicy Parallel and as many Pods, that bare Karmada propagates to the same cell: from its creation until the hub shows that all are Ready. Ours: from the creation of a Workload until the project has as many Instances that are Ready.")
+	times.note("Bare writes: another such StatefulSet and, at the same time, as many Instances in the cell and in the project, each created and with one status, by plain clients and of a kind that nobody watches. No implementation that makes Instances visible writes less.")
+	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on. The clients of the bare writes are not counted.")
+	// What was measured before a failure is worth a look, too.
+	for _, table := range []*report{times, costs, writes} {
+		err = errors.Join(err, table.write(cmd.OutOrStdout()))
+	}
+	return err
+}
+
+// round measures the floor, a Workload and the bare writes with so many Pods.
+func (o *parallelOptions) round(ctx context.Context, progress *progress, subjects []*readySubject, count int) (*parallelResults, error) {
+	floor, ours := subjects[0].parallel(count), subjects[1].parallel(count)
+	all := &parallelResults{}
+	for _, step := range []struct {
+		name    string
+		result  **parallelResult
+		measure func(context.Context, *parallelOptions, int) (*parallelResult, error)
+	}{{floor.name, &all.floor, floor.measureParallel}, {ours.name, &all.ours, ours.measureParallel}, {"bare writes", &all.bare, floor.measureBare}} {
+		progress.printf("%s: %d at once", step.name, count)
+		var err error
+		if *step.result, err = step.measure(ctx, o, count); err != nil {
+			return nil, fmt.Errorf("%s with %d: %w", step.name, count, err)
+		}
+	}
+	return all, nil
+}
+
+// parallelResults are those of as many Pods and Instances.
+type parallelResults struct{ floor, bare, ours *parallelResult }
+
+func (r *parallelResults) row() []string {
+	row := []string{r.floor.took.Round(time.Millisecond).String()}
+	for _, result := range []*parallelResult{r.bare, r.ours} {
+		row = append(row, result.took.Round(time.Millisecond).String(), ratio(result.took.Seconds(), r.floor.took.Seconds()))
+	}
+	for _, plane := range readyPlanes {
+		row = append(row, fmt.Sprintf("%.1f", r.ours.writes.of(plane)))
+	}
+	return row
+}
+
+// costs are the rows of costRows, with the columns of the bare writes.
+func (r *parallelResults) costs(around string) [][]string {
+	rows := costRows(around, r.floor.cpu, r.ours.cpu)
+	for i, row := range rows {
+		bare, floor := r.bare.cpu.named(row[1]), r.floor.cpu.named(row[1])
+		rows[i] = slices.Insert(row, 3, millis(bare), ratio(bare.Seconds(), floor.Seconds()))
+	}
+	return rows
 }
 
 // parallelResult is what was measured of one object.
@@ -82,16 +126,6 @@ type parallelResult struct {
 	// cpu is that of each process, and writes those to all planes, for each Instance.
 	cpu    cpuTimes
 	writes writeCounts
-}
-
-func (r *parallelResult) row(floor *parallelResult) []string {
-	row := []string{
-		floor.took.Round(time.Millisecond).String(), r.took.Round(time.Millisecond).String(), ratio(r.took.Seconds(), floor.took.Seconds()),
-	}
-	for _, plane := range readyPlanes {
-		row = append(row, fmt.Sprintf("%.1f", r.writes.of(plane)))
-	}
-	return row
 }
 
 // parallel is the subject with objects of so many Pods that start at once.
@@ -148,7 +182,17 @@ func startAtOnce(o *unstructured.Unstructured, count int64) error {
 	return unstructured.SetNestedSlice(o.Object, placements, "spec", "placements")
 }
 
+// parallelName is the name of an object with so many Pods.
+func parallelName(count int) string { return fmt.Sprintf("parallel-%d", count) }
+
 func (r *readySubject) measureParallel(ctx context.Context, o *parallelOptions, count int) (*parallelResult, error) {
+	return r.measured(ctx, count, func(ctx context.Context, seen *readyNames) (time.Duration, error) {
+		return r.one(ctx, seen, parallelName(count), o.deadline)
+	})
+}
+
+// measured measures what is done, from a hub at rest until it is at rest again.
+func (r *readySubject) measured(ctx context.Context, count int, do func(context.Context, *readyNames) (time.Duration, error)) (*parallelResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := r.follow(ctx)
@@ -158,7 +202,7 @@ func (r *readySubject) measureParallel(ctx context.Context, o *parallelOptions, 
 	before, begin := r.stage.cpu(), time.Now()
 	result := &parallelResult{}
 	var err error
-	if result.took, err = r.one(ctx, seen, fmt.Sprintf("parallel-%d", count), o.deadline); err != nil {
+	if result.took, err = do(ctx, seen); err != nil {
 		return nil, err
 	}
 	if err := r.stage.rest(ctx); err != nil {

@@ -5,7 +5,10 @@ package main
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -61,5 +64,27 @@ func TestParallel(t *testing.T) {
 		if got := ours.ready(step.instance); got != step.want {
 			t.Errorf("step %d: it is %q, want %q", i, got, step.want)
 		}
+	}
+}
+
+// TestParallelResults: times and CPU time are compared with the floor's, and writes are those of the Workload.
+func TestParallelResults(t *testing.T) {
+	result := func(took, cpu time.Duration) *parallelResult {
+		return &parallelResult{took: took, cpu: cpuTimes{replica: cpu, "etcd": cpu}, writes: writeCounts{{plane: plane}: took.Seconds()}}
+	}
+	all := &parallelResults{
+		floor: result(2*time.Second, 4*time.Millisecond), bare: result(3*time.Second, 8*time.Millisecond), ours: result(4*time.Second, 12*time.Millisecond),
+	}
+	if got, want := all.row(), []string{"2s", "3s", "1.50×", "4s", "2.00×", "4.0", "0.0", "0.0"}; !slices.Equal(got, want) {
+		t.Errorf("row %q", got)
+	}
+	want := [][]string{
+		{"3", "all", "8.00 ms", "16.00 ms", "2.00×", "24.00 ms", "3.00×"},
+		{"3", "hub", "4.00 ms", "8.00 ms", "2.00×", "12.00 ms", "3.00×"},
+		{"3", "etcd", "4.00 ms", "8.00 ms", "2.00×", "12.00 ms", "3.00×"},
+		{"3", replica, "4.00 ms", "8.00 ms", "2.00×", "12.00 ms", "3.00×"},
+	}
+	if got := all.costs("3"); !reflect.DeepEqual(got, want) {
+		t.Errorf("costs %q", got)
 	}
 }

@@ -121,6 +121,18 @@ func (c cpuTimes) sum(names []string) time.Duration {
 	return sum
 }
 
+// named is what a row of costRows is about.
+func (c cpuTimes) named(row string) time.Duration {
+	switch row {
+	case "all":
+		return c.sum(slices.Collect(maps.Keys(c)))
+	case "hub":
+		return c.sum(hubProcesses)
+	default:
+		return c[row]
+	}
+}
+
 // costRows compare the CPU time of one object with that of the floor in the same surroundings: all processes, those of the hub, and each
 // that takes more than a millisecond.
 func costRows(around string, floor, ours cpuTimes) [][]string {

@@ -4,13 +4,17 @@
 package cell_test
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -18,7 +22,7 @@ import (
 )
 
 func (f *fixture) deployments() *deployments.Reconciler {
-	return &deployments.Reconciler{Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder}
+	return &deployments.Reconciler{Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder, Clock: f.clock}
 }
 
 func TestDeploymentsReconcile(t *testing.T) {
@@ -137,21 +141,60 @@ func TestDeploymentsDeleteThePodFirst(t *testing.T) {
 
 func TestDeploymentsWriteInBatches(t *testing.T) {
 	f := newFixture(t)
-	deployment := f.deployment(51, parallel)
-	f.reconcile(f.deployments(), "web")
-	if present, _ := f.instances(); len(present) != 50 {
-		t.Errorf("%d Instances were created at once", len(present))
+	deployment := f.deployment(101, parallel)
+	result := f.reconcile(f.deployments(), "web")
+	if present, _ := f.instances(); len(present) != 100 || result.RequeueAfter != 10*time.Millisecond {
+		t.Errorf("%d Instances were created at once, requeued after %s", len(present), result.RequeueAfter)
 	}
 	f.reconcile(f.deployments(), "web")
-	if present, _ := f.instances(); len(present) != 51 {
+	if present, _ := f.instances(); len(present) != 101 {
 		t.Errorf("%d Instances after the second reconcile", len(present))
 	}
 	deployment.Spec.Template.Labels = map[string]string{"version": "2"}
 	f.update(deployment)
 	f.reconcile(f.deployments(), "web")
-	if _, leaving := f.instances(); len(leaving) != 50 {
+	if _, leaving := f.instances(); len(leaving) != 100 {
 		t.Errorf("%d Instances were deleted at once", len(leaving))
 	}
+}
+
+// TestDeploymentsAwaitWhatTheyCreate: an Instance that was created and that the cache does not have yet is not created again, but for one
+// that does not come.
+func TestDeploymentsAwaitWhatTheyCreate(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(2, parallel)
+	tried, behind := atomic.Int32{}, true
+	r := f.deployments()
+	r.Client = interceptor.NewClient(f.cached, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, ok := list.(*v1alpha.InstanceList); ok && behind {
+				return nil
+			}
+			return c.List(ctx, list, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			tried.Add(1)
+			return c.Create(ctx, obj, opts...)
+		},
+	})
+	reconcile := func(after, wantRequeue time.Duration, wantTried int32) {
+		t.Helper()
+		f.clock.SetTime(f.clock.Now().Add(after))
+		if result := f.reconcile(r, "web"); result.RequeueAfter != wantRequeue || tried.Load() != wantTried {
+			t.Errorf("requeued after %s, and %d creations in all", result.RequeueAfter, tried.Load())
+		}
+	}
+	reconcile(0, 0, 2)
+	reconcile(time.Second, 29*time.Second, 2)
+	f.remove(f.storedInstance("web-1"))
+	reconcile(29*time.Second, 5*time.Second, 4)
+	f.wantInstances([]string{"web-0", "web-1"}, nil)
+	behind = false
+	f.remove(f.storedInstance("web-1"))
+	reconcile(time.Second, 29*time.Second, 4)
+	reconcile(29*time.Second, 0, 5)
+	f.remove(deployment)
+	reconcile(0, 0, 5)
 }
 
 func TestDeploymentsRaces(t *testing.T) {
@@ -214,10 +257,10 @@ func TestDeploymentsRefusals(t *testing.T) {
 			},
 			wantEvent: "Warning InstanceRefused Instance web-0: ",
 		},
-		"a forbidden Instance is reported and tried again": {
+		"a forbidden Instance is reported and tried again, and the others are not tried": {
 			given: func(f *fixture) {
 				f.forbid("count/instances.compute.datumapis.com")
-				f.deployment(1)
+				f.deployment(3, parallel)
 			},
 			wantEvent: "Warning InstanceRefused Instance web-0: ", wantRequeue: time.Minute,
 		},

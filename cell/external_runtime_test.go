@@ -115,12 +115,12 @@ func (f *fixture) external() *runtime.Reconciler {
 func (f *fixture) all(p *provider, instances ...string) {
 	f.t.Helper()
 	f.reconcile(f.deployments(), "web")
-	// The agent's runtime writes nothing, not even a status.
-	external := f.external()
-	external.Client = f.readOnly()
+	settled := f.external()
+	settled.Client = f.readOnly()
 	for _, name := range instances {
-		f.reconcile(f.gates(), name)
-		f.reconcile(external, name)
+		// The agent lifts gates and says what it waits for, and writes nothing else.
+		f.reconcile(f.external(), name)
+		f.reconcile(settled, name)
 		f.reconcile(p, name)
 	}
 	f.clock.SetTime(f.clock.Now().Add(patience))

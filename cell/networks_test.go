@@ -17,9 +17,8 @@ func TestNetworkGate(t *testing.T) {
 	f := newFixture(t)
 	f.deployment(1, network(false))
 	f.reconcile(f.deployments(), "web")
-	f.reconcile(f.gates(), "web-0")
-	f.wantGates("web-0", v1alpha.GateNetwork)
 	f.reconcile(f.runtime(), "web-0")
+	f.wantGates("web-0", v1alpha.GateNetwork)
 	if f.storedPod("web-0") != nil {
 		t.Error("it starts without its network")
 	}
@@ -30,15 +29,14 @@ func TestNetworkGate(t *testing.T) {
 	}
 
 	f.changeDeployment(network(true))
-	f.reconcile(f.gates(), "web-0")
-	f.wantGates("web-0")
 	f.reconcile(f.runtime(), "web-0")
+	f.wantGates("web-0")
 	if f.storedPod("web-0") == nil {
 		t.Error("it does not start")
 	}
 	f.changeDeployment(network(false))
 	f.reconcile(f.deployments(), "web")
-	f.reconcile(f.gates(), "web-0")
+	f.reconcile(f.runtime(), "web-0")
 	f.wantGates("web-0")
 
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {

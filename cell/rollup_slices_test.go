@@ -74,6 +74,8 @@ func TestRollupOfSlices(t *testing.T) {
 func TestSumsFollowSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
+	// They have been there for a while: the slice does not wait for others that start.
+	f.clock.SetTime(now.Add(time.Hour))
 	const first, last = 16, 36
 	ready := map[int]*v1alpha.Instance{}
 	for index := first; index <= last; index++ {
@@ -148,5 +150,61 @@ func TestSumsWithoutSlices(t *testing.T) {
 	f.reconcile(f.rollup(), "web")
 	if got := f.storedDeployment().Status; got.ReadyReplicas != 1 || got.Indices[0].Ready != "19" {
 		t.Errorf("it says %d, %s", got.ReadyReplicas, got.Indices[0].Ready)
+	}
+}
+
+// TestSlicesOfInstancesThatStart: a slice is written when all of its Instances that start are Ready, or have taken their time, and at once
+// when one is lost.
+func TestSlicesOfInstancesThatStart(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
+	slice := &v1alpha.InstanceSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+	}
+	f.create(slice)
+	r := f.rollup()
+	reconcile := func(after time.Duration, want int) {
+		t.Helper()
+		f.clock.SetTime(f.clock.Now().Add(after + 100*time.Millisecond))
+		result := f.reconcile(r, "web")
+		f.get(slice, slice.Name)
+		if len(slice.Status.Instances) != want || (want == 0 && result.RequeueAfter == 0) {
+			t.Errorf("the slice has %d Instances, requeued after %s", len(slice.Status.Instances), result.RequeueAfter)
+		}
+	}
+	reconcile(0, 0)
+	if slice.Status.ObservedGeneration != 0 {
+		t.Error("a slice that is to have Instances soon was written without any")
+	}
+	starting := []*v1alpha.Instance{f.instance(deployment, 16), f.instance(deployment, 17)}
+	f.setReady(starting[0], metav1.ConditionFalse)
+	reconcile(time.Second, 0)
+	reconcile(2*time.Second, 2)
+	// Another one makes it wait again, and one that ceases to be Ready ends that.
+	third := f.instance(deployment, 18)
+	f.setReady(starting[0], metav1.ConditionTrue)
+	reconcile(0, 2)
+	reconcile(2*time.Second, 3)
+	f.setReady(starting[0], metav1.ConditionFalse)
+	f.instance(deployment, 19)
+	reconcile(0, 4)
+	f.instance(deployment, 20)
+	reconcile(0, 4)
+	for _, one := range append(starting, third, f.storedInstance("web-19"), f.storedInstance("web-20")) {
+		f.setReady(one, metav1.ConditionTrue)
+	}
+	reconcile(0, 5)
+	// All Instances are looked at ten times a second at most.
+	f.setReady(third, metav1.ConditionFalse)
+	f.clock.SetTime(f.clock.Now().Add(60 * time.Millisecond))
+	before := slice.ResourceVersion
+	if result := f.reconcile(r, "web"); result.RequeueAfter != 40*time.Millisecond {
+		t.Errorf("they are looked at again after %s", result.RequeueAfter)
+	}
+	f.clock.SetTime(f.clock.Now().Add(40 * time.Millisecond))
+	f.reconcile(r, "web")
+	if f.get(slice, slice.Name); slice.ResourceVersion == before {
+		t.Error("they were not looked at when that time was over")
 	}
 }

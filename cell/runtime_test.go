@@ -95,7 +95,7 @@ func TestRuntimeReconcile(t *testing.T) {
 			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning,
 		},
 		"no Pod is created behind a gate": {
-			given:     func(f *fixture) { f.instance(f.deployment(1), 0, gated("Network")) },
+			given:     func(f *fixture) { f.instance(f.deployment(1, network(false)), 0, gated("Network")) },
 			wantReady: "-" + v1alpha.ReasonSchedulingGatesPresent,
 		},
 		"no Pod is created for an Instance that is being deleted": {
@@ -344,15 +344,25 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// An Instance that starts is written once, as Ready, when it is that within a moment; one that needs somebody at once.
+// An Instance that starts is written once, as Ready, when it is that within a moment; one that needs somebody at once, and one without a
+// Pod or a node soon.
 func TestRuntimeWaitsForWhatLasts(t *testing.T) {
 	f := newFixture(t)
 	r := f.runtime()
 	r.Passing = coalesce.New[types.NamespacedName](f.clock)
-	instance := f.instance(f.deployment(2), 0)
-	if result := f.reconcile(r, instance.Name); result.RequeueAfter != coalesce.Limit || len(f.storedInstance(instance.Name).Status.Conditions) != 0 {
-		t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(instance.Name).Status)
+	deployment := f.deployment(2)
+	instance := f.instance(deployment, 0)
+	wait := func(name string, want time.Duration) {
+		t.Helper()
+		if result := f.reconcile(r, name); result.RequeueAfter != want || len(f.storedInstance(name).Status.Conditions) != 0 {
+			t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(name).Status)
+		}
 	}
+	wait(instance.Name, 2*time.Second)
+	noRoom := corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}}
+	f.setPod(f.storedPod(instance.Name), noRoom)
+	wait(instance.Name, coalesce.Limit)
+	wait(f.instance(deployment, 1, gated(v1alpha.GateNetwork), func(i *v1alpha.Instance) { i.OwnerReferences = nil }).Name, coalesce.Limit)
 	f.setPod(f.storedPod(instance.Name), readyPod("10.0.0.1"))
 	if result := f.reconcile(r, instance.Name); result.RequeueAfter != 0 || !meta.IsStatusConditionTrue(f.storedInstance(instance.Name).Status.Conditions, v1alpha.ConditionReady) {
 		t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(instance.Name).Status)

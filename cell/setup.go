@@ -25,7 +25,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/audit"
 	"github.com/karmada-compute/karmada-compute/cell/autoscaler"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
-	"github.com/karmada-compute/karmada-compute/cell/instances"
 	"github.com/karmada-compute/karmada-compute/cell/inventory"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
@@ -99,9 +98,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	for _, controller := range []interface {
 		Register(mgr ctrl.Manager, options controller.Options) error
 	}{
-		&deployments.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder},
+		&deployments.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Clock: o.Clock},
 		&autoscaler.Reconciler{Client: mgr.GetClient()},
-		&instances.Reconciler{Client: mgr.GetClient(), Clock: o.Clock},
 		&isolation.Reconciler{Client: mgr.GetClient()},
 		&runtime.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,

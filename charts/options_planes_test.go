@@ -275,7 +275,7 @@ var agentCases = func() []optionCase {
 		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--health-probe-bind-address=$(POD_IP):8081"`},
 		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--metrics-bind-address=$(POD_IP):8080"`},
 		{option: "agents.concurrency", value: 3, object: agent, query: args, want: `"--concurrency=3"`},
-		{option: "agents.kubeAPIQPS", value: -1, object: agent, query: args, want: `"--kube-api-qps=-1"`},
+		{option: "agents.kubeAPIQPS", value: 50, object: agent, query: args, want: `"--kube-api-qps=50"`},
 		{option: "agents.kubeAPIQPS", value: 2.5, object: agent, query: args, want: `"--kube-api-qps=2.5"`},
 		{option: "agents.kubeAPIBurst", value: 3, object: agent, query: args, want: `"--kube-api-burst=3"`},
 		{option: "agents.extraArgs", value: []any{"--cell=x"}, object: agent, query: args, want: `"--cell=x"]`},

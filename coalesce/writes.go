@@ -33,7 +33,10 @@ func New[K comparable](c clock.PassiveClock) *Writes[K] {
 }
 
 // Wait is how long the write of a passing state still waits, 0 when it has waited for Limit. The first call begins the wait.
-func (w *Writes[K]) Wait(object K) time.Duration {
+func (w *Writes[K]) Wait(object K) time.Duration { return w.WaitAtMost(object, Limit) }
+
+// WaitAtMost is Wait with another limit.
+func (w *Writes[K]) WaitAtMost(object K, limit time.Duration) time.Duration {
 	if w == nil {
 		return 0
 	}
@@ -46,7 +49,7 @@ func (w *Writes[K]) Wait(object K) time.Duration {
 		since = now
 		w.since[object] = now
 	}
-	return max(0, since.Add(Limit).Sub(now))
+	return max(0, since.Add(limit).Sub(now))
 }
 
 // Done ends the wait: the state is written, or there is nothing to write any more. The next passing state waits for itself.

@@ -24,6 +24,9 @@ func TestWrites(t *testing.T) {
 	rest(0, "web", Limit)
 	rest(Limit-time.Millisecond, "web", time.Millisecond)
 	rest(Limit-time.Millisecond, "other", Limit)
+	if got := writes.WaitAtMost("other", 3*Limit); got != 3*Limit {
+		t.Errorf("with a limit of its own it waits %s", got)
+	}
 	rest(Limit, "web", 0)
 	// It stays due until it is written.
 	rest(2*Limit, "web", 0)

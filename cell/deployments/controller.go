@@ -6,17 +6,23 @@ package deployments
 import (
 	"context"
 	"fmt"
+	"maps"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -34,6 +40,10 @@ type Reconciler struct {
 	Strays *strays.Keeper
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder events.EventRecorder
+	// Clock says how long what was created is awaited in the cache.
+	Clock clock.PassiveClock
+
+	created created
 }
 
 // Register adds the controller to a manager.
@@ -43,7 +53,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		// The status is rollup's.
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
 		// One that becomes Ready lets the next start; one that was deleted is created again.
-		Owns(&v1alpha.Instance{}).
+		Owns(&v1alpha.Instance{}, builder.WithPredicates(planChanged())).
 		WithOptions(options)
 	// No Instance is deleted for a template whose data is not in the cell yet.
 	return data.Watch(b, r.templates).Complete(r)
@@ -59,4 +69,16 @@ func (r *Reconciler) templates(ctx context.Context, namespace string) (map[types
 		templates[client.ObjectKeyFromObject(&list.Items[i])] = &list.Items[i].Spec.Template.Spec
 	}
 	return templates, nil
+}
+
+// planChanged drops events of Instances that change no plan: that they were created, which nobody does but this controller, and most of
+// what is written of one that starts.
+func planChanged() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isInstance := e.ObjectOld.(*v1alpha.Instance)
+		after, stillIs := e.ObjectNew.(*v1alpha.Instance)
+		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation || owned.Ready(before) != owned.Ready(after) ||
+			deleting(before) != deleting(after) || !maps.Equal(before.Labels, after.Labels) ||
+			!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
+	}}
 }

@@ -5,14 +5,11 @@ package deployments
 
 import (
 	"context"
-	"fmt"
+	"slices"
+	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -28,9 +25,12 @@ const (
 	// forbiddenRequeue is when an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute
-	// batch is how many Instances one reconcile creates or deletes at most, since its time is limited. Their events
-	// requeue the deployment for the rest.
-	batch = 50
+	// batch is how many Instances one reconcile creates or deletes at most, since its time is limited. The rest follows after
+	// batchRequeue.
+	batch        = 100
+	batchRequeue = 10 * time.Millisecond
+	// atOnce is how many requests of one reconcile are under way at once.
+	atOnce = 16
 	// maxNote is the longest note of an Event, in bytes.
 	maxNote = 1024
 )
@@ -46,12 +46,16 @@ type scope struct {
 	// missing is the data that the template needs and that is not in the cell.
 	missing []v1alpha.DataObject
 	plan    plan
+
+	// mu guards RequeueAfter while Instances are created at once.
+	mu sync.Mutex
 }
 
 // Reconcile creates and deletes Instances of one WorkloadDeployment.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}}
 	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
+		r.created.forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !s.deployment.DeletionTimestamp.IsZero() {
@@ -79,64 +83,13 @@ func (s *scope) findMissingData(ctx context.Context) (err error) {
 
 func (s *scope) makePlan(context.Context) error {
 	s.plan = makePlan(newTarget(s.deployment, s.hash, len(s.missing) == 0), s.instances)
-	return nil
-}
-
-func (s *scope) deleteInstances(ctx context.Context) error {
-	for _, instance := range s.plan.remove[:min(len(s.plan.remove), batch)] {
-		// In foreground the Pod goes first, so that the name is free only when nothing of the Instance runs any more.
-		if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground),
-			client.Preconditions{UID: &instance.UID}); err != nil {
-			return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
-		}
-		log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "wanted", s.hash)
+	awaited, rest := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
+	if rest > 0 {
+		s.RequeueAfter.AtMost(rest)
 	}
+	s.plan.create = slices.DeleteFunc(s.plan.create, func(index int) bool {
+		_, created := awaited[v1alpha.InstanceName(s.deployment.Name, index)]
+		return created
+	})
 	return nil
-}
-
-func (s *scope) createInstances(ctx context.Context) error {
-	for _, index := range s.plan.create[:min(len(s.plan.create), batch)] {
-		if err := s.createInstance(ctx, desiredInstance(s.deployment, index, s.hash)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *scope) createInstance(ctx context.Context, instance *v1alpha.Instance) error {
-	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
-	switch {
-	case err == nil:
-		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", s.hash)
-	case apierrors.IsAlreadyExists(err):
-		s.RequeueAfter.AtMost(takenRequeue)
-		return s.settleHolder(ctx, instance)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The deployment is deleted with its namespace.
-	case apierrors.IsInvalid(err):
-		// Only another template helps, and its event requeues the deployment.
-		s.recordRefusal(ctx, instance, err)
-	case apierrors.IsForbidden(err):
-		s.recordRefusal(ctx, instance, err)
-		s.RequeueAfter.AtMost(forbiddenRequeue)
-	default:
-		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
-	}
-	return nil
-}
-
-// settleHolder adopts or deletes the Instance that has the name of a new one, if its WorkloadDeployment is gone.
-func (s *scope) settleHolder(ctx context.Context, wanted *v1alpha.Instance) error {
-	holder := &v1alpha.Instance{}
-	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(wanted), holder); err != nil {
-		return fmt.Errorf("get the Instance that has the name %s: %w", client.ObjectKeyFromObject(wanted), err)
-	}
-	_, err := s.Strays.Instance(ctx, holder)
-	return err
-}
-
-func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {
-	log.FromContext(ctx).Info("The cell refused to create an Instance", "instance", instance.Name, "error", refusal.Error())
-	note := v1alpha.ShortenMessage(fmt.Sprintf("Instance %s: %v", instance.Name, refusal), maxNote)
-	s.Recorder.Eventf(s.deployment, nil, corev1.EventTypeWarning, "InstanceRefused", "Create", "%s", note)
 }

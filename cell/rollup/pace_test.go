@@ -68,3 +68,21 @@ func TestPaceOfPassingStates(t *testing.T) {
 		}
 	}
 }
+
+// TestPaceOfWhatIsNotNeeded: it leaves half of the budget to what is, and waits as long as more than that is taken.
+func TestPaceOfWhatIsNotNeeded(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(now)
+	p := newPace(clock)
+	p.spent(web, 160e3)
+	if wait := p.spare(web); wait != 0 {
+		t.Errorf("with half of the budget it waits %s", wait)
+	}
+	p.spent(web, 80e3)
+	if wait, rest := p.spare(web), p.rest(web, false); wait != 500*time.Millisecond || rest != 0 {
+		t.Errorf("with a quarter of the budget it waits %s, and what is needed %s", wait, rest)
+	}
+	clock.SetTime(now.Add(500 * time.Millisecond))
+	if wait := p.spare(web); wait != 0 {
+		t.Errorf("it still waits %s when that time is over", wait)
+	}
+}

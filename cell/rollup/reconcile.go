@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,6 +45,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			r.upToDate.set(request.NamespacedName, nil)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if s.waits(request.NamespacedName, false) {
+		// What is not written need not be made.
+		return s.RequeueAfter.Result(), nil
+	}
+	if wait := s.pace.look(request.NamespacedName); s.deployment.Spec.Slices > 0 && wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.write)
 }
@@ -82,14 +91,17 @@ func (s *scope) write(ctx context.Context) error {
 		return nil
 	}
 	before := &s.deployment.Status
-	if s.waits(key, v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)) {
+	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	// Slices of Instances that start wait by themselves.
+	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
+	if s.waits(key, passing && !onlyStarting) {
 		return nil
 	}
-	// The slices first: who reads the counts finds the Instances.
+	// The slices first: who reads the counts finds the Instances, but for those that start.
 	if err := s.writeSlices(ctx, outdated); err != nil || same {
 		return err
 	}
-	if s.summarizesSlices() && s.waits(key, true) {
+	if s.summarizesSlices() && s.sumsWait(key, status) {
 		return nil
 	}
 	encoded, err := json.Marshal(status)
@@ -110,6 +122,19 @@ func (s *scope) waits(key client.ObjectKey, passing bool) bool {
 		s.RequeueAfter.AtMost(rest)
 	}
 	return rest > 0
+}
+
+// sumsWait says whether what sums up the slices waits: for the changes of half a second, and, while Instances start, for budget that their
+// slices do not need.
+func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymentStatus) bool {
+	wait := s.pace.rest(key, true)
+	if meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
+		wait = max(wait, s.pace.spare(key))
+	}
+	if wait > 0 {
+		s.RequeueAfter.AtMost(wait)
+	}
+	return wait > 0
 }
 
 // summarizesSlices says whether the status differs only in what sums up the slices, which tell it already. Where one Instance after the

@@ -4,14 +4,17 @@
 package rollup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +22,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+)
+
+const (
+	// startLimit is how long a slice waits for all of its Instances that start.
+	startLimit = 2 * time.Second
+	// startsWithin is how long an Instance may take to start. Slices do not wait for one that takes longer.
+	startsWithin = 5 * time.Minute
 )
 
 // Slices is how many InstanceSlices the deployment has.
@@ -109,10 +120,20 @@ func (s *scope) listSlices(ctx context.Context) error {
 // arrived says whether a slice of the deployment is in the cell.
 func (s *scope) arrived(number int) bool { return s.slices[number] != nil }
 
-// outdatedSlices are the slices that do not have the wanted status, with it. A slice that had it is not looked at again until it or one of
-// its Instances has changed.
-func (s *scope) outdatedSlices() []*v1alpha.InstanceSlice {
-	var outdated []*v1alpha.InstanceSlice
+// outdatedSlice is a slice with its wanted status.
+type outdatedSlice struct {
+	*v1alpha.InstanceSlice
+	// starting says that this status tells of Instances that start, and not all of which have, and wait how long it waits for them.
+	starting bool
+	wait     time.Duration
+	// first says that the slice has not reported anything yet.
+	first bool
+}
+
+// outdatedSlices are the slices that do not have the wanted status, with it, those first that will last. A slice that had it is not looked
+// at again until it or one of its Instances has changed.
+func (s *scope) outdatedSlices() []outdatedSlice {
+	var outdated []outdatedSlice
 	key := client.ObjectKeyFromObject(s.deployment)
 	before, after := s.upToDate.slices(key), map[int]compared{}
 	defer func() { s.upToDate.set(key, after) }()
@@ -129,25 +150,83 @@ func (s *scope) outdatedSlices() []*v1alpha.InstanceSlice {
 		wanted := v1alpha.InstanceSliceStatus{ObservedGeneration: slice.Generation, InstanceReport: s.reports.Slice(number)}
 		if equality.Semantic.DeepEqual(slice.Status, wanted) {
 			after[number] = now
+			s.pace.starting.Done(client.ObjectKeyFromObject(slice))
 			continue
 		}
-		outdated = append(outdated, &v1alpha.InstanceSlice{
+		next := outdatedSlice{InstanceSlice: &v1alpha.InstanceSlice{
 			ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
 			Status:     wanted,
-		})
+		}}
+		next.first = slice.Status.ObservedGeneration == 0
+		// One that has just come is to have Instances soon.
+		if next.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
+			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
+		}
+		outdated = append(outdated, next)
 	}
+	slices.SortStableFunc(outdated, func(a, b outdatedSlice) int { return cmp.Compare(rank(a.starting), rank(b.starting)) })
 	return outdated
 }
 
-// writeSlices writes the status of slices.
-func (s *scope) writeSlices(ctx context.Context, outdated []*v1alpha.InstanceSlice) error {
+func rank(later bool) int {
+	if later {
+		return 1
+	}
+	return 0
+}
+
+// starting says whether an Instance of a slice was created a short while ago and is on its way to Ready.
+func (r *Reports) starting(number int, now time.Time) bool {
+	within := v1alpha.SliceRange(number)
+	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
+		if owned.Ready(one.Instance) || !one.DeletionTimestamp.IsZero() || now.Sub(one.CreationTimestamp.Time) > startsWithin {
+			return false
+		}
+		ready := meta.FindStatusCondition(one.Status.Conditions, v1alpha.ConditionReady)
+		return ready == nil || ready.Reason == v1alpha.ReasonProvisioning
+	})
+}
+
+// lost says whether a report has fewer Instances, or fewer that are Ready, than the one before.
+func lost(before, after *v1alpha.InstanceReport) bool {
+	return len(after.Instances) < len(before.Instances) || readyIn(after) < readyIn(before)
+}
+
+// readyIn is how many Instances of a report are Ready.
+func readyIn(report *v1alpha.InstanceReport) int {
+	count := 0
+	for i := range report.Instances {
+		if state := int(report.Instances[i].State); state >= 0 && state < len(report.States) && slices.ContainsFunc(report.States[state].Conditions,
+			func(c v1alpha.StateCondition) bool {
+				return c.Type == v1alpha.ConditionReady && c.Status == metav1.ConditionTrue
+			}) {
+			count++
+		}
+	}
+	return count
+}
+
+// writeSlices writes the status of slices while the pace allows it. One with Instances that start waits for all of them for a while, and
+// for budget that is left, unless it has not reported anything: while hundreds start, each slice would be written for nearly each of its
+// Instances, and those that are done would wait for that.
+func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error {
+	key := client.ObjectKeyFromObject(s.deployment)
 	for _, slice := range outdated {
+		sliceKey, wait := client.ObjectKeyFromObject(slice), s.pace.rest(key, false)
+		if wait = max(wait, slice.wait); slice.starting && !slice.first {
+			wait = max(wait, s.pace.spare(key))
+		}
+		if wait > 0 {
+			s.RequeueAfter.AtMost(wait)
+			continue
+		}
 		encoded, err := json.Marshal(&slice.Status)
 		if err != nil {
-			return fmt.Errorf("encode the status of InstanceSlice %s: %w", client.ObjectKeyFromObject(slice), err)
+			return fmt.Errorf("encode the status of InstanceSlice %s: %w", sliceKey, err)
 		}
-		s.pace.spent(client.ObjectKeyFromObject(s.deployment), len(encoded))
-		if err := apply.Status(ctx, s.client, FieldManager, slice); err != nil {
+		s.pace.spent(key, len(encoded)+sliceOverhead)
+		s.pace.starting.Done(sliceKey)
+		if err := apply.Status(ctx, s.client, FieldManager, slice.InstanceSlice); err != nil {
 			return err
 		}
 	}

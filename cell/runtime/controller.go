@@ -4,6 +4,9 @@
 package runtime
 
 import (
+	"context"
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -16,9 +19,11 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/coalesce"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -44,13 +49,26 @@ type Reconciler struct {
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		Named("runtime").
 		For(&v1alpha.Instance{}).
 		// The status of an Instance is that of its Pod; a Pod that was deleted is created again.
 		Owns(&corev1.Pod{}).
-		// The hub says in the deployment that the project is suspended.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(suspensionChanged())).
-		WithOptions(options).
-		Complete(r)
+		// The hub says in the spec of the deployment which quota is granted, and that the project is suspended.
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(predicates.GenerationChanged())).
+		WithOptions(options)
+	// The data that a template names arrives apart from the deployment.
+	return data.Watch(b, r.specs).Complete(r)
+}
+
+func (r *Reconciler) specs(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {
+	var list v1alpha.InstanceList
+	if err := r.Client.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the Instances of namespace %s: %w", namespace, err)
+	}
+	specs := make(map[types.NamespacedName]*v1alpha.InstanceSpec, len(list.Items))
+	for i := range list.Items {
+		specs[client.ObjectKeyFromObject(&list.Items[i])] = &list.Items[i].Spec
+	}
+	return specs, nil
 }

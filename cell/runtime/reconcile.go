@@ -18,10 +18,12 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/cell/gates"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/conditions"
 )
 
@@ -36,6 +38,8 @@ const (
 	// minimumAge is the least age of a finished Pod that is replaced: a Pod that ends at once must not be created again
 	// without a pause.
 	minimumAge = 10 * time.Second
+	// startLimit is how long an Instance whose Pod starts is not reported as starting.
+	startLimit = 2 * time.Second
 )
 
 // scope is the state of one reconcile of an Instance.
@@ -43,6 +47,8 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	observed
+	// deployment of the Instance; nil when it is gone.
+	deployment *v1alpha.WorkloadDeployment
 }
 
 // Reconcile keeps the Pod and the status of one Instance.
@@ -54,11 +60,60 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if s.Settings.external(&s.instance.Spec) {
 		// One that has a Pod was started before the class was another runtime's, and stays as it is until it is replaced.
-		if err := s.findPod(ctx); err != nil || s.pod == nil {
+		if err := s.findPod(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
+		if s.pod == nil {
+			return s.Run(ctx, s.findDeployment, s.liftGates, s.writeGates)
+		}
 	}
-	return s.Run(ctx, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
+	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
+}
+
+// findDeployment gets the WorkloadDeployment of the Instance.
+func (s *scope) findDeployment(ctx context.Context) (err error) {
+	s.deployment, err = owned.Deployment(ctx, s.Client, s.instance)
+	return err
+}
+
+// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of one that is to go, what was found last stays.
+func (s *scope) liftGates(ctx context.Context) (err error) {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() {
+		s.found = gates.Kept(s.instance)
+		return nil
+	}
+	if s.found, err = gates.Find(ctx, s.Client, s.deployment, s.instance); err != nil {
+		return err
+	}
+	left, lifted := gates.Left(s.deployment, s.instance, s.found)
+	if !lifted {
+		return nil
+	}
+	before := s.instance.DeepCopy()
+	s.instance.Spec.Controller.SchedulingGates = left
+	// The patch replaces the whole list: the lock keeps it from setting a gate again that was lifted meanwhile.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, s.instance, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("lift scheduling gates of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
+	}
+	return nil
+}
+
+// writeGates writes of an Instance that another runtime runs what it waits for, when that differs: the rest of the status is that one's.
+func (s *scope) writeGates(ctx context.Context) error {
+	existing := s.instance.Status.Conditions
+	wanted := conditions.Stamped(existing, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || conditions.Include(existing, wanted) {
+		return nil
+	}
+	return s.applyStatus(ctx, v1alpha.InstanceStatus{Conditions: wanted})
+}
+
+func (s *scope) applyStatus(ctx context.Context, status v1alpha.InstanceStatus) error {
+	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
+		Status:     status,
+	})
 }
 
 // findPod gets the Pod that the Instance controls. A Pod of an earlier Instance of the same name is not its Pod.
@@ -125,15 +180,14 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	if s.blocked = s.Settings.unsupported(&s.instance.Spec); s.blocked != nil {
 		return nil, nil
 	}
-	deployment, err := owned.Deployment(ctx, s.Client, s.instance)
-	if err != nil || deployment == nil {
+	if s.deployment == nil {
 		// Without its deployment the Instance is about to go.
+		return nil, nil
+	}
+	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
 		return nil, err
 	}
-	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, deployment); err != nil {
-		return nil, err
-	}
-	return desiredPod(sized(s.instance, deployment), &s.Settings), nil
+	return desiredPod(sized(s.instance, s.deployment), &s.Settings), nil
 }
 
 // sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
@@ -208,17 +262,14 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		return nil
 	}
 	if passing(&s.instance.Status, &status) {
-		if wait := s.Passing.Wait(key); wait > 0 {
+		if wait := s.Passing.WaitAtMost(key, s.patience()); wait > 0 {
 			s.RequeueAfter.AtMost(wait)
 			return nil
 		}
 	}
 	s.Passing.Done(key)
 	s.recordTrouble(&status)
-	return apply.Status(ctx, s.Client, FieldManager, &v1alpha.Instance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.instance.Namespace, Name: s.instance.Name, ResourceVersion: s.instance.ResourceVersion},
-		Status:     status,
-	})
+	return s.applyStatus(ctx, status)
 }
 
 // passing says whether a status tells of an Instance that starts: it was not Ready, and nobody has to act.
@@ -226,6 +277,15 @@ func passing(before, after *v1alpha.InstanceStatus) bool {
 	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
 	return !meta.IsStatusConditionTrue(before.Conditions, v1alpha.ConditionReady) &&
 		(ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonSchedulingGatesPresent)
+}
+
+// patience is how long the state of an Instance that starts waits for that of one that is Ready. It is longer where nothing but its Pod is
+// in the way, which most often is Ready within seconds: then that state is all that is ever written.
+func (s *scope) patience() time.Duration {
+	if s.pod == nil || podCondition(s.pod, corev1.PodScheduled).Status == corev1.ConditionFalse {
+		return coalesce.Limit
+	}
+	return startLimit
 }
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.

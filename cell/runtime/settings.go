@@ -22,7 +22,7 @@ type Settings struct {
 	// RuntimeClasses are the RuntimeClasses of the classes that templates may name. Others are not served here.
 	RuntimeClasses map[string]string
 	// ExternalClasses are classes that templates may name and that another runtime in this cell runs: the agent makes no Pods for
-	// their Instances and writes nothing to them. docs/how-to/external-runtime.md is the contract with that runtime.
+	// their Instances, lifts their gates and says what they wait for. docs/how-to/external-runtime.md is the contract with that runtime.
 	ExternalClasses []string
 	// Capabilities are those that containers keep; all others are dropped.
 	Capabilities []corev1.Capability

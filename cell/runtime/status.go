@@ -29,6 +29,8 @@ type observed struct {
 	suspended bool
 	// blocked says why no Pod can be created.
 	blocked *finding
+	// found are the conditions of what the Instance waits for before it starts.
+	found []metav1.Condition
 }
 
 // desiredStatus is the part of the status of an Instance that this controller writes.
@@ -38,7 +40,7 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 		condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
 	}
 	status := v1alpha.InstanceStatus{
-		Conditions: conditions.Stamped(seen.instance.Status.Conditions, stamp, ready, available, programmed),
+		Conditions: conditions.Stamped(seen.instance.Status.Conditions, stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
 	}
 	if seen.pod == nil {
 		return status
@@ -80,7 +82,7 @@ func (o *observed) ready() metav1.Condition {
 		condition.Reason, condition.Message = trouble.reason, trouble.message
 	case len(o.instance.SchedulingGates()) > 0:
 		condition.Reason = v1alpha.ReasonSchedulingGatesPresent
-		condition.Message = waitingForGates(o.instance)
+		condition.Message = o.waitingForGates()
 	case o.blocked != nil:
 		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
 	default:
@@ -103,9 +105,9 @@ func (o *observed) programmed() metav1.Condition {
 	case o.suspended:
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case slices.Contains(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota}):
-		condition.Reason, condition.Message = v1alpha.ReasonPendingQuota, waitingForGates(o.instance)
+		condition.Reason, condition.Message = v1alpha.ReasonPendingQuota, o.waitingForGates()
 	case len(gates) > 0:
-		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, waitingForGates(o.instance)
+		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, o.waitingForGates()
 	case o.blocked != nil && o.blocked.reason != v1alpha.ReasonProvisioning:
 		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
 	default:
@@ -133,13 +135,13 @@ func (o *observed) available() metav1.Condition {
 }
 
 // waitingForGates names the gates of an Instance, and says why quota is not granted.
-func waitingForGates(instance *v1alpha.Instance) string {
+func (o *observed) waitingForGates() string {
 	var names []string
-	for _, gate := range instance.SchedulingGates() {
+	for _, gate := range o.instance.SchedulingGates() {
 		names = append(names, gate.Name)
 	}
 	message := "waiting for scheduling gates: " + strings.Join(names, ", ")
-	quota := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionQuotaGranted)
+	quota := meta.FindStatusCondition(o.found, v1alpha.ConditionQuotaGranted)
 	if slices.Contains(names, v1alpha.GateQuota) && quota != nil && quota.Status == metav1.ConditionFalse {
 		message += fmt.Sprintf("; %s: %s", quota.Reason, quota.Message)
 	}

@@ -136,7 +136,7 @@ func TestDesiredStatus(t *testing.T) {
 			if test.instance != nil {
 				test.instance(instance)
 			}
-			got := desiredStatus(&observed{instance: instance, pod: test.pod, blocked: test.blocked}, conditions.Stamp{Generation: 4, Now: now})
+			got := desiredStatus(&observed{instance: instance, pod: test.pod, blocked: test.blocked, found: instance.Status.Conditions}, conditions.Stamp{Generation: 4, Now: now})
 			for conditionType, want := range map[string]string{
 				v1alpha.ConditionReady: test.wantReady, v1alpha.ConditionAvailable: test.wantAvailable, v1alpha.ConditionProgrammed: test.wantProgrammed,
 			} {

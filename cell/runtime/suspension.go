@@ -9,24 +9,17 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
 // findSuspension finds out whether the project is suspended. The WorkloadDeployment says it: while it is being replaced by another
 // of its name, that is not known, and nothing is started.
-func (s *scope) findSuspension(ctx context.Context) error {
-	deployment, err := owned.Deployment(ctx, s.Client, s.instance)
-	if err != nil {
-		return err
-	}
+func (s *scope) findSuspension(context.Context) error {
 	switch {
-	case deployment != nil:
-		s.suspended = deployment.Spec.Suspended
+	case s.deployment != nil:
+		s.suspended = s.deployment.Spec.Suspended
 	case metav1.GetControllerOfNoCopy(s.instance) != nil:
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the WorkloadDeployment of the Instance"}
 	}
@@ -44,13 +37,4 @@ func (s *scope) stopPod(ctx context.Context) error {
 	}
 	log.FromContext(ctx).Info("Deleted the Pod, since the project is suspended")
 	return nil
-}
-
-// suspensionChanged drops updates of WorkloadDeployments that neither suspend nor resume.
-func suspensionChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
-		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		return isDeployment && stillIs && before.Spec.Suspended != after.Spec.Suspended
-	}}
 }

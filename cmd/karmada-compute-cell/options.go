@@ -51,7 +51,7 @@ type electionOptions struct {
 }
 
 func newOptions() *options {
-	return &options{cell: cellOptions{client: component.Client{QPS: 100, Burst: 200}}, pods: podOptions{ephemeralStorage: "10Gi"}}
+	return &options{cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}}, pods: podOptions{ephemeralStorage: "10Gi"}}
 }
 
 // AddFlags adds every flag with its default.

@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 		wantFlags []string
 	}{
 		"the defaults are valid":              {},
-		"no limit needs no burst":             {args: []string{"--kube-api-qps=-1", "--kube-api-burst=0"}},
+		"no limit needs no burst":             {args: []string{"--kube-api-burst=0"}},
 		"a namespace is needed only to elect": {args: []string{"--leader-elect=false", "--leader-elect-resource-namespace="}},
 		"a rate of nothing":                   {[]string{"--kube-api-qps=0"}, []string{"--kube-api-qps"}},
 		"an election without a namespace":     {[]string{"--leader-elect-resource-namespace="}, []string{"--leader-elect-resource-namespace"}},
@@ -34,7 +34,7 @@ func TestValidate(t *testing.T) {
 		"more than the baseline":       {[]string{"--capabilities=SYS_ADMIN"}, []string{"--capabilities"}},
 		"a limit that is no quantity":  {[]string{"--ephemeral-storage-limit=much"}, []string{"--ephemeral-storage-limit"}},
 		"every mistake is said, not just the first": {
-			[]string{"--concurrency=0", "--kube-api-burst=0", "--metrics-bind-address=8080", "--health-probe-bind-address=:x"},
+			[]string{"--concurrency=0", "--kube-api-qps=10", "--kube-api-burst=0", "--metrics-bind-address=8080", "--health-probe-bind-address=:x"},
 			[]string{"--concurrency", "--kube-api-burst", "--metrics-bind-address", "--health-probe-bind-address"},
 		},
 	}

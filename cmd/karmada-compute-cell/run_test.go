@@ -106,7 +106,7 @@ func TestWhichCell(t *testing.T) {
 			if (err == nil) != (test.want != "") {
 				t.Fatal(err)
 			}
-			if err == nil && (config.Host != test.want || config.UserAgent != "karmada-compute-cell/dfw-1" || config.QPS != 100) {
+			if err == nil && (config.Host != test.want || config.UserAgent != "karmada-compute-cell/dfw-1" || config.QPS != -1) {
 				t.Errorf("got %s as %s, %v a second", config.Host, config.UserAgent, config.QPS)
 			}
 		})

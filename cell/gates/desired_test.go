@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package instances
+package gates
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func TestQuotaGranted(t *testing.T) {
 	}
 }
 
-func TestWithoutGate(t *testing.T) {
+func TestLeft(t *testing.T) {
 	quota, network := v1alpha.SchedulingGate{Name: v1alpha.GateQuota}, v1alpha.SchedulingGate{Name: v1alpha.GateNetwork}
 	tests := map[string]struct {
 		gates    []v1alpha.SchedulingGate
@@ -62,7 +62,9 @@ func TestWithoutGate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(test.gates)
-			got, held := withoutGate(test.gates, v1alpha.GateQuota)
+			instance := &v1alpha.Instance{Spec: v1alpha.InstanceSpec{Controller: &v1alpha.InstanceController{SchedulingGates: test.gates}}}
+			waiting := &v1alpha.WorkloadDeployment{Spec: v1alpha.WorkloadDeploymentSpec{Networks: &v1alpha.WorkloadDeploymentNetworks{}}}
+			got, held := Left(waiting, instance, []metav1.Condition{{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}})
 			if !slices.Equal(got, test.want) || held != test.wantHeld {
 				t.Errorf("got %v, %t", got, held)
 			}

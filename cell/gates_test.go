@@ -4,21 +4,20 @@
 package cell_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/instances"
+	"github.com/karmada-compute/karmada-compute/cell/runtime"
+	"github.com/karmada-compute/karmada-compute/coalesce"
 )
-
-func (f *fixture) gates() *instances.Reconciler {
-	return &instances.Reconciler{Client: f.cached, Clock: f.clock}
-}
 
 // reasons are the reasons of conditions by their types. A reason of a condition that is not True begins with "-".
 func reasons(conditions []metav1.Condition) map[string]string {
@@ -43,7 +42,7 @@ func (f *fixture) wantGates(instance string, gates ...string) {
 	}
 }
 
-func TestInstancesReconcile(t *testing.T) {
+func TestGates(t *testing.T) {
 	tests := map[string]struct {
 		given               func(*fixture)
 		wantGates           []string
@@ -137,7 +136,7 @@ func TestInstancesReconcile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			test.given(f)
-			if result := f.reconcile(f.gates(), "web-0"); result != (reconcile.Result{}) {
+			if result := f.reconcile(f.runtime(), "web-0"); result != (reconcile.Result{}) {
 				t.Errorf("requeued: %+v", result)
 			}
 			f.wantGates("web-0", test.wantGates...)
@@ -149,30 +148,30 @@ func TestInstancesReconcile(t *testing.T) {
 	}
 }
 
-func TestInstancesIgnoreOneThatIsGone(t *testing.T) {
+func TestGatesOfOneThatIsGone(t *testing.T) {
 	f := newFixture(t)
-	if result := f.reconcile(f.gates(), "web-0"); result != (reconcile.Result{}) {
+	if result := f.reconcile(f.runtime(), "web-0"); result != (reconcile.Result{}) {
 		t.Errorf("requeued: %+v", result)
 	}
 }
 
-func TestInstancesWriteOnlyWhatDiffers(t *testing.T) {
+func TestGatesWriteOnlyWhatDiffers(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, granted())
 	f.instance(deployment, 0, gated("Quota"))
-	f.reconcile(f.gates(), "web-0")
+	f.reconcile(f.runtime(), "web-0")
 	first := f.storedInstance("web-0")
 	condition := meta.FindStatusCondition(first.Status.Conditions, v1alpha.ConditionQuotaGranted)
 	if condition.ObservedGeneration != first.Generation || !condition.LastTransitionTime.Time.Equal(now) {
 		t.Errorf("condition %+v", condition)
 	}
 	f.clock.SetTime(now.Add(time.Hour))
-	settled := f.gates()
+	settled := f.runtime()
 	settled.Client = f.readOnly()
 	f.reconcile(settled, "web-0")
 	deployment.Spec.Quota.Granted = v1alpha.IndexRanges([]int{0})
 	f.update(deployment)
-	f.reconcile(f.gates(), "web-0")
+	f.reconcile(f.runtime(), "web-0")
 	later := f.storedInstance("web-0")
 	condition = meta.FindStatusCondition(later.Status.Conditions, v1alpha.ConditionQuotaGranted)
 	if condition.ObservedGeneration != later.Generation || !condition.LastTransitionTime.Time.Equal(now.Add(time.Hour)) {
@@ -180,22 +179,69 @@ func TestInstancesWriteOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestInstancesKeepConditionsOfOthers(t *testing.T) {
+// TestOneWriteForAStart: an Instance that nothing holds, and whose Pod is Ready before the state that passes is written, has one write of
+// its status, with all of its conditions, by one field manager. Conditions of others stay.
+func TestOneWriteForAStart(t *testing.T) {
 	f := newFixture(t)
-	f.setReady(f.instance(f.deployment(1), 0), metav1.ConditionTrue)
-	f.reconcile(f.gates(), "web-0")
-	got := f.storedInstance("web-0")
-	if reasons(got.Status.Conditions)[v1alpha.ConditionReady] != v1alpha.ReasonProvisioning {
-		t.Errorf("conditions %+v", got.Status.Conditions)
+	f.sent("settings")
+	instance := f.instance(f.deployment(1, needing("settings"), granted(0)), 0, gated("Quota", "ReferencedData"))
+	theirs := metav1.Condition{Type: "Theirs", Status: metav1.ConditionTrue, Reason: "Theirs", LastTransitionTime: metav1.NewTime(now)}
+	instance.Status.Conditions = []metav1.Condition{theirs}
+	if err := f.direct.Status().Update(t.Context(), instance); err != nil {
+		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(got.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager == "karmada-compute-cell-instances" && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "status"
-	}) {
-		t.Errorf("field managers %+v", got.ManagedFields)
+	r := f.runtime()
+	r.Passing = coalesce.New[types.NamespacedName](f.clock)
+	f.reconcile(r, "web-0")
+	f.wantGates("web-0")
+	if got := f.storedInstance("web-0"); len(got.Status.Conditions) != 1 {
+		t.Errorf("while it starts it has %+v", got.Status.Conditions)
+	}
+	pod := f.storedPod("web-0")
+	if pod == nil {
+		t.Fatal("the reconcile that lifts its gates does not start it")
+	}
+	f.setPod(pod, readyPod("10.0.0.1"))
+	f.reconcile(r, "web-0")
+	got := f.storedInstance("web-0")
+	want := map[string]string{
+		"Theirs": "Theirs", v1alpha.ConditionReady: v1alpha.ReasonAvailable, v1alpha.ConditionAvailable: v1alpha.ReasonAvailable,
+		v1alpha.ConditionProgrammed: "-" + v1alpha.ReasonProgrammingInProgress, v1alpha.ConditionQuotaGranted: v1alpha.ReasonQuotaAvailable,
+		v1alpha.ConditionReferencedDataReady: v1alpha.ReasonReferencedDataPresent,
+	}
+	if all := reasons(got.Status.Conditions); !maps.Equal(all, want) {
+		t.Errorf("conditions %v", all)
+	}
+	var managers []string
+	for _, entry := range got.ManagedFields {
+		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "status" {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	if !slices.Equal(managers, []string{string(runtime.FieldManager)}) {
+		t.Errorf("the status is applied by %v", managers)
+	}
+	settled := f.runtime()
+	settled.Client = f.readOnly()
+	f.reconcile(settled, "web-0")
+}
+
+// TestGatesStayKnown: what an Instance waited for is not forgotten while it is being deleted, or when its deployment is gone.
+func TestGatesStayKnown(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(1, granted(0))
+	f.instance(deployment, 0, func(i *v1alpha.Instance) { i.Finalizers = []string{"example.com/held"} })
+	f.reconcile(f.runtime(), "web-0")
+	f.remove(deployment)
+	f.beginDeletion(f.storedInstance("web-0"))
+	f.reconcile(f.runtime(), "web-0")
+	got := reasons(f.storedInstance("web-0").Status.Conditions)
+	if got[v1alpha.ConditionQuotaGranted] != v1alpha.ReasonQuotaAvailable || got[v1alpha.ConditionAvailable] != "-"+v1alpha.ReasonStopping {
+		t.Errorf("conditions %v", got)
 	}
 }
 
-func TestInstancesRaces(t *testing.T) {
+func TestGatesRaces(t *testing.T) {
 	tests := map[string]struct {
 		// given prepares the namespace, and returns what happens before the first write.
 		given     func(*fixture) func()
@@ -225,7 +271,7 @@ func TestInstancesRaces(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			racing := f.gates()
+			racing := f.runtime()
 			racing.Client = f.racing(test.given(f))
 			if result := f.reconcile(racing, "web-0"); result != (reconcile.Result{}) {
 				t.Errorf("requeued: %+v", result)
@@ -235,7 +281,7 @@ func TestInstancesRaces(t *testing.T) {
 				t.Errorf("conditions %v", got)
 			}
 			// The event of the change brings a reconcile that puts it right.
-			f.reconcile(f.gates(), "web-0")
+			f.reconcile(f.runtime(), "web-0")
 			f.wantGates("web-0")
 		})
 	}

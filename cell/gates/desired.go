@@ -1,11 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package instances
+package gates
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,12 +36,6 @@ func quotaGranted(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Inst
 		condition.Message = fmt.Sprintf("waiting for the quota of the project to be granted to Instance %s", instance.Name)
 	}
 	return condition
-}
-
-// withoutGate are gates without the one of a name. It is false when that is not among them.
-func withoutGate(gates []v1alpha.SchedulingGate, name string) ([]v1alpha.SchedulingGate, bool) {
-	rest := slices.DeleteFunc(slices.Clone(gates), func(gate v1alpha.SchedulingGate) bool { return gate.Name == name })
-	return rest, len(rest) != len(gates)
 }
 
 // dataReady is the condition ReferencedDataReady of an Instance that misses these objects.

@@ -1,0 +1,71 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// awaitedFor is how long an Instance that was created is awaited in the cache. It never comes when it was deleted before.
+const awaitedFor = 30 * time.Second
+
+// created are the Instances that were created and that the cache may not have yet, by their names and with the time until which they are
+// awaited: while hundreds are created at once, each event of the first would have the others created again. The zero value is empty and
+// ready. It is safe for concurrent use.
+type created struct {
+	mu sync.Mutex
+	of map[types.NamespacedName]map[string]time.Time
+}
+
+// add records that an Instance of a deployment was created now.
+func (c *created) add(deployment types.NamespacedName, instance string, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[types.NamespacedName]map[string]time.Time{}
+	}
+	if c.of[deployment] == nil {
+		c.of[deployment] = map[string]time.Time{}
+	}
+	c.of[deployment][instance] = now.Add(awaitedFor)
+}
+
+// awaited are the Instances of a deployment that were created and are not among those that the cache has. None is awaited any more
+// after rest.
+func (c *created) awaited(deployment types.NamespacedName, cached []v1alpha.Instance, now time.Time) (names map[string]struct{}, rest time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.of[deployment]
+	if len(all) == 0 {
+		return nil, 0
+	}
+	for i := range cached {
+		delete(all, cached[i].Name)
+	}
+	names = make(map[string]struct{}, len(all))
+	for name, until := range all {
+		if left := until.Sub(now); left > 0 {
+			names[name] = struct{}{}
+			rest = max(rest, left)
+		} else {
+			delete(all, name)
+		}
+	}
+	if len(all) == 0 {
+		delete(c.of, deployment)
+	}
+	return names, rest
+}
+
+// forget drops a deployment that is gone.
+func (c *created) forget(deployment types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.of, deployment)
+}

@@ -1,0 +1,120 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// errRefused ends the writes of a reconcile without being its error: it was dealt with, and the other Instances would be refused, too.
+var errRefused = errors.New("the cell refuses the Instances")
+
+// slowStart does something with the first of all items, then with the next two at once, then four, until it is atOnce: a cell that
+// refuses the first is not asked for all others. It ends after the group in which one has failed.
+func slowStart[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+	for size := 1; len(items) > 0; size = min(2*size, atOnce) {
+		group := errgroup.Group{}
+		now := items[:min(size, len(items))]
+		items = items[len(now):]
+		for _, item := range now {
+			group.Go(func() error { return do(ctx, item) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstBatch is what of all this reconcile does. The next one does the rest.
+func firstBatch[T any](s *scope, all []T) []T {
+	if len(all) <= batch {
+		return all
+	}
+	s.requeueAtMost(batchRequeue)
+	return all[:batch]
+}
+
+func (s *scope) deleteInstances(ctx context.Context) error {
+	return slowStart(ctx, firstBatch(s, s.plan.remove), s.deleteInstance)
+}
+
+func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
+	// In foreground the Pod goes first, so that the name is free only when nothing of the Instance runs any more.
+	if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground),
+		client.Preconditions{UID: &instance.UID}); err != nil {
+		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "wanted", s.hash)
+	return nil
+}
+
+func (s *scope) createInstances(ctx context.Context) error {
+	err := slowStart(ctx, firstBatch(s, s.plan.create), s.createInstance)
+	if errors.Is(err, errRefused) {
+		return nil
+	}
+	return err
+}
+
+func (s *scope) createInstance(ctx context.Context, index int) error {
+	instance := desiredInstance(s.deployment, index, s.hash)
+	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
+	switch {
+	case err == nil:
+		s.created.add(client.ObjectKeyFromObject(s.deployment), instance.Name, s.Clock.Now())
+		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", s.hash)
+		return nil
+	case apierrors.IsAlreadyExists(err):
+		s.requeueAtMost(takenRequeue)
+		return s.settleHolder(ctx, instance)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The deployment is deleted with its namespace.
+		return errRefused
+	case apierrors.IsInvalid(err):
+		// Only another template helps, and its event requeues the deployment.
+		s.recordRefusal(ctx, instance, err)
+		return errRefused
+	case apierrors.IsForbidden(err):
+		s.recordRefusal(ctx, instance, err)
+		s.requeueAtMost(forbiddenRequeue)
+		return errRefused
+	default:
+		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+}
+
+func (s *scope) requeueAtMost(after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.RequeueAfter.AtMost(after)
+}
+
+// settleHolder adopts or deletes the Instance that has the name of a new one, if its WorkloadDeployment is gone.
+func (s *scope) settleHolder(ctx context.Context, wanted *v1alpha.Instance) error {
+	holder := &v1alpha.Instance{}
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(wanted), holder); err != nil {
+		return fmt.Errorf("get the Instance that has the name %s: %w", client.ObjectKeyFromObject(wanted), err)
+	}
+	_, err := s.Strays.Instance(ctx, holder)
+	return err
+}
+
+func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {
+	log.FromContext(ctx).Info("The cell refused to create an Instance", "instance", instance.Name, "error", refusal.Error())
+	note := v1alpha.ShortenMessage(fmt.Sprintf("Instance %s: %v", instance.Name, refusal), maxNote)
+	s.Recorder.Eventf(s.deployment, nil, corev1.EventTypeWarning, "InstanceRefused", "Create", "%s", note)
+}

@@ -1,0 +1,55 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gates
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
+)
+
+// Find finds out what an Instance of a deployment waits for: its conditions QuotaGranted and, if it names data, ReferencedDataReady.
+func Find(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) ([]metav1.Condition, error) {
+	found := []metav1.Condition{quotaGranted(deployment, instance)}
+	needed, optional := v1alpha.DataObjects(&instance.Spec)
+	if len(needed) == 0 && len(optional) == 0 {
+		return found, nil
+	}
+	missing, err := data.Missing(ctx, reader, instance.Namespace, needed)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, dataReady(missing)), nil
+}
+
+// Kept are the conditions that an Instance has of those that Find finds.
+func Kept(instance *v1alpha.Instance) []metav1.Condition {
+	var kept []metav1.Condition
+	for _, kind := range []string{v1alpha.ConditionQuotaGranted, v1alpha.ConditionReferencedDataReady} {
+		if condition := meta.FindStatusCondition(instance.Status.Conditions, kind); condition != nil {
+			kept = append(kept, *condition)
+		}
+	}
+	return kept
+}
+
+// Left are the scheduling gates of an Instance that still hold it, by what Find has found; lifted says that these are fewer than it has. A
+// grant that is taken back, or data that is deleted, does not set a gate again: an Instance that runs keeps running.
+func Left(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, found []metav1.Condition) (left []v1alpha.SchedulingGate, lifted bool) {
+	networks := deployment.Spec.Networks
+	there := map[string]bool{
+		v1alpha.GateQuota:          meta.IsStatusConditionTrue(found, v1alpha.ConditionQuotaGranted),
+		v1alpha.GateNetwork:        networks == nil || networks.Ready,
+		v1alpha.GateReferencedData: meta.IsStatusConditionTrue(found, v1alpha.ConditionReferencedDataReady),
+	}
+	has := instance.SchedulingGates()
+	left = slices.DeleteFunc(slices.Clone(has), func(gate v1alpha.SchedulingGate) bool { return there[gate.Name] })
+	return left, len(left) < len(has)
+}
