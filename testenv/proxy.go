@@ -16,12 +16,13 @@ import (
 
 // Proxy is a way to an API server that a test can cut, for those who take it alone. It passes bytes on, so that TLS is the server's.
 type Proxy struct {
-	listener net.Listener
-	target   string
+	address, target string
+	running         sync.WaitGroup
 
-	mu    sync.Mutex
-	isCut bool
-	open  map[net.Conn]struct{}
+	mu sync.Mutex
+	// listener is nil while the way is cut.
+	listener net.Listener
+	open     map[net.Conn]struct{}
 }
 
 // NewProxy makes a way to the API server of a configuration. It ends with the test.
@@ -35,17 +36,11 @@ func NewProxy(t testing.TB, config *rest.Config) *Proxy {
 	if target == "" {
 		target = config.Host // without a scheme
 	}
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Proxy{listener: listener, target: target, open: map[net.Conn]struct{}{}}
-	var accepting sync.WaitGroup
-	accepting.Go(p.accept)
+	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
+	p.address = p.listen(t, "127.0.0.1:0")
 	t.Cleanup(func() {
-		_ = listener.Close()
 		p.Cut()
-		accepting.Wait()
+		p.running.Wait()
 	})
 	return p
 }
@@ -54,19 +49,22 @@ func NewProxy(t testing.TB, config *rest.Config) *Proxy {
 func (p *Proxy) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	if address, err := url.Parse(config.Host); err == nil && address.Host != "" {
-		address.Host = p.listener.Addr().String()
+		address.Host = p.address
 		config.Host = address.String()
 	} else {
-		config.Host = p.listener.Addr().String()
+		config.Host = p.address
 	}
 	return config
 }
 
-// Cut ends every connection, and any new one.
+// Cut ends every connection, and has new ones refused.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.isCut = true
+	if p.listener != nil {
+		_ = p.listener.Close()
+		p.listener = nil
+	}
 	for connection := range p.open {
 		_ = connection.Close()
 	}
@@ -74,22 +72,30 @@ func (p *Proxy) Cut() {
 }
 
 // Mend lets connections pass again.
-func (p *Proxy) Mend() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.isCut = false
+func (p *Proxy) Mend(t testing.TB) {
+	t.Helper()
+	p.listen(t, p.address)
 }
 
-func (p *Proxy) accept() {
-	var passing sync.WaitGroup
-	defer passing.Wait()
-	for {
-		connection, err := p.listener.Accept()
-		if err != nil {
-			return
-		}
-		passing.Go(func() { p.pass(connection) })
+func (p *Proxy) listen(t testing.TB, address string) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.listener = listener
+	p.running.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			p.running.Go(func() { p.pass(connection) })
+		}
+	})
+	return listener.Addr().String()
 }
 
 // pass passes on what a client and the server say until one of them ends, or the way is cut.
@@ -123,10 +129,10 @@ func (p *Proxy) pass(client net.Conn) {
 func (p *Proxy) keep(connection net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.isCut {
+	if p.listener != nil {
 		p.open[connection] = struct{}{}
 	}
-	return !p.isCut
+	return p.listener != nil
 }
 
 func (p *Proxy) drop(connection net.Conn) {

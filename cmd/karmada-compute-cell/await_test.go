@@ -97,7 +97,7 @@ func TestAwaited(t *testing.T) {
 		t.Errorf("the end of the process: %v", err)
 	}
 	go func() { ended <- await(t.Context(), way.Config(testenv.Config(t)), &said) }()
-	way.Mend()
+	way.Mend(t)
 	if err := <-ended; err != nil {
 		t.Errorf("an API server that is back: %v", err)
 	}

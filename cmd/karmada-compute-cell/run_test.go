@@ -59,7 +59,7 @@ func TestStartAndMetrics(t *testing.T) {
 	})
 	answers(t, "http://"+o.endpoints.Health+"/healthz", http.StatusOK)
 	answers(t, "http://"+o.endpoints.Health+"/readyz", http.StatusInternalServerError)
-	way.Mend()
+	way.Mend(t)
 	answers(t, "http://"+o.endpoints.Health+"/readyz", http.StatusOK)
 
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}

@@ -16,7 +16,9 @@ import (
 )
 
 // Health serves /healthz and /readyz as long as a component runs, also while it waits for what it needs to begin.
-type Health struct{ ready atomic.Pointer[healthz.Checker] }
+type Health struct {
+	ready atomic.Pointer[healthz.Checker]
+}
 
 // errBeginning is why a component is not ready that has not begun.
 var errBeginning = errors.New("the API server has not answered since this process started; see its log")
