@@ -42,6 +42,7 @@ func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	}
 	stale := f.reconciler.Slices.Of(f.request())
 
+	f.reconciler.slices.note(f.request(), f.clock.Now())
 	giveUp()
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return shown() == 0, nil
@@ -53,6 +54,9 @@ func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	engage(t.Context(), t, engagements)
 	if shown() != 0 {
 		t.Error("it is shown when the project is back")
+	}
+	if !f.reconciler.slices.since(f.request()).IsZero() {
+		t.Error("its slices wait for their next audit")
 	}
 	if _, writes := f.audit(t); len(writes) > 0 || shown() != 0 {
 		t.Errorf("it counts at once: %d are shown, and it writes %v", shown(), writes)
