@@ -51,23 +51,42 @@ func TestTagOf(t *testing.T) {
 	}
 }
 
+// versionsOf are values with a tag for all images.
+func versionsOf(tag string) map[string]any {
+	image := func() map[string]any { return map[string]any{"tag": tag} }
+	return map[string]any{"image": image(), "agents": map[string]any{"image": image()}}
+}
+
+// wantTags checks the tags of agents and replicas.
+func (s *site) wantTags(t *testing.T, agents, replicas string) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := s.Get(t.Context(), agentDeployment, deployment); err != nil {
+		t.Fatal(err)
+	}
+	if has := tagOf(deployment); has != agents {
+		t.Errorf("agents are %s, want %s", has, agents)
+	}
+	if has := tagOf(s.deployment(t)); has != replicas {
+		t.Errorf("replicas are %s, want %s", has, replicas)
+	}
+}
+
+// wantSaid checks what enable has said.
+func (s *site) wantSaid(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(s.out.String(), text) {
+			t.Errorf("%q is not in\n%s", text, s.out.String())
+		}
+	}
+}
+
 // TestBackToAnEarlierVersion: the agents go first, and the replicas are replaced when every cell has its agent. A run that was interrupted
 // between does the same when it is repeated. Where the versions are not known it says so, and the replicas go first.
 func TestBackToAnEarlierVersion(t *testing.T) {
 	s := newSite(t)
-	values := func(tag string) map[string]any {
-		image := func() map[string]any { return map[string]any{"tag": tag} }
-		return map[string]any{"image": image(), "agents": map[string]any{"image": image()}}
-	}
-	tags := func() (agents, replicas string) {
-		t.Helper()
-		deployment := &appsv1.Deployment{}
-		if err := s.Get(t.Context(), agentDeployment, deployment); err != nil {
-			t.Fatal(err)
-		}
-		return tagOf(deployment), tagOf(s.deployment(t))
-	}
-	if err := s.enable(t.Context(), s.options(), values("v0.3.0")); err != nil {
+	if err := s.enable(t.Context(), s.options(), versionsOf("v0.3.0")); err != nil {
 		t.Fatal(err)
 	}
 	known := s.inventory()
@@ -78,41 +97,41 @@ func TestBackToAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		ctx, end := context.WithCancel(t.Context())
-		run, err := s.options().connect()
-		if err != nil {
-			t.Fatal(err)
-		}
-		run.out, run.values = interrupted{"waiting for Karmada to propagate the agents", end}, values("v0.2.0")
-		if err := run.prepare(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := run.finish(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatalf("it does not wait for the agents: %v", err)
-		}
-		if agents, replicas := tags(); agents != "v0.2.0" || replicas != "v0.3.0" {
-			t.Fatalf("while a cell has no such agent, agents are %s and replicas %s", agents, replicas)
-		}
+		s.interruptAtTheAgents(t, versionsOf("v0.2.0"))
+		s.wantTags(t, "v0.2.0", "v0.3.0")
 	}
-	if err := s.Delete(t.Context(), cell); err != nil {
+	if err := errors.Join(s.Delete(t.Context(), cell), s.enable(t.Context(), s.options(), versionsOf("v0.2.0"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.enable(t.Context(), s.options(), values("v0.2.0")); err != nil {
+	s.wantTags(t, "v0.2.0", "v0.2.0")
+	s.wantSaid(t, "earlier version: the agents go first")
+	if err := s.enable(t.Context(), s.options(), versionsOf("mine")); err != nil {
 		t.Fatal(err)
 	}
-	if agents, replicas := tags(); agents != "v0.2.0" || replicas != "v0.2.0" || !strings.Contains(s.out.String(), "earlier version: the agents go first") {
-		t.Errorf("after it agents are %s and replicas %s:\n%s", agents, replicas, s.out.String())
-	}
-	if err := s.enable(t.Context(), s.options(), values("mine")); err != nil {
-		t.Fatal(err)
-	}
-	if agents, _ := tags(); agents != "mine" || !strings.Contains(s.out.String(), `tags "v0.2.0" and "mine" are not both versions`) || !strings.Contains(s.out.String(), "the agents follow") {
-		t.Errorf("the agents are %s:\n%s", agents, s.out.String())
-	}
+	s.wantTags(t, "mine", "mine")
+	s.wantSaid(t, `tags "v0.2.0" and "mine" are not both versions`, "the agents follow")
 	if err := s.disable(t.Context(), s.options()); err != nil {
 		t.Fatal(err)
 	}
 	if left := s.left(known); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// interruptAtTheAgents enables, and ends while a cell has no agent.
+func (s *site) interruptAtTheAgents(t *testing.T, values map[string]any) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	run, err := s.options().connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.out, run.values = interrupted{"waiting for Karmada to propagate the agents", end}, values
+	if err := run.prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.finish(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it does not wait for the agents: %v", err)
 	}
 }
