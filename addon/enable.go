@@ -110,7 +110,9 @@ func (s *session) install(ctx context.Context, part string) error {
 	if err != nil {
 		return err
 	}
-	objects = s.withhold(part, objects)
+	if objects, err = s.withhold(ctx, part, objects); err != nil {
+		return err
+	}
 	if err := s.create(ctx, part, objects...); err != nil {
 		return err
 	}
@@ -119,25 +121,30 @@ func (s *session) install(ctx context.Context, part string) error {
 }
 
 // withhold leaves out the agents' Deployment where there are agents already: a replica of the version before may not read what a newer
-// agent reports, so the agents are updated after the replicas.
-func (s *session) withhold(part string, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
-	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
-		r := referenceOf(object)
-		if part != onHub || r.Kind != "Deployment" || !s.known.has(part, r) {
-			return false
-		}
-		s.rendered.add(part, entry{reference: r})
-		s.withheld = append(s.withheld, object)
-		return true
+// agent reports, so the agents are updated after the replicas. For the same reason they go back before them.
+func (s *session) withhold(ctx context.Context, part string, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	at := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
+		return part == onHub && object.GetKind() == "Deployment" && s.known.has(part, referenceOf(object))
 	})
+	if at < 0 {
+		return objects, nil
+	}
+	agents := objects[at]
+	var err error
+	if s.agentsFirst, err = s.goesBack(ctx, agents); err != nil || s.agentsFirst {
+		return objects, err
+	}
+	s.rendered.add(part, entry{reference: referenceOf(agents)})
+	s.withheld = agents
+	return slices.Delete(slices.Clone(objects), at, at+1), nil
 }
 
 // updateAgents has Karmada bring the agents that were withheld.
 func (s *session) updateAgents(ctx context.Context) error {
-	if len(s.withheld) == 0 {
+	if s.withheld == nil {
 		return nil
 	}
-	if err := s.create(ctx, onHub, s.withheld...); err != nil {
+	if err := s.create(ctx, onHub, s.withheld); err != nil {
 		return err
 	}
 	s.say("the replicas are updated; the agents follow")
@@ -156,6 +163,12 @@ func (o *options) enableHost() error {
 }
 
 func (s *session) finish(ctx context.Context) error {
+	if s.agentsFirst {
+		s.say("this goes back to an earlier version: the agents go first, and the replicas follow")
+		if err := s.waitAgents(ctx); err != nil {
+			return err
+		}
+	}
 	if err := s.install(ctx, onHost); err != nil {
 		return err
 	}

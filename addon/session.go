@@ -35,8 +35,10 @@ type session struct {
 	values map[string]any
 	// known is what is listed as created, by this run or an earlier one; rendered is what this run has rendered.
 	known, rendered inventory
-	// withheld are the agents, until the replicas are updated.
-	withheld []*unstructured.Unstructured
+	// withheld is the agents' Deployment, until the replicas are updated.
+	withheld *unstructured.Unstructured
+	// agentsFirst says that this run goes back to an earlier version.
+	agentsFirst bool
 }
 
 // connect makes clients. It asks no server anything.

@@ -5,6 +5,7 @@ package milo
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -25,6 +26,7 @@ type Coordinator struct {
 	// Coordinator has the controllers, which the Provider engages with each project.
 	*basic.Coordinator
 	replica *shards.Replica
+	reach   *reach
 }
 
 // CoordinatorOptions configure a Coordinator.
@@ -45,17 +47,27 @@ type CoordinatorOptions struct {
 
 // NewCoordinator makes the coordinator of a provider.
 func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator {
-	return &Coordinator{
-		Coordinator: provider.controllers,
-		replica: shards.New(shards.Options{
-			Client: options.Client, Namespace: options.Namespace, Name: options.Replica, LeaseDuration: options.LeaseDuration,
-			Count: provider.options.Shards, Own: provider.own, Clock: options.Clock, Log: options.Log,
-		}),
-	}
+	asked := &reach{root: provider.root, clock: options.Clock, after: options.LeaseDuration}
+	replica := shards.New(shards.Options{
+		Client: options.Client, Namespace: options.Namespace, Name: options.Replica, LeaseDuration: options.LeaseDuration,
+		Count: provider.options.Shards, Own: provider.own, Reach: asked.state, Clock: options.Clock, Log: options.Log,
+	})
+	provider.replica.Store(replica)
+	return &Coordinator{Coordinator: provider.controllers, replica: replica, reach: asked}
 }
 
 // Runnable shares the shards as long as it runs.
-func (c *Coordinator) Runnable() manager.Runnable { return manager.RunnableFunc(c.replica.Run) }
+func (c *Coordinator) Runnable() manager.Runnable {
+	return manager.RunnableFunc(func(ctx context.Context) error {
+		asking, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		running.Go(func() { c.reach.run(asking) })
+		err := c.replica.Run(ctx)
+		stop()
+		running.Wait()
+		return err
+	})
+}
 
 // own starts the ownership of a shard. It ends with ctx.
 func (p *Provider) own(ctx context.Context, shard int) {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -27,7 +28,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+func TestMain(m *testing.M) {
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"federation/milo/crds/resourcemanager.miloapis.com_projects.yaml"}}))
+}
 
 // testShards is the number of shards in tests.
 const testShards = 6
@@ -42,6 +45,12 @@ type process struct {
 
 // startProcess starts a replica.
 func startProcess(t *testing.T, namespace, name string, lease time.Duration) *process {
+	t.Helper()
+	return startProcessWith(t, namespace, name, lease, testenv.Config(t))
+}
+
+// startProcessWith starts a replica with its own way to Milo.
+func startProcessWith(t *testing.T, namespace, name string, lease time.Duration, root *rest.Config) *process {
 	t.Helper()
 	p := &process{ended: make(chan struct{})}
 	dead := errors.New("killed")
@@ -79,7 +88,7 @@ func startProcess(t *testing.T, namespace, name string, lease time.Duration) *pr
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	if p.provider, err = NewProvider(ProviderOptions{Root: testenv.Config(t), Scheme: scheme, Shards: testShards}); err != nil {
+	if p.provider, err = NewProvider(ProviderOptions{Root: root, Scheme: scheme, Shards: testShards}); err != nil {
 		t.Fatal(err)
 	}
 	coordinator := NewCoordinator(p.provider, CoordinatorOptions{

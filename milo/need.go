@@ -35,7 +35,7 @@ type Marks interface {
 	Remove(ctx context.Context, project, version string) (bool, error)
 }
 
-// AddNeeds adds what says which projects are needed. It must be called before the first project is known.
+// AddNeeds adds what says which projects are needed. It must be called before this replica owns a shard.
 func (p *Provider) AddNeeds(needs Needs) {
 	p.mu.Lock()
 	p.needs = append(p.needs, needs)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -23,6 +24,8 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/basic"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+
+	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
 // ProviderOptions configure a Provider.
@@ -64,6 +67,8 @@ type Provider struct {
 	// due are the projects to be visited, and counts the metrics of visits.
 	due    workqueue.TypedDelayingInterface[string]
 	counts visitCounts
+	// replica is nil until there is a coordinator.
+	replica atomic.Pointer[shards.Replica]
 	// leaveAfter is the constant, but in tests.
 	leaveAfter time.Duration
 

@@ -24,6 +24,15 @@ func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
 			defer p.mu.RUnlock()
 			return float64(len(p.owned))
 		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_milo_cut_off",
+			Help: "1 while Milo answers another replica and not this one, which has left its shards to the others, else 0.",
+		}, func() float64 {
+			if replica := p.replica.Load(); replica != nil && replica.IsCutOff() {
+				return 1
+			}
+			return 0
+		}),
 	} {
 		if err := registerer.Register(collector); err != nil {
 			return fmt.Errorf("register the metrics of the shards: %w", err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -28,22 +29,48 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
 
 // name is the name of this program, also in the user agent and the Lease.
 const name = "karmada-compute-cell"
 
-// run runs the controllers until ctx ends.
+// run runs the controllers until ctx ends, and serves probes from the start.
 func run(ctx context.Context, o *options) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	group, ctx := errgroup.WithContext(ctx)
+	health := &component.Health{}
+	group.Go(func() error { return health.Serve(ctx, o.endpoints.Health) })
+	group.Go(func() error {
+		defer stop()
+		if err := runControllers(ctx, o, health); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// runControllers runs the controllers as soon as the cell's API server answers.
+func runControllers(ctx context.Context, o *options, health *component.Health) error {
 	config, err := newConfig(o)
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(config, o)
+	pods, err := o.pods.settings()
 	if err != nil {
 		return err
 	}
-	pods, err := o.pods.settings()
+	// Making a manager asks it for its kinds.
+	server := component.Server{
+		Name: "the API server of the cell", Flag: "--kubeconfig, $KUBECONFIG or the Pod's service account",
+		Config: config, Clock: clock.RealClock{}, Log: logger(o).WithName("start"),
+	}
+	if err := server.Await(ctx); err != nil {
+		return err
+	}
+	mgr, err := newManager(config, o)
 	if err != nil {
 		return err
 	}
@@ -53,13 +80,8 @@ func run(ctx context.Context, o *options) error {
 	}); err != nil {
 		return fmt.Errorf("set up the controllers: %w", err)
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
-	if err := mgr.AddReadyzCheck("cache", synced(mgr.GetCache())); err != nil {
-		return err
-	}
-	if err := mgr.Start(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	health.SetReady(synced(mgr.GetCache()))
+	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("run the controllers: %w", err)
 	}
 	return nil
@@ -117,7 +139,8 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 			ExtraHandlers:  o.endpoints.Profiles(),
 			TLSOpts:        []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }},
 		},
-		HealthProbeBindAddress:              o.endpoints.Health,
+		// component.Health serves probes, also before there is a manager.
+		HealthProbeBindAddress:              "0",
 		LeaderElection:                      o.election.enabled,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,

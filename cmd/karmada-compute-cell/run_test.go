@@ -32,10 +32,12 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// TestMetricsAreGuarded: the agent finds its cell by $KUBECONFIG, and the cell's kube-apiserver decides who may read metrics and
-// profiles.
-func TestMetricsAreGuarded(t *testing.T) {
-	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, writeKubeconfig(t, testenv.Config(t)))
+// TestStartAndMetrics: the agent finds its cell by $KUBECONFIG. While the cell's kube-apiserver does not answer it waits, alive and not
+// ready, and begins as soon as it does. The kube-apiserver decides who may read metrics and profiles.
+func TestStartAndMetrics(t *testing.T) {
+	way := testenv.NewProxy(t, testenv.Config(t))
+	way.Cut()
+	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, writeKubeconfig(t, way.Config(testenv.Config(t))))
 	cluster, err := kubernetes.NewForConfig(testenv.Config(t))
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +47,7 @@ func TestMetricsAreGuarded(t *testing.T) {
 
 	o := newOptions()
 	o.cell.concurrency, o.election.enabled = 1, false
-	o.endpoints = component.Endpoints{Metrics: freeAddress(t), Health: "0", Profiling: true}
+	o.endpoints = component.Endpoints{Metrics: freeAddress(t), Health: freeAddress(t), Profiling: true}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, o) }()
@@ -55,23 +57,18 @@ func TestMetricsAreGuarded(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	answers(t, "http://"+o.endpoints.Health+"/healthz", http.StatusOK)
+	answers(t, "http://"+o.endpoints.Health+"/readyz", http.StatusInternalServerError)
+	way.Mend(t)
+	answers(t, "http://"+o.endpoints.Health+"/readyz", http.StatusOK)
+
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	t.Cleanup(client.CloseIdleConnections)
-	var last error
-	err = wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		var status int
-		if status, last = get(ctx, client, "https://"+o.endpoints.Metrics+"/metrics", scraper); last == nil && status != http.StatusOK {
-			last = fmt.Errorf("status %d", status)
-		}
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatal(err, last)
-	}
 	for _, call := range []struct {
 		who, token, path string
 		want             int
 	}{
+		{"the scraper", scraper, "/metrics", http.StatusOK},
 		{"the scraper", scraper, "/debug/pprof/", http.StatusOK},
 		{"the scraper", scraper, "/debug/pprof/heap", http.StatusOK},
 		{"the scraper", scraper, "/debug/pprof/cmdline", http.StatusOK},
@@ -83,6 +80,21 @@ func TestMetricsAreGuarded(t *testing.T) {
 		if status, err := get(t.Context(), client, "https://"+o.endpoints.Metrics+call.path, call.token); err != nil || status != call.want {
 			t.Errorf("%s gets %d for %s, %v", call.who, status, call.path, err)
 		}
+	}
+}
+
+// answers waits until a GET has a status.
+func answers(t *testing.T, url string, want int) {
+	t.Helper()
+	var last error
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		var status int
+		if status, last = get(ctx, http.DefaultClient, url, ""); last == nil && status != want {
+			last = fmt.Errorf("status %d, want %d", status, want)
+		}
+		return last == nil, nil
+	}); err != nil {
+		t.Fatal(err, last)
 	}
 }
 

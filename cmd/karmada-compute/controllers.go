@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -16,14 +17,16 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
 	"github.com/karmada-compute/karmada-compute/hub/footprint"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// controllers sets up the selected controllers and returns the function that runs them. No connection is made before that.
-func (a *app) controllers(p *planes) (func(context.Context) error, error) {
+// controllers returns the function that sets up and runs the selected controllers. No connection is made before that. It begins when the
+// hub answers: making a manager asks it for its kinds.
+func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) error, error) {
 	locations := milo.Locations{}
 	projects, err := a.provider(p, locations)
 	if err != nil {
@@ -37,6 +40,24 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 	if err != nil {
 		return nil, err
 	}
+	hubServer := component.Server{
+		Name: "the hub", Flag: "--kubeconfig", Config: p.hub, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("start"),
+	}
+	return func(ctx context.Context) error {
+		if err := hubServer.Await(ctx); err != nil {
+			return err
+		}
+		mgr, err := a.setUp(p, hub.Options{Projects: projects, Locations: locations, Metering: metering}, projects)
+		if err != nil {
+			return err
+		}
+		begun.Store(true)
+		return mgr.Start(ctx)
+	}, nil
+}
+
+// setUp makes the manager with the selected controllers. Of their options, the rest is added.
+func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanager.Manager, error) {
 	mgr, err := a.newManager(p, projects)
 	if err != nil {
 		return nil, err
@@ -46,18 +67,13 @@ func (a *app) controllers(p *planes) (func(context.Context) error, error) {
 		return nil, fmt.Errorf("watch the hub namespaces: %w", err)
 	}
 	projects.AddNeeds(present)
-	if err := a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: hub.Options{
-		Projects: projects, Locations: locations, Network: milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), Clock: clock.RealClock{},
-		Concurrency: a.options.hub.concurrency, ProjectConcurrency: a.options.milo.projectConcurrency,
-		Types: p.types, DefaultType: a.options.hub.defaultType,
-		FailoverAfter: a.options.hub.failoverAfter, InventoryAfter: a.options.hub.inventoryAfter,
-		Existence: projects, Suspension: projects, Waker: projects, Visits: projects, WithdrawAfter: a.options.milo.withdrawAfter,
-		AuditInterval: a.options.hub.auditInterval, AuditAfter: a.options.hub.auditAfter,
-		Metering: metering, Features: a.options.webhook.features,
-	}}); err != nil {
-		return nil, err
-	}
-	return mgr.Start, nil
+	o.Existence, o.Suspension, o.Waker, o.Visits = projects, projects, projects, projects
+	o.Network, o.Clock = milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), clock.RealClock{}
+	o.Concurrency, o.ProjectConcurrency = a.options.hub.concurrency, a.options.milo.projectConcurrency
+	o.Types, o.DefaultType, o.Features = p.types, a.options.hub.defaultType, a.options.webhook.features
+	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter, a.options.milo.withdrawAfter
+	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
+	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }
 
 // provider engages the projects that have Workloads, or all of them.

@@ -26,9 +26,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,8 +34,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
-	cliflag "k8s.io/component-base/cli/flag"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/webhook"
@@ -93,9 +88,6 @@ type replica struct {
 
 func startReplica(t *testing.T, milo string) *replica {
 	t.Helper()
-	ctrl.SetLogger(logr.Discard())
-	// A process registers its metrics once.
-	metrics.Registry = prometheus.NewRegistry()
 	dir := t.TempDir()
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
 	kubeconfig := clientcmdapi.NewConfig()
@@ -108,32 +100,11 @@ func startReplica(t *testing.T, milo string) *replica {
 		t.Fatal(err)
 	}
 	port, health := freePort(t), freePort(t)
-	a := newApp()
-	var groups cliflag.NamedFlagSets
-	a.AddFlags(&groups)
-	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, group := range groups.FlagSets {
-		flags.AddFlagSet(group)
-	}
-	if err := flags.Parse([]string{
-		"--kubeconfig=" + path, "--milo-kubeconfig=" + path, "--controllers=-*", "--webhooks=workloads",
-		"--register-webhooks=false", "--webhook-cert-dir=" + dir, "--webhook-bind-address=127.0.0.1", "--webhook-port=" + port,
-		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:" + health, "--shutdown-delay-duration=0",
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	startProcess(t,
+		"--kubeconfig="+path, "--milo-kubeconfig="+path, "--controllers=-*", "--webhooks=workloads",
+		"--register-webhooks=false", "--webhook-cert-dir="+dir, "--webhook-bind-address=127.0.0.1", "--webhook-port="+port,
+		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:"+health, "--shutdown-delay-duration=0",
+	)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 25}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &replica{

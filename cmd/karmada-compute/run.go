@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
@@ -175,7 +176,9 @@ func (a *app) run(ctx context.Context) error {
 		Log:          ctrl.Log.WithName("server"),
 	}
 	if a.builder.Controllers() {
-		if s.Controllers, err = a.controllers(p); err != nil {
+		var begun atomic.Bool
+		s.ControllersBegun = begun.Load
+		if s.Controllers, err = a.controllers(p, &begun); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -61,7 +62,7 @@ func New(o Options) *Reconciler {
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
 	events := delivery.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.After}
-	return events.Watch(mcbuilder.ControllerManagedBy(mgr).
+	built, err := events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("audit").
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
@@ -69,5 +70,16 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 			mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates()))).
 		WatchesRawSource(r.leftovers(&events)).
 		WithOptions(options).
-		Complete(wrap(r.Reconcile))
+		Build(wrap(r.Reconcile))
+	if err != nil {
+		return err
+	}
+	return built.MultiClusterWatch(&delivery.Engagements{Forget: r.forget})
+}
+
+// forget drops what was found in a project that this replica has given up.
+func (r *Reconciler) forget(project multicluster.ClusterName) {
+	r.tracker.Forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
+	r.Slices.Forget(project)
+	r.slices.forgetProject(project)
 }

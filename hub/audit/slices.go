@@ -6,6 +6,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -45,6 +47,12 @@ func (a *audited) forget(request mcreconcile.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.last, request)
+}
+
+func (a *audited) forgetProject(project multicluster.ClusterName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.last, func(request mcreconcile.Request, _ time.Time) bool { return request.ClusterName == project })
 }
 
 // judgeSlices audits the ways of the slices, if it is time to.

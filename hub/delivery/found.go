@@ -5,11 +5,13 @@ package delivery
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
 
@@ -58,6 +60,13 @@ func (f *SliceFindings) Set(deployment mcreconcile.Request, findings []Finding) 
 	if !same && f.queue != nil {
 		f.queue.Add(deployment)
 	}
+}
+
+// Forget drops the findings in a project that this replica has given up. Nobody is told: who has it now says what there is to show.
+func (f *SliceFindings) Forget(project multicluster.ClusterName) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.of, func(deployment mcreconcile.Request, _ []Finding) bool { return deployment.ClusterName == project })
 }
 
 // Of are the findings of the slices of a deployment.

@@ -4,6 +4,7 @@
 package delivery
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -48,6 +49,13 @@ func (t *Tracker[T]) Observe(deployment T, findings []Finding) []Finding {
 	}
 	t.seen[deployment] = now
 	return findings
+}
+
+// Forget drops what is known of some deployments.
+func (t *Tracker[T]) Forget(some func(deployment T) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.seen, func(deployment T, _ map[Key]time.Time) bool { return some(deployment) })
 }
 
 // Rest is how long a finding has to last yet before it counts; 0: it counts. It never exceeds bound, whatever other clocks say.

@@ -13,6 +13,7 @@ import (
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -75,7 +76,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		return err
 	}
 	events := delivery.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.DoubtAfter}
-	return events.Watch(mcbuilder.ControllerManagedBy(mgr).
+	built, err := events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("projection").
 		For(&v1alpha.WorkloadDeployment{}).
 		// An Instance that was edited or deleted by hand is restored.
@@ -88,5 +89,14 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 			mcbuilder.WithPredicates(bindings.RefusalChanged()))).
 		WatchesRawSource(r.Slices.Source()).
 		WithOptions(options).
-		Complete(wrap(r.Reconcile))
+		Build(wrap(r.Reconcile))
+	if err != nil {
+		return err
+	}
+	return built.MultiClusterWatch(&delivery.Engagements{Forget: r.forget})
+}
+
+// forget drops since when something is wrong in a project that this replica has given up.
+func (r *Reconciler) forget(project multicluster.ClusterName) {
+	r.tracker.Forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
 }

@@ -71,10 +71,13 @@ func (d division) without(runs func(replica string) bool) division {
 	return rest
 }
 
-// share is how many of the shards a replica should have. All have equally many, and of those that do not divide evenly, one each is
-// for who has most already, so that as few as possible move.
-func (d division) share(replica string, running []string) int {
-	ranked := slices.SortedFunc(slices.Values(running), func(a, b string) int {
+// share is how many of the shards a replica should have: none if it is not among those that divide them. All of these have equally many,
+// and of those that do not divide evenly, one each is for who has most already, so that as few as possible move.
+func (d division) share(replica string, members []string) int {
+	if !slices.Contains(members, replica) {
+		return 0
+	}
+	ranked := slices.SortedFunc(slices.Values(members), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(d.of(b)), len(d.of(a))), cmp.Compare(a, b))
 	})
 	share := len(d) / len(ranked)
@@ -84,9 +87,10 @@ func (d division) share(replica string, running []string) int {
 	return share
 }
 
-// balanced is the division after a replica that runs has given up what is more than its share, or taken of what is nobody's what it lacks.
-func (d division) balanced(replica string, running []string) division {
-	next, held, share := slices.Clone(d), d.of(replica), d.share(replica, running)
+// balanced is the division among its members after a replica has given up what is more than its share, or taken of what is nobody's what
+// it lacks.
+func (d division) balanced(replica string, members []string) division {
+	next, held, share := slices.Clone(d), d.of(replica), d.share(replica, members)
 	for _, shard := range held[min(share, len(held)):] {
 		next[shard] = ""
 	}

@@ -21,4 +21,7 @@
 //     would be seen if it had renewed. Should it come back, rule 1 has it write the record, and one of the two writes is refused.
 //  5. A Lease names the record that its replica goes by. Should somebody delete the record, all replicas stop their shards, and nobody
 //     takes one until the Leases of all that run name the new record.
+//
+// A replica that reaches nothing of what its shards are about leaves them to those that do (see Reach). That changes only how many shards
+// each should have: whoever gives up or takes one goes by these rules.
 package shards

@@ -48,6 +48,8 @@ type ownLease struct {
 	lease *coordinationv1.Lease
 	// record is the UID of the record that the Lease names. Empty: none, so this replica has no shard.
 	record types.UID
+	// standing is what the Lease says of the replica.
+	standing string
 	// joined says that this process has written it before.
 	joined bool
 }
@@ -63,6 +65,9 @@ func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, en
 	lease := l.lease.DeepCopy()
 	lease.Labels = labels
 	lease.Annotations = map[string]string{annotationProcess: l.process, annotationRecord: string(record)}
+	if l.standing != "" {
+		lease.Annotations[annotationReach] = l.standing
+	}
 	lease.Spec.HolderIdentity = &l.holder
 	lease.Spec.LeaseDurationSeconds = new(int32(l.lasts / time.Second)) //nolint:gosec // it is a few seconds
 	lease.Spec.RenewTime = &metav1.MicroTime{Time: at}

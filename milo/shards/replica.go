@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -35,6 +36,8 @@ type Options struct {
 	LeaseDuration time.Duration
 	// Own is called with each shard that this replica has got, from 0. The context ends when it has lost the shard. It must return at once.
 	Own func(ctx context.Context, shard int)
+	// Reach says whether this replica can do anything for its shards. Nil: nobody knows. It must return at once.
+	Reach func() Reach
 	// Clock is for the Leases.
 	Clock clock.WithDelayedExecution
 	// Log gets the shards that this replica gets and loses.
@@ -55,6 +58,8 @@ type Replica struct {
 	// asked is when the last look was asked for.
 	asked  time.Time
 	former former
+	// isCutOff says that this replica has left its shards to others that reach what it does not.
+	isCutOff atomic.Bool
 }
 
 // New makes a Replica. It sends no request before it runs.
@@ -119,6 +124,7 @@ func (r *Replica) announce(ctx context.Context, record types.UID) error {
 	bounded, cancel := context.WithTimeout(ctx, max(r.fence.left()/2, r.at.retry))
 	defer cancel()
 	seen, known := r.seen[r.name]
+	r.own.standing = r.standing()
 	if err := r.own.renew(bounded, record, sent, known && !r.asked.Before(seen.ends())); err != nil {
 		r.renewAt = r.now().Add(r.at.retry)
 		if errors.Is(err, errTaken) {
@@ -201,12 +207,18 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		return err
 	}
 	running := r.running()
+	if r.judge(v, running); r.standing() != r.own.standing {
+		// Others must not rely on what is not so any more.
+		if err := r.announce(ctx, v.record.UID); err != nil {
+			return err
+		}
+	}
 	for _, replica := range running {
 		if replica != r.name && !v.goesBy(replica, v.record.UID) {
 			return nil
 		}
 	}
-	next := v.division.without(func(replica string) bool { return slices.Contains(running, replica) }).balanced(r.name, running)
+	next := v.division.without(func(replica string) bool { return slices.Contains(running, replica) }).balanced(r.name, r.members(v, running))
 	if err := r.change(ctx, v, next); err != nil {
 		return err
 	}

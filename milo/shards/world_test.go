@@ -57,6 +57,7 @@ type simulated struct {
 	// paused is closed when the process goes on. Nil: it is not paused.
 	paused chan struct{}
 	owned  map[int]context.Context
+	reach  Reach
 }
 
 func newWorld(t *testing.T, shards int, latency func() time.Duration) *world {
@@ -80,10 +81,10 @@ func (w *world) close() {
 // start starts a process with a name.
 func (w *world) start(name string) *simulated {
 	ctx, stop := context.WithCancel(w.t.Context())
-	s := &simulated{world: w, name: name, stop: stop, ended: make(chan struct{}), owned: map[int]context.Context{}}
+	s := &simulated{world: w, name: name, stop: stop, ended: make(chan struct{}), owned: map[int]context.Context{}, reach: Reached}
 	s.replica = New(Options{
 		Client: s.client(), Namespace: namespace, Name: name, Count: w.shards, LeaseDuration: 15 * time.Second,
-		Own: s.own, Clock: pausable{clock.RealClock{}, s}, Log: logr.Discard(),
+		Own: s.own, Reach: s.reaches, Clock: pausable{clock.RealClock{}, s}, Log: logr.Discard(),
 	})
 	w.mu.Lock()
 	w.replicas = append(w.replicas, s)
@@ -93,6 +94,12 @@ func (w *world) start(name string) *simulated {
 		_ = s.replica.Run(ctx)
 	}()
 	return s
+}
+
+func (s *simulated) reaches() Reach {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reach
 }
 
 // own notes that a process has got a shard, and whether another one still has it.

@@ -24,6 +24,8 @@ type readiness struct {
 	probe func(context.Context) error
 	// serving returns an error while there is no serving certificate.
 	serving func() error
+	// idle says that this replica does nothing yet.
+	idle    func() bool
 	metrics *metrics
 	clock   clock.WithTicker
 	log     logr.Logger
@@ -78,6 +80,9 @@ func (r *readiness) reason() error {
 	}
 	if err := r.serving(); err != nil {
 		return fmt.Errorf("callers cannot connect: %w", err)
+	}
+	if r.idle() {
+		return errors.New("the hub has not answered since this replica started; see its log")
 	}
 	if fault := r.fault(); fault != nil {
 		return fmt.Errorf("%s; ready again once %d probes in a row find no fault of this replica: %w", *fault, probesInARow, r.lastError())

@@ -41,7 +41,7 @@ func newTried(t *testing.T) *tried {
 		t.Fatal(err)
 	}
 	r.prober = &prober{begun: r.clock.Now(), readiness: &readiness{
-		windows: map[string]*window{}, probe: func(context.Context) error { return r.answer }, serving: func() error { return nil },
+		windows: map[string]*window{}, probe: func(context.Context) error { return r.answer }, serving: func() error { return nil }, idle: func() bool { return false },
 		metrics: m, clock: r.clock, log: funcr.New(func(_, args string) { r.logged = append(r.logged, args) }, funcr.Options{}),
 	}}
 	return r

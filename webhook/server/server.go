@@ -65,6 +65,9 @@ type Server struct {
 	// Controllers runs controllers until its context ends. Nil: none. When it fails, webhooks are drained before Run
 	// returns.
 	Controllers func(context.Context) error
+	// ControllersBegun says whether they have what they need to begin. It makes a server without webhooks ready; with webhooks, their
+	// callers do not wait for controllers. Nil: they have.
+	ControllersBegun func() bool
 	// Background runs as long as requests are served. Nil: nothing.
 	Background func(context.Context) error
 	// Registerer registers the metrics.
@@ -137,12 +140,17 @@ func (s *Server) prepare() error {
 		return err
 	}
 	s.readiness = &readiness{
-		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
+		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, idle: s.idle, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
 	}
 	s.waiting = &waiting{connections: map[net.Conn]*connection{}}
 	// Without webhooks no request needs a lookup.
 	s.readiness.started.Store(len(s.Webhooks) == 0)
 	return nil
+}
+
+// idle says that a server without webhooks waits with its controllers.
+func (s *Server) idle() bool {
+	return len(s.Webhooks) == 0 && s.Controllers != nil && s.ControllersBegun != nil && !s.ControllersBegun()
 }
 
 // certified returns an error while there is no serving certificate for webhooks, or callers without credentials are not known.

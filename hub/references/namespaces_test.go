@@ -1,0 +1,84 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// elsewhere is another hub namespace with a deployment and the ConfigMap that it owns, by the names that they have in f.HubNamespace.
+type elsewhere struct {
+	deployment *v1alpha.WorkloadDeployment
+	data       *corev1.ConfigMap
+}
+
+func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
+	t.Helper()
+	namespace := v1alpha.HubNamespace(string(uuid.NewUUID()))
+	planes.Create(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	e := elsewhere{deployment: planes.Create(t, f.Planes, &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, Labels: map[string]string{v1alpha.LabelDeploymentUID: string(uuid.NewUUID())},
+		},
+		Spec: *f.Deployment(name, "DFW").Spec.DeepCopy(),
+	})}
+	data := f.app()
+	data.Namespace, data.OwnerReferences = namespace, []metav1.OwnerReference{e.deployment.OwnerReference()}
+	e.data = planes.Create(t, f.Planes, data)
+	return e
+}
+
+// TestANamespaceThatWasMadeAgain: the deployments of a namespace of the project are in two hub namespaces, because one of them was held
+// by its finalizer when the namespace was removed by force and made again. A deployment in the earlier one that runs without its original
+// keeps its data until it is gone, though a deployment of its name is in the later one.
+func TestANamespaceThatWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	earlier := f.elsewhere(t, "web")
+	held := f.Deployment("held", "DFW")
+	held.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: earlier.data.Namespace}
+	planes.Create(t, f.Planes, held)
+	planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.settled(t)
+	if !planes.Exists(t, f.Planes, earlier.data) {
+		t.Fatal("the data of a deployment that runs is deleted, because another has its name")
+	}
+	planes.Delete(t, f.Planes, earlier.deployment)
+	f.mustReconcile(t)
+	if planes.Exists(t, f.Planes, earlier.data) || !f.isOnHub(t, f.app()) {
+		t.Error("exactly the data stays that a deployment in its own hub namespace needs")
+	}
+}
+
+// TestProjectsWithTheSameNames: the hub namespace of another project has a deployment and data of the same names. They say nothing of
+// those of this project, and nothing is done to them.
+func TestProjectsWithTheSameNames(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	other := f.elsewhere(t, "web")
+	planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.settled(t)
+	planes.Delete(t, f.Planes, f.app())
+	f.await(t, f.app())
+	f.mustReconcile(t)
+	if f.isOnHub(t, f.app()) {
+		t.Error("the copy stays without its original, as if that of the other project were it")
+	}
+	if !planes.Exists(t, f.Planes, other.data) {
+		t.Error("the data of the other project is deleted")
+	}
+	stored := planes.Get(t, f.Planes, other.data.Namespace, other.data.Name, &corev1.ConfigMap{})
+	if stored.ResourceVersion != other.data.ResourceVersion {
+		t.Error("the data of the other project is changed")
+	}
+}
