@@ -2,43 +2,24 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Members of an object. One that is null is missing. One of another type than in the API is an error that names it.
--- Lua does not tell an empty object from an empty list.
 
--- object is empty where the member is missing.
-local function object(of, member)
-  local value = of[member]
-  if value == nil then
-    return {}
+-- reader makes a function that reads a member of an object, or an entry of a list. Lua does not tell an empty object from an empty
+-- list: what is not empty is of the wrong kind when its keys are.
+local function reader(kind, noun, wrong_key)
+  return function(of, member)
+    local value = of[member]
+    if value == nil then
+      return kind == "string" and "" or {}
+    end
+    if type(value) ~= kind or wrong_key and type(next(value)) == wrong_key then
+      error(member .. " is no " .. noun, 0)
+    end
+    return value
   end
-  if type(value) ~= "table" or type(next(value)) == "number" then
-    error(member .. " is no object", 0)
-  end
-  return value
 end
 
--- list is empty where the member is missing.
-local function list(of, member)
-  local value = of[member]
-  if value == nil then
-    return {}
-  end
-  if type(value) ~= "table" or type(next(value)) == "string" then
-    error(member .. " is no list", 0)
-  end
-  return value
-end
-
--- text is empty where the member is missing.
-local function text(of, member)
-  local value = of[member]
-  if value == nil then
-    return ""
-  end
-  if type(value) ~= "string" then
-    error(member .. " is no text", 0)
-  end
-  return value
-end
+-- Each of them is empty where the member is missing.
+local object, list, text = reader("table", "object", "number"), reader("table", "list", "string"), reader("string", "text")
 
 -- integer is nil where the member is missing. Karmada converts numbers to floats, which are not exact from 2^53 on.
 local function integer(of, member, bits)
@@ -49,10 +30,7 @@ local function integer(of, member, bits)
   if type(value) ~= "number" or value % 1 ~= 0 then
     error(member .. " is no integer", 0)
   end
-  local limit = 9007199254740992
-  if bits == 32 then
-    limit = 2147483648
-  end
+  local limit = bits == 32 and 2147483648 or 9007199254740992
   if value >= limit or value < -limit then
     error(member .. " is too large", 0)
   end
