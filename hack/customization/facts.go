@@ -41,6 +41,7 @@ func constants() string {
 // statusTypes is Lua with the types of a status, for lua/types.lua.
 func statusTypes() string {
 	types := luaTypes{written: map[string]reflect.Type{}}
+	types.write(reflect.TypeFor[v1alpha.WorkloadDeploymentStatus]())
 	types.write(reflect.TypeFor[interpreter.ReflectedStatus]())
 	return types.out.String()
 }
@@ -65,19 +66,15 @@ func (t *luaTypes) write(of reflect.Type) string {
 	return of.Name()
 }
 
-// fields are those of a type. A type that is embedded first has them itself, because it is read alone, too.
 func (t *luaTypes) fields(of reflect.Type) []string {
 	var fields []string
 	for field := range of.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case name != "":
-			fields = append(fields, fmt.Sprintf("%q, %s", name, t.reader(field.Type, !strings.Contains(options, "omitempty"))))
-		case len(fields) == 0:
-			fields = append(fields, "embedded = "+t.write(field.Type))
-		default:
+		if name == "" && field.Anonymous {
 			fields = append(fields, t.fields(field.Type)...)
+			continue
 		}
+		fields = append(fields, name+" = "+t.reader(field.Type, !strings.Contains(options, "omitempty")))
 	}
 	return fields
 }
@@ -94,13 +91,13 @@ func (t *luaTypes) reader(of reflect.Type, always bool) string {
 	case kind == reflect.Pointer && of.Elem().Kind() == reflect.String && !always:
 		return "pointer"
 	case kind == reflect.Int32 && always:
-		return "count"
+		return "int32"
 	case kind == reflect.Int64 && always:
-		return "whole"
+		return "int64"
 	case kind == reflect.Int64:
-		return "some_integer"
+		return "some_int64"
 	case kind == reflect.Struct:
-		return fmt.Sprintf("function(of, member) return read(%s, of, member) end", t.write(of))
+		return "{" + t.write(of) + "}"
 	case kind == reflect.Slice && of.Elem().Kind() == reflect.Struct:
 		return t.write(of.Elem())
 	default:

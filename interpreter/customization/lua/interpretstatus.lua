@@ -1,27 +1,13 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- template_generation is the generation of the object on the hub from which Karmada wrote the object in the cell.
-local function template_generation(annotations)
-  if annotations[template_generation_annotation] == nil then
-    return 0
-  end
-  local digits = string.match(text(annotations, template_generation_annotation), "^[+-]?%d+$")
-  local generation = digits and tonumber(digits, 10)
-  -- Numbers from 2^53 on are not exact.
-  if generation == nil or math.abs(generation) >= 9007199254740992 then
-    error("annotation " .. template_generation_annotation .. " is no generation", 0)
-  end
-  return generation
-end
-
 -- shorten truncates texts of a list that are too long, between two characters.
 local function shorten(entries, member)
   for _, entry in ipairs(entries or {}) do
     local long = entry[member] or ""
     if #long > max_message then
       local ellipsis = "…"
-      -- A byte from 128 to 191 continues a character: the one behind the last that stays must not.
+      -- A byte from 128 to 191 continues a character: the first that goes must not.
       local start = string.match(string.sub(long, 1, max_message - #ellipsis + 1), "^(.*)[^\128-\191]")
       entry[member] = (start or "") .. ellipsis
     end
@@ -37,15 +23,23 @@ local function bound(entries, most)
   return entries
 end
 
--- The report of the cell is truncated to a bounded size. A cell has one.
 function ReflectStatus(observedObj)
   local metadata = object(observedObj, "metadata")
   local status = read(WorkloadDeploymentStatus, observedObj, "status")
   -- Only the autoscaler of the cell reads it.
   status.selector = nil
-  status.generation = integer(metadata, "generation") or 0
-  status.resourceTemplateGeneration = template_generation(object(metadata, "annotations"))
+  status.generation = int64(metadata, "generation")
+  -- The generation of the object on the hub from which Karmada wrote the object in the cell.
+  local annotation = pointer(object(metadata, "annotations"), template_generation_annotation)
+  local digits = string.match(annotation or "0", "^[+-]?%d+$")
+  local generation = digits and tonumber(digits, 10)
+  -- Numbers from 2^53 on are not exact.
+  if generation == nil or math.abs(generation) >= 9007199254740992 then
+    error("annotation " .. template_generation_annotation .. " is no generation", 0)
+  end
+  status.resourceTemplateGeneration = generation
   shorten(status.conditions, "message")
+  -- The report of the cell is truncated to a bounded size. A cell has one.
   for _, report in ipairs(bound(status.reports, 1)) do
     bound(report.instances, max_instances)
     for _, state in ipairs(bound(report.states, max_instances)) do

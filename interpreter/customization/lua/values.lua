@@ -2,43 +2,47 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Members of an object. One that is null is missing. One of another type than in the API is an error that names it.
+--
+-- Karmada compiles a script on each run, and a function takes it as long as a line of 80 words: this file makes all readers from
+-- one, and others do not divide what has one caller.
 
--- reader makes a function that reads a member of an object, or an entry of a list. Lua does not tell an empty object from an empty
--- list: what is not empty is of the wrong kind when its keys are.
-local function reader(kind, noun, wrong_key)
+-- reader makes a function that reads a member of an object, or an entry of a list. Of a number, limit is the least that it cannot
+-- be. Of a table, it is the type of the keys that it cannot have: Lua does not tell an empty object from an empty list. What is
+-- missing is read as the value missing, and the value omitted as nil.
+local function reader(kind, noun, limit, missing, omitted)
   return function(of, member)
     local value = of[member]
     if value == nil then
-      return kind == "string" and "" or {}
+      return kind == "table" and {} or missing
     end
-    if type(value) ~= kind or wrong_key and type(next(value)) == wrong_key then
+    if type(value) ~= kind or kind == "table" and type(next(value)) == limit or kind == "number" and value % 1 ~= 0 then
       error(member .. " is no " .. noun, 0)
     end
-    return value
+    if kind == "number" and (value >= limit or value < -limit) then
+      error(member .. " is too large", 0)
+    end
+    if value ~= omitted then
+      return value
+    end
   end
 end
 
--- Each of them is empty where the member is missing.
-local object, list, text = reader("table", "object", "number"), reader("table", "list", "string"), reader("string", "text")
+local object = reader("table", "object", "number")
 
--- integer is nil where the member is missing. Karmada converts numbers to floats, which are not exact from 2^53 on.
-local function integer(of, member, bits)
-  local value = of[member]
-  if value == nil then
-    return nil
-  end
-  if type(value) ~= "number" or value % 1 ~= 0 then
-    error(member .. " is no integer", 0)
-  end
-  local limit = bits == 32 and 2147483648 or 9007199254740992
-  if value >= limit or value < -limit then
-    error(member .. " is too large", 0)
-  end
-  return value
-end
+local list = reader("table", "list", "string")
 
--- without_managed_fields removes the managed fields, which Karmada neither compares nor writes. They have hundreds of empty
--- objects, and Karmada converts all of the object once for each of them.
-local function without_managed_fields(of)
-  object(of, "metadata").managedFields = nil
-end
+local text = reader("string", "text", nil, "")
+
+local some_text = reader("string", "text", nil, nil, "")
+
+-- pointer is a text that may be missing or empty.
+local pointer = reader("string", "text")
+
+local int32 = reader("number", "integer", 2147483648, 0)
+
+local pointer32 = reader("number", "integer", 2147483648)
+
+-- Karmada converts numbers to floats, which are not exact from 2^53 on.
+local int64 = reader("number", "integer", 9007199254740992, 0)
+
+local some_int64 = reader("number", "integer", 9007199254740992, nil, 0)
