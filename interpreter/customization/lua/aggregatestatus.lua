@@ -1,10 +1,23 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- decode_reports are the reports of the cells, sorted by their names, and the number of cells that should have one. Of a deployment
--- that is assigned to cells these are only its cells, also those that Karmada has no item for.
+-- sorted are the values of a table, sorted by their keys.
+local function sorted(by_key)
+  local result = {}
+  for key in pairs(by_key) do
+    table.insert(result, key)
+  end
+  table.sort(result)
+  for i, key in ipairs(result) do
+    result[i] = by_key[key]
+  end
+  return result
+end
+
+-- decode_reports are the reports of the cells, sorted by their names, and whether there should be more. Of a deployment that is
+-- assigned to cells they are only those of its cells, and each of these should have one, also when Karmada has no item for it.
 local function decode_reports(items, assignment)
-  local reports, by_key, cells, silent = {}, {}, 0, {}
+  local reports, missing, silent = {}, false, {}
   local assigned = list(assignment or {}, "cells")
   for i = 1, #assigned do
     silent[text(object(assigned, i), "name")] = true
@@ -12,34 +25,30 @@ local function decode_reports(items, assignment)
   for i, item in ipairs(items or {}) do
     local cell = text(item, "clusterName")
     if assignment == nil or silent[cell] ~= nil then
-      cells, silent[cell] = cells + 1, false
+      silent[cell] = false
       -- Without a status the cell has not reported yet.
-      if item.status ~= nil then
+      if item.status == nil then
+        missing = true
+      else
         local readable, status = pcall(read, ReflectedStatus, item, "status")
         if not readable then
           error("status of cluster " .. cell .. ": " .. tostring(status), 0)
         end
-        local key = string.format("%s\0%09d", cell, i)
-        by_key[key] = {cell = cell, status = status}
-        table.insert(reports, key)
+        reports[cell .. "\0" .. i] = {cell = cell, status = status}
       end
     end
   end
-  for _, missing in pairs(silent) do
-    cells = missing and cells + 1 or cells
+  for _, is_silent in pairs(silent) do
+    missing = missing or is_silent
   end
-  table.sort(reports)
-  for i, key in ipairs(reports) do
-    reports[i] = by_key[key]
-  end
-  return reports, cells
+  return sorted(reports), missing
 end
 
 -- observed_generation is the highest generation of the object on the hub that every cell has observed. For a cell that has not
 -- reported, that has not yet observed its own object, or that reports a generation which the object does not have, it is the
 -- previous one.
-local function observed_generation(generation, known, cells, reports)
-  local lowest = cells == 0 and known or #reports < cells and math.min(generation, known) or generation
+local function observed_generation(generation, known, missing, reports)
+  local lowest = #reports == 0 and known or missing and math.min(generation, known) or generation
   for _, report in ipairs(reports) do
     local status = report.status
     local observed = status.resourceTemplateGeneration
@@ -66,7 +75,7 @@ end
 -- merge_conditions are the worst conditions of each type, sorted by type: Progressing is bad when it is True, all others when they
 -- are False. With several cells the messages name the cell.
 local function merge_conditions(reports, generation)
-  local result, worst, most = {}, {}, {}
+  local worst, most = {}, {}
   for _, condition in ipairs(merge(reports, "conditions")) do
     local kind = condition.type
     local bad = kind == condition_progressing and "True" or "False"
@@ -75,19 +84,14 @@ local function merge_conditions(reports, generation)
       worst[kind], most[kind] = condition, badness
     end
   end
-  for kind, condition in pairs(worst) do
+  for _, condition in pairs(worst) do
     if #reports > 1 then
       local message = "cell " .. condition.cell .. ": " .. condition.message
-      condition.message = string.sub(message, -2) == ": " and string.sub(message, 1, -3) or message
+      condition.message = message:sub(-2) == ": " and message:sub(1, -3) or message
     end
     condition.cell, condition.observedGeneration = nil, generation
-    table.insert(result, kind)
   end
-  table.sort(result)
-  for i, kind in ipairs(result) do
-    result[i] = worst[kind]
-  end
-  return result
+  return sorted(worst)
 end
 
 -- owners are the cells that indices up to highest are assigned to. Of two cells with an index it is the first.
@@ -112,8 +116,8 @@ local function merge_instances(deployment, assignment, reports)
   local reported, highest = {}, -1
   for _, instance in ipairs(merge(reports, "instances")) do
     -- Others are not those that the deployment creates.
-    local prefix, index = string.match(instance.name, "^(.*)%-(%d+)$")
-    if prefix == deployment and not string.find(index, "^0%d") then
+    local prefix, index = instance.name:match("^(.*)%-(%d+)$")
+    if prefix == deployment and not index:find("^0%d") then
       -- Of this length texts are ordered as the numbers, which are not exact when they are large.
       instance.index = string.format("%19s", index)
       if #instance.index == 19 and instance.index <= "9223372036854775807" then
@@ -122,20 +126,15 @@ local function merge_instances(deployment, assignment, reports)
       end
     end
   end
-  local owner, by_index, merged = owners(assignment, highest), {}, {}
+  local owner, merged = owners(assignment, highest), {}
   for _, instance in ipairs(reported) do
     local cell, index = owner[tonumber(instance.index, 10)] or "", instance.index
-    if by_index[index] == nil and (cell == "" or cell == instance.cell) then
-      by_index[index] = instance
-      table.insert(merged, index)
+    if merged[index] == nil and (cell == "" or cell == instance.cell) then
+      merged[index] = instance
     end
     instance.cell, instance.index = nil, nil
   end
-  table.sort(merged)
-  for i, index in ipairs(merged) do
-    merged[i] = by_index[index]
-  end
-  return merged
+  return sorted(merged)
 end
 
 function AggregateStatus(desiredObj, statusItems)
@@ -144,13 +143,13 @@ function AggregateStatus(desiredObj, statusItems)
   -- once for each of them.
   metadata.managedFields = nil
   local assignment, status = object(spec, "assignment"), {}
-  local reports, cells = decode_reports(statusItems, spec.assignment)
-  if cells > 0 and #reports == 0 then
+  local reports, missing = decode_reports(statusItems, spec.assignment)
+  if missing and #reports == 0 then
     status = read(ReflectedStatus, desiredObj, "status")
     status.generation, status.resourceTemplateGeneration = nil, nil
   else
     local known = int64(object(desiredObj, "status"), "observedGeneration")
-    local generation = observed_generation(int64(metadata, "generation"), known, cells, reports)
+    local generation = observed_generation(int64(metadata, "generation"), known, missing, reports)
     generation = generation ~= 0 and generation or nil
     status = {
       observedGeneration = generation,

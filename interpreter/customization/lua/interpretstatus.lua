@@ -8,7 +8,7 @@ local function shorten(entries, member)
     if #long > max_message then
       local ellipsis = "…"
       -- A byte from 128 to 191 continues a character: the first that goes must not.
-      local start = string.match(string.sub(long, 1, max_message - #ellipsis + 1), "^(.*)[^\128-\191]")
+      local start = long:sub(1, max_message - #ellipsis + 1):match("^(.*)[^\128-\191]")
       entry[member] = (start or "") .. ellipsis
     end
   end
@@ -31,7 +31,7 @@ function ReflectStatus(observedObj)
   status.generation = int64(metadata, "generation")
   -- The generation of the object on the hub from which Karmada wrote the object in the cell.
   local annotation = pointer(object(metadata, "annotations"), template_generation_annotation)
-  local digits = string.match(annotation or "0", "^[+-]?%d+$")
+  local digits = (annotation or "0"):match("^[+-]?%d+$")
   local generation = digits and tonumber(digits, 10)
   -- Numbers from 2^53 on are not exact.
   if generation == nil or math.abs(generation) >= 9007199254740992 then

@@ -16,8 +16,8 @@ local function quantity(of, member)
   if type(value) ~= "string" then
     error(member .. " is no quantity", 0)
   end
-  value = string.match(value, "^%s*(.-)%s*$")
-  local exponent = string.match(value, "^[^eE]*[eE]([+-]?%d+)$")
+  value = value:match("^%s*(.-)%s*$")
+  local exponent = value:match("^[^eE]*[eE]([+-]?%d+)$")
   -- An exponent that is no number for Lua has too many digits.
   if #value > max_quantity_length or exponent and math.abs(tonumber(exponent, 10) or math.huge) > max_quantity_exponent then
     error(member .. ": a quantity is out of any range", 0)
@@ -54,8 +54,8 @@ local function instance_size(spec, type_resources)
   for name, values in pairs(sums) do
     -- In one call, so that the sum has the format of the first quantity. The sign of the difference says which one is more.
     local sum = kube.resourceAdd(unpack(values))
-    local negative = string.match(sum, "^%-(.+)$") or "-" .. sum
-    if size[name] == nil or #values == #containers or string.sub(kube.resourceAdd(size[name], negative), 1, 1) == "-" then
+    local negative = sum:match("^%-(.+)$") or "-" .. sum
+    if size[name] == nil or #values == #containers or kube.resourceAdd(size[name], negative):sub(1, 1) == "-" then
       size[name] = sum
     end
   end
