@@ -30,9 +30,9 @@ func readBlocks(path string) ([]string, error) {
 // blocks are the parts of Lua between empty lines, without comments.
 func blocks(lua string) []string {
 	var result []string
-	for block := range strings.SplitSeq(comments.ReplaceAllString(lua, ""), "\n\n") {
-		if block = strings.TrimSpace(block); block != "" {
-			result = append(result, block)
+	for block := range strings.SplitSeq(lua, "\n\n") {
+		if code(block) != "" {
+			result = append(result, strings.TrimSpace(block))
 		}
 	}
 	return result
@@ -43,10 +43,10 @@ func reached(all []string) []string {
 	var result []string
 	needed := map[string]bool{}
 	for _, block := range slices.Backward(all) {
-		if defines := local.FindStringSubmatch(block); defines != nil && !slices.ContainsFunc(strings.Split(defines[1], ", "), func(name string) bool { return needed[name] }) {
+		if defines := local.FindStringSubmatch(code(block)); defines != nil && !slices.ContainsFunc(strings.Split(defines[1], ", "), func(name string) bool { return needed[name] }) {
 			continue
 		}
-		for _, name := range names.FindAllStringSubmatch(texts.ReplaceAllString(block, `""`), -1) {
+		for _, name := range names.FindAllStringSubmatch(texts.ReplaceAllString(code(block), `""`), -1) {
 			needed[name[1]] = true
 		}
 		result = append(result, block)
@@ -56,3 +56,5 @@ func reached(all []string) []string {
 }
 
 func join(blocks []string) string { return strings.Join(blocks, "\n\n") + "\n" }
+
+func code(block string) string { return strings.TrimSpace(comments.ReplaceAllString(block+"\n", "")) }
