@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Karmada parses all of a script on each run, so a script has only what it needs: of the blocks of Lua between empty lines those
-// that define a global function, and the locals that they reach. That a name means another thing somewhere at most keeps a block
-// that is not needed.
+// Karmada compiles all of a script on each run, so a script has only what it needs: of the blocks of Lua between empty lines those
+// that define a global function, and the locals that they reach. A local variable with the name of one of these keeps it, too, which
+// only costs time.
 
 var (
-	comments = regexp.MustCompile(`(?m)^ *--.*\n`)
+	comments = regexp.MustCompile(`(?m)^ *--.*$`)
 	texts    = regexp.MustCompile(`"[^"\n]*"`)
 	names    = regexp.MustCompile(`(?:^|[^.\w])([A-Za-z_]\w*)`)
-	local    = regexp.MustCompile(`^local (?:function )?(\w+(?:, \w+)*)`)
+	local    = regexp.MustCompile(`(?m)^local (?:function )?(\w+)`)
 )
 
 // readBlocks are the blocks of a file.
@@ -27,26 +27,27 @@ func readBlocks(path string) ([]string, error) {
 	return blocks(string(content)), err
 }
 
-// blocks are the parts of Lua between empty lines, without comments.
+// blocks are the parts of Lua between empty lines, without those that are comments alone.
 func blocks(lua string) []string {
 	var result []string
 	for block := range strings.SplitSeq(lua, "\n\n") {
-		if code(block) != "" {
+		if strings.TrimSpace(comments.ReplaceAllString(block, "")) != "" {
 			result = append(result, strings.TrimSpace(block))
 		}
 	}
 	return result
 }
 
-// reached are the blocks that the last one needs, in their order.
+// reached are the blocks that define a global function, and those that they need, in their order. A block needs only earlier ones.
 func reached(all []string) []string {
 	var result []string
 	needed := map[string]bool{}
 	for _, block := range slices.Backward(all) {
-		if defines := local.FindStringSubmatch(code(block)); defines != nil && !slices.ContainsFunc(strings.Split(defines[1], ", "), func(name string) bool { return needed[name] }) {
+		if defined := local.FindStringSubmatch(block); defined != nil && !needed[defined[1]] {
 			continue
 		}
-		for _, name := range names.FindAllStringSubmatch(texts.ReplaceAllString(code(block), `""`), -1) {
+		code := texts.ReplaceAllString(comments.ReplaceAllString(block, ""), `""`)
+		for _, name := range names.FindAllStringSubmatch(code, -1) {
 			needed[name[1]] = true
 		}
 		result = append(result, block)
@@ -54,7 +55,3 @@ func reached(all []string) []string {
 	slices.Reverse(result)
 	return result
 }
-
-func join(blocks []string) string { return strings.Join(blocks, "\n\n") + "\n" }
-
-func code(block string) string { return strings.TrimSpace(comments.ReplaceAllString(block+"\n", "")) }

@@ -17,9 +17,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// scripts are the fields of spec.customizations and the files with their operations, in the order of the API. Karmada has no rule
-// for Prune.
-var scripts = []struct{ rule, operation string }{
+// rules are the fields of spec.customizations and the files with their operations, in the order of the API. Karmada has none for
+// Prune.
+var rules = []struct{ name, operation string }{
 	{"retention", "retain"},
 	{"replicaResource", "interpretreplica"},
 	{"replicaRevision", "revisereplica"},
@@ -51,17 +51,17 @@ func write(folder string) error {
 	out.WriteString(header)
 	fmt.Fprintf(&out, "apiVersion: %s\nkind: ResourceInterpreterCustomization\nmetadata:\n  name: karmada-compute\n", configv1alpha1.GroupVersion)
 	fmt.Fprintf(&out, "spec:\n  target:\n    apiVersion: %s\n    kind: WorkloadDeployment\n  customizations:\n", v1alpha.GroupVersion)
-	source, err := readLibrary(filepath.Join(folder, "lua"))
+	library, err := readLibrary(filepath.Join(folder, "lua"))
 	if err != nil {
 		return err
 	}
-	for _, script := range scripts {
-		operation, err := readBlocks(filepath.Join(folder, "lua", script.operation+".lua"))
+	for _, rule := range rules {
+		operation, err := readBlocks(filepath.Join(folder, "lua", rule.operation+".lua"))
 		if err != nil {
 			return err
 		}
-		text := join(reached(append(slices.Clone(source), operation...)))
-		fmt.Fprintf(&out, "    %s:\n      luaScript: |\n%s", script.rule, indented(text))
+		script := strings.Join(reached(append(slices.Clone(library), operation...)), "\n\n") + "\n"
+		fmt.Fprintf(&out, "    %s:\n      luaScript: |\n%s", rule.name, indented(script))
 	}
 	return os.WriteFile(filepath.Join(folder, "customization.yaml"), []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
