@@ -79,26 +79,32 @@ func (t *luaTypes) fields(of reflect.Type) []string {
 	return fields
 }
 
+type scalar struct {
+	kind   reflect.Kind
+	always bool
+}
+
+var scalarReaders = map[scalar]string{
+	{reflect.String, true}:  "text",
+	{reflect.String, false}: "some_text",
+	{reflect.Int32, true}:   "int32",
+	{reflect.Int64, true}:   "int64",
+	{reflect.Int64, false}:  "some_int64",
+}
+
 // reader is what reads a field in lua/types.lua. It panics when there is nothing: whoever extends the API adds it.
 func (t *luaTypes) reader(of reflect.Type, always bool) string {
-	switch kind := of.Kind(); {
-	case of == reflect.TypeFor[metav1.Time]():
+	if of == reflect.TypeFor[metav1.Time]() {
 		return "time"
-	case kind == reflect.String && always:
-		return "text"
-	case kind == reflect.String:
-		return "some_text"
-	case kind == reflect.Pointer && of.Elem().Kind() == reflect.String && !always:
+	}
+	switch name, known := scalarReaders[scalar{of.Kind(), always}]; {
+	case known:
+		return name
+	case of.Kind() == reflect.Pointer && of.Elem().Kind() == reflect.String && !always:
 		return "pointer"
-	case kind == reflect.Int32 && always:
-		return "int32"
-	case kind == reflect.Int64 && always:
-		return "int64"
-	case kind == reflect.Int64:
-		return "some_int64"
-	case kind == reflect.Struct:
+	case of.Kind() == reflect.Struct:
 		return "{" + t.write(of) + "}"
-	case kind == reflect.Slice && of.Elem().Kind() == reflect.Struct:
+	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
 		return t.write(of.Elem())
 	default:
 		panic(fmt.Sprintf("lua/types.lua cannot read a %s", of))
