@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -51,6 +52,30 @@ func TestGoAndLuaAgree(t *testing.T) {
 				t.Error("most of the cases are invalid")
 			}
 		})
+	}
+}
+
+// TestTimes checks that Lua, which has no library for them, knows the times that Go knows.
+func TestTimes(t *testing.T) {
+	known := 0
+	stamps := []string{
+		"0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1900-02-29T00:00:00Z", "2000-02-29T08:09:07Z", "2023-02-29T00:00:00Z", "2024-04-31T00:00:00Z",
+		"2024-00-01T00:00:00Z", "2024-01-00T00:00:00Z", "2024-13-01T00:00:00Z", "2024-12-31T24:00:00Z", "2024-12-31T23:60:00Z", "2024-12-31T23:59:60Z",
+		"2024-12-31T23:59:59-08:09", "2025-01-01T00:00:00+08:09", "2024-02-28T23:00:00-24:60", "2024-03-01T00:00:00+24:00", "2024-03-01T00:00:00+25:00",
+		"2024-03-01T00:00:00+00:61", "2024-03-01T00:00:00-00:00", "2024-03-01T00:00:00.999999999Z", "2024-03-01T00:00:00,5+00:01", "2024-03-01T00:00:00.Z",
+		"2024-03-01T00:00:00z", "2024-03-01T00:00:00+0000", "2024-03-01t00:00:00Z", "2024-3-01T00:00:00Z", " 2024-03-01T00:00:00Z",
+	}
+	for _, stamp := range stamps {
+		object := fmt.Sprintf(`{"status":{"conditions":[{"type":"Available","lastTransitionTime":%q}]}}`, stamp)
+		if agree(t, configv1alpha1.InterpreterOperationInterpretStatus, &golden{Object: []byte(object)}) {
+			known++
+		}
+		if t.Failed() {
+			t.Fatal(stamp)
+		}
+	}
+	if known == 0 || known == len(stamps) {
+		t.Errorf("%d of %d times are valid", known, len(stamps))
 	}
 }
 

@@ -15,70 +15,97 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-func conditionTypes() string {
-	return fmt.Sprintf("local condition_available, condition_progressing = %q, %q\n", v1alpha.ConditionAvailable, v1alpha.ConditionProgressing)
-}
-
-func quantityLimits() string {
-	return fmt.Sprintf("local max_quantity_length, max_quantity_exponent = %d, %d\n", v1alpha.MaxQuantityLength, v1alpha.MaxQuantityExponent)
-}
-
-func sliceFacts() string {
-	return fmt.Sprintf("local slice_api_version, slice_kind, deployment_uid_label = %q, %q, %q\n",
-		v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice, v1alpha.LabelDeploymentUID)
-}
-
-func statusLimits() string {
-	return fmt.Sprintf("local max_instances, max_message = %d, %d\nlocal template_generation_annotation = %q\n",
-		interpreter.MaxInstances, v1alpha.MaxMessage, workv1alpha2.ResourceTemplateGenerationAnnotationKey)
-}
-
-func deploymentStatus() string {
-	return "local deployment_status = " + fields(reflect.TypeFor[v1alpha.WorkloadDeploymentStatus](), "") + "\n"
-}
-
-func reflectedStatus() string {
-	return "local reflected_status = " + fields(reflect.TypeFor[interpreter.ReflectedStatus](), "") + "\n"
-}
-
-// fields is a Lua table with the fields of a type, for lua/types.lua.
-func fields(of reflect.Type, indent string) string {
+// constants are Lua with names and limits of the Go packages.
+func constants() string {
 	var out strings.Builder
-	out.WriteString("{\n")
-	writeFields(&out, of, indent+"  ")
-	return out.String() + indent + "}"
+	for _, constant := range []struct {
+		name  string
+		value any
+	}{
+		{"condition_available", v1alpha.ConditionAvailable},
+		{"condition_progressing", v1alpha.ConditionProgressing},
+		{"max_quantity_length", v1alpha.MaxQuantityLength},
+		{"max_quantity_exponent", v1alpha.MaxQuantityExponent},
+		{"slice_api_version", v1alpha.GroupVersion.String()},
+		{"slice_kind", v1alpha.KindInstanceSlice},
+		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
+		{"max_instances", interpreter.MaxInstances},
+		{"max_message", v1alpha.MaxMessage},
+		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},
+	} {
+		fmt.Fprintf(&out, "local %s = %#v\n\n", constant.name, constant.value)
+	}
+	return out.String()
 }
 
-func writeFields(out *strings.Builder, of reflect.Type, indent string) {
+// statusTypes is Lua with the types of a status, for lua/types.lua.
+func statusTypes() string {
+	types := luaTypes{written: map[string]reflect.Type{}}
+	types.write(reflect.TypeFor[v1alpha.WorkloadDeploymentStatus]())
+	types.write(reflect.TypeFor[interpreter.ReflectedStatus]())
+	return types.out.String()
+}
+
+// luaTypes writes each type once, behind those that it needs.
+type luaTypes struct {
+	out     strings.Builder
+	written map[string]reflect.Type
+}
+
+// write writes a type and returns its name. It panics when two types have the same one.
+func (t *luaTypes) write(of reflect.Type) string {
+	known, written := t.written[of.Name()]
+	switch {
+	case !written:
+		t.written[of.Name()] = of
+		fields := strings.Join(t.fields(of), ", ")
+		fmt.Fprintf(&t.out, "local %s = {%s}\n\n", of.Name(), fields)
+	case known != of:
+		panic(fmt.Sprintf("lua/types.lua cannot tell %s from %s", known, of))
+	}
+	return of.Name()
+}
+
+func (t *luaTypes) fields(of reflect.Type) []string {
+	var fields []string
 	for field := range of.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" && field.Anonymous {
-			writeFields(out, field.Type, indent)
+			fields = append(fields, t.fields(field.Type)...)
 			continue
 		}
-		always := ""
-		if !strings.Contains(options, "omitempty") {
-			always = ", always = true"
-		}
-		fmt.Fprintf(out, "%s{name = %q, %s%s},\n", indent, name, kind(field.Type, indent), always)
+		fields = append(fields, name+" = "+t.reader(field.Type, !strings.Contains(options, "omitempty")))
 	}
+	return fields
 }
 
-// kind names the reader in lua/types.lua of a field. It panics when there is none: whoever extends the API adds one.
-func kind(of reflect.Type, indent string) string {
-	switch {
-	case of == reflect.TypeFor[metav1.Time]():
-		return `kind = "time"`
-	case of.Kind() == reflect.String:
-		return `kind = "string"`
-	case of.Kind() == reflect.Pointer && of.Elem().Kind() == reflect.String:
-		return `kind = "pointer"`
-	case of.Kind() == reflect.Int32, of.Kind() == reflect.Int64:
-		return fmt.Sprintf(`kind = "integer", bits = %d`, of.Bits())
+type scalar struct {
+	kind   reflect.Kind
+	always bool
+}
+
+var scalarReaders = map[scalar]string{
+	{reflect.String, true}:  "text",
+	{reflect.String, false}: "some_text",
+	{reflect.Int32, true}:   "int32",
+	{reflect.Int64, true}:   "int64",
+	{reflect.Int64, false}:  "some_int64",
+}
+
+// reader is what reads a field in lua/types.lua. It panics when there is nothing: whoever extends the API adds it.
+func (t *luaTypes) reader(of reflect.Type, always bool) string {
+	if of == reflect.TypeFor[metav1.Time]() {
+		return "time"
+	}
+	switch name, known := scalarReaders[scalar{of.Kind(), always}]; {
+	case known:
+		return name
+	case of.Kind() == reflect.Pointer && of.Elem().Kind() == reflect.String && !always:
+		return "pointer"
 	case of.Kind() == reflect.Struct:
-		return `kind = "object", fields = ` + fields(of, indent)
+		return "{" + t.write(of) + "}"
 	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
-		return `kind = "list", fields = ` + fields(of.Elem(), indent)
+		return t.write(of.Elem())
 	default:
 		panic(fmt.Sprintf("lua/types.lua cannot read a %s", of))
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
@@ -16,24 +17,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// script is the Lua of one operation. Karmada parses all of it on each run, so it has only the parts that it needs.
-type script struct {
-	rule  string          // field of spec.customizations
-	facts []func() string // Lua with constants and types of the Go packages
-	files []string        // of the folder with the Lua
-}
-
-// scripts are in the order of the API. Karmada has no rule for Prune.
-func scripts() []script {
-	return []script{
-		{rule: "retention", files: []string{"values", "retain"}},
-		{rule: "replicaResource", facts: []func() string{quantityLimits}, files: []string{"values", "size", "interpretreplica"}},
-		{rule: "replicaRevision", files: []string{"values", "revisereplica"}},
-		{rule: "statusReflection", facts: []func() string{statusLimits, deploymentStatus}, files: []string{"values", "times", "types", "interpretstatus"}},
-		{rule: "statusAggregation", facts: []func() string{conditionTypes, deploymentStatus, reflectedStatus}, files: []string{"values", "times", "types", "aggregatestatus"}},
-		{rule: "healthInterpretation", facts: []func() string{conditionTypes}, files: []string{"values", "interprethealth"}},
-		{rule: "dependencyInterpretation", facts: []func() string{sliceFacts}, files: []string{"values", "interpretdependency"}},
-	}
+// rules are the fields of spec.customizations and the files with their operations, in the order of the API. Karmada has none for
+// Prune.
+var rules = []struct{ name, operation string }{
+	{"retention", "retain"},
+	{"replicaResource", "interpretreplica"},
+	{"replicaRevision", "revisereplica"},
+	{"statusReflection", "interpretstatus"},
+	{"statusAggregation", "aggregatestatus"},
+	{"healthInterpretation", "interprethealth"},
+	{"dependencyInterpretation", "interpretdependency"},
 }
 
 const header = `# Copyright The karmada-compute Authors.
@@ -58,35 +51,35 @@ func write(folder string) error {
 	out.WriteString(header)
 	fmt.Fprintf(&out, "apiVersion: %s\nkind: ResourceInterpreterCustomization\nmetadata:\n  name: karmada-compute\n", configv1alpha1.GroupVersion)
 	fmt.Fprintf(&out, "spec:\n  target:\n    apiVersion: %s\n    kind: WorkloadDeployment\n  customizations:\n", v1alpha.GroupVersion)
-	for _, s := range scripts() {
-		text, err := s.render(filepath.Join(folder, "lua"))
+	library, err := readLibrary(filepath.Join(folder, "lua"))
+	if err != nil {
+		return err
+	}
+	for _, rule := range rules {
+		operation, err := readBlocks(filepath.Join(folder, "lua", rule.operation+".lua"))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&out, "    %s:\n      luaScript: |\n%s", s.rule, indented(text))
+		script := strings.Join(reached(append(slices.Clone(library), operation...)), "\n\n") + "\n"
+		fmt.Fprintf(&out, "    %s:\n      luaScript: |\n%s", rule.name, indented(script))
 	}
 	return os.WriteFile(filepath.Join(folder, "customization.yaml"), []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
 
-// render is the text of a script.
-func (s *script) render(folder string) (string, error) {
-	var parts []string
-	for _, fact := range s.facts {
-		parts = append(parts, fact())
-	}
-	for _, name := range s.files {
-		content, err := os.ReadFile(filepath.Join(folder, name+".lua")) //nolint:gosec // a source of this repository
+// readLibrary is what the scripts choose from, each part behind those that it needs.
+func readLibrary(folder string) ([]string, error) {
+	library := blocks(constants())
+	for _, name := range []string{"values", "times", "types", "size"} {
+		more, err := readBlocks(filepath.Join(folder, name+".lua"))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		// The license before the first empty line is left out: it is at the top of the customization.
-		_, body, found := strings.Cut(string(content), "\n\n")
-		if !found {
-			return "", fmt.Errorf("%s.lua does not begin with a license and an empty line", name)
+		library = append(library, more...)
+		if name == "types" {
+			library = append(library, blocks(statusTypes())...)
 		}
-		parts = append(parts, strings.TrimSpace(body)+"\n")
 	}
-	return strings.Join(parts, "\n"), nil
+	return library, nil
 }
 
 // indented is Lua as a block of YAML.

@@ -3,10 +3,7 @@
 
 function GetReplicas(obj)
   local spec = object(obj, "spec")
-  local replicas = integer(spec, "replicas", 32) or integer(object(spec, "scaleSettings"), "minReplicas", 32) or 0
+  local replicas = pointer32(spec, "replicas") or int32(object(spec, "scaleSettings"), "minReplicas")
   local size = instance_size(object(object(spec, "template"), "spec"), object(spec, "instanceTypeResources"))
-  if next(size) == nil then
-    return replicas, nil
-  end
-  return replicas, {resourceRequest = size}
+  return replicas, next(size) and {resourceRequest = size}
 end

@@ -1,78 +1,54 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- template_generation is the generation of the object on the hub from which Karmada wrote the object in the cell.
-local function template_generation(metadata)
-  local annotations = object(metadata, "annotations")
-  if annotations[template_generation_annotation] == nil then
-    return 0
+-- shorten truncates texts of a list that are too long, between two characters.
+local function shorten(entries, member)
+  for _, entry in ipairs(entries or {}) do
+    local long = entry[member] or ""
+    if #long > max_message then
+      local ellipsis = "…"
+      -- A byte from 128 to 191 continues a character: the first that goes must not.
+      local start = long:sub(1, max_message - #ellipsis + 1):match("^(.*)[^\128-\191]")
+      entry[member] = (start or "") .. ellipsis
+    end
   end
-  local digits = string.match(text(annotations, template_generation_annotation), "^[+-]?%d+$")
+end
+
+-- bound is a list without what it has too much.
+local function bound(entries, most)
+  entries = entries or {}
+  for _ = most + 1, #entries do
+    table.remove(entries)
+  end
+  return entries
+end
+
+function ReflectStatus(observedObj)
+  local metadata = object(observedObj, "metadata")
+  local status = read(WorkloadDeploymentStatus, observedObj, "status")
+  -- Only the autoscaler of the cell reads it.
+  status.selector = nil
+  status.generation = int64(metadata, "generation")
+  -- The generation of the object on the hub from which Karmada wrote the object in the cell.
+  local annotation = pointer(object(metadata, "annotations"), template_generation_annotation)
+  local digits = (annotation or "0"):match("^[+-]?%d+$")
   local generation = digits and tonumber(digits, 10)
   -- Numbers from 2^53 on are not exact.
   if generation == nil or math.abs(generation) >= 9007199254740992 then
     error("annotation " .. template_generation_annotation .. " is no generation", 0)
   end
-  return generation
-end
-
--- shortened is a message, truncated between two characters when it is too long.
-local function shortened(message)
-  if message == nil or #message <= max_message then
-    return message
-  end
-  local ellipsis = "…"
-  local length = max_message - #ellipsis
-  -- A byte from 128 to 191 continues a character.
-  while length > 0 and string.byte(message, length + 1) >= 128 and string.byte(message, length + 1) < 192 do
-    length = length - 1
-  end
-  return string.sub(message, 1, length) .. ellipsis
-end
-
--- shorten truncates the messages of conditions.
-local function shorten(conditions)
-  for _, condition in ipairs(conditions or {}) do
-    condition.message = shortened(condition.message)
-  end
-end
-
--- truncate drops what a list has too much.
-local function truncate(of, most)
-  for _ = most + 1, #of do
-    table.remove(of)
-  end
-end
-
--- bound truncates the report of the cell to a bounded size. A cell has one.
-local function bound(reports)
-  truncate(reports, 1)
-  for _, report in ipairs(reports) do
-    truncate(report.instances or {}, max_instances)
-    truncate(report.states or {}, max_instances)
-    for _, state in ipairs(report.states or {}) do
-      shorten(state.conditions)
+  status.resourceTemplateGeneration = generation
+  shorten(status.conditions, "message")
+  -- The report of the cell is truncated to a bounded size. A cell has one.
+  for _, report in ipairs(bound(status.reports, 1)) do
+    bound(report.instances, max_instances)
+    for _, state in ipairs(bound(report.states, max_instances)) do
+      shorten(state.conditions, "message")
     end
   end
-end
-
-function ReflectStatus(observedObj)
-  local metadata = object(observedObj, "metadata")
-  local status = read(deployment_status, observedObj, "status")
-  -- Only the autoscaler of the cell reads it.
-  status.selector = nil
-  status.generation = integer(metadata, "generation") or 0
-  status.resourceTemplateGeneration = template_generation(metadata)
-  local instances = status.instances or {}
-  truncate(instances, max_instances)
-  shorten(status.conditions)
-  bound(status.reports or {})
-  truncate(status.indices or {}, 1)
-  for _, indices in ipairs(status.indices or {}) do
-    indices.dataMissing = shortened(indices.dataMissing)
-  end
-  for _, instance in ipairs(instances) do
-    shorten(instance.conditions)
+  shorten(bound(status.indices, 1), "dataMissing")
+  for _, instance in ipairs(bound(status.instances, max_instances)) do
+    shorten(instance.conditions, "message")
   end
   return status
 end

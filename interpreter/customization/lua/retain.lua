@@ -5,8 +5,8 @@
 -- may keep less than minReplicas, which is for all cells of a city, but not 0, which would switch the autoscaler off.
 function Retain(desiredObj, observedObj)
   local scale = object(object(desiredObj, "spec"), "scaleSettings")
-  local most = integer(scale, "maxReplicas", 32)
-  local replicas = integer(object(observedObj, "spec"), "replicas", 32)
+  local most = pointer32(scale, "maxReplicas")
+  local replicas = pointer32(object(observedObj, "spec"), "replicas")
   if replicas == nil or most == nil or #list(scale, "metrics") == 0 then
     return desiredObj
   end

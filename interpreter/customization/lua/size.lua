@@ -16,8 +16,8 @@ local function quantity(of, member)
   if type(value) ~= "string" then
     error(member .. " is no quantity", 0)
   end
-  value = string.match(value, "^%s*(.-)%s*$")
-  local exponent = string.match(value, "^[^eE]*[eE]([+-]?%d+)$")
+  value = value:match("^%s*(.-)%s*$")
+  local exponent = value:match("^[^eE]*[eE]([+-]?%d+)$")
   -- An exponent that is no number for Lua has too many digits.
   if #value > max_quantity_length or exponent and math.abs(tonumber(exponent, 10) or math.huge) > max_quantity_exponent then
     error(member .. ": a quantity is out of any range", 0)
@@ -27,12 +27,20 @@ local function quantity(of, member)
   return value
 end
 
--- container_sums are, by resource, the quantities that the containers take: the limit of each, else its request.
-local function container_sums(containers)
-  local sums = {}
+-- instance_size is api/v1alpha.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
+-- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others.
+local function instance_size(spec, type_resources)
+  local runtime = object(spec, "runtime")
+  local size, sums = {}, {}
+  for _, of in ipairs({type_resources, object(object(runtime, "resources"), "requests")}) do
+    for name in pairs(of) do
+      size[name] = kube.resourceAdd(quantity(of, name))
+    end
+  end
+  local containers = list(object(runtime, "sandbox"), "containers")
   for i = 1, #containers do
-    local resources = object(object(containers, i), "resources")
-    local taken = {}
+    -- A container takes its limit, else its request.
+    local resources, taken = object(object(containers, i), "resources"), {}
     for _, of in ipairs({object(resources, "requests"), object(resources, "limits")}) do
       for name in pairs(of) do
         taken[name] = quantity(of, name)
@@ -43,30 +51,11 @@ local function container_sums(containers)
       table.insert(sums[name], value)
     end
   end
-  return sums
-end
-
--- exceeds says whether a quantity is more than another, by the sign of their difference.
-local function exceeds(value, other)
-  local negative = string.match(value, "^%-(.+)$") or "-" .. value
-  return string.sub(kube.resourceAdd(other, negative), 1, 1) == "-"
-end
-
--- instance_size is api/v1alpha.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
--- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others.
-local function instance_size(spec, type_resources)
-  local runtime = object(spec, "runtime")
-  local size = {}
-  for _, of in ipairs({type_resources, object(object(runtime, "resources"), "requests")}) do
-    for name in pairs(of) do
-      size[name] = kube.resourceAdd(quantity(of, name))
-    end
-  end
-  local containers = list(object(runtime, "sandbox"), "containers")
-  for name, values in pairs(container_sums(containers)) do
-    -- In one call, so that the sum has the format of the first quantity.
+  for name, values in pairs(sums) do
+    -- In one call, so that the sum has the format of the first quantity. The sign of the difference says which one is more.
     local sum = kube.resourceAdd(unpack(values))
-    if size[name] == nil or #values == #containers or exceeds(sum, size[name]) then
+    local negative = sum:match("^%-(.+)$") or "-" .. sum
+    if size[name] == nil or #values == #containers or kube.resourceAdd(size[name], negative):sub(1, 1) == "-" then
       size[name] = sum
     end
   end
