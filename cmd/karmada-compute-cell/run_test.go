@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,10 +78,23 @@ func TestStartAndMetrics(t *testing.T) {
 		{"nobody", "", "/metrics", http.StatusUnauthorized},
 		{"nobody", "", "/debug/pprof/profile", http.StatusUnauthorized},
 	} {
-		if status, err := get(t.Context(), client, "https://"+o.endpoints.Metrics+call.path, call.token); err != nil || status != call.want {
+		// An agent is ready by its caches; the metrics server, which makes itself a certificate, may listen a moment later.
+		if status, err := getWhenServed(t, client, "https://"+o.endpoints.Metrics+call.path, call.token); err != nil || status != call.want {
 			t.Errorf("%s gets %d for %s, %v", call.who, status, call.path, err)
 		}
 	}
+}
+
+// getWhenServed is get, again and again while nobody listens.
+func getWhenServed(t *testing.T, client *http.Client, url, token string) (status int, err error) {
+	t.Helper()
+	if waited := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		status, err = get(ctx, client, url, token)
+		return !errors.Is(err, syscall.ECONNREFUSED), nil
+	}); waited != nil {
+		return 0, errors.Join(waited, err)
+	}
+	return status, err
 }
 
 // answers waits until a GET has a status.
