@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/testenv"
@@ -38,7 +37,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 func TestStartAndMetrics(t *testing.T) {
 	way := testenv.NewProxy(t, testenv.Config(t))
 	way.Cut()
-	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, writeKubeconfig(t, way.Config(testenv.Config(t))))
+	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, testenv.Kubeconfig(t, way.Config(testenv.Config(t))))
 	cluster, err := kubernetes.NewForConfig(testenv.Config(t))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +113,7 @@ func answers(t *testing.T, url string, want int) {
 
 // TestWhichCell: the flag is preferred to $KUBECONFIG and this to the in-cluster configuration, which tests do not have.
 func TestWhichCell(t *testing.T) {
-	one, two := writeKubeconfig(t, &rest.Config{Host: "https://one.example"}), writeKubeconfig(t, &rest.Config{Host: "https://two.example"})
+	one, two := testenv.Kubeconfig(t, &rest.Config{Host: "https://one.example"}), testenv.Kubeconfig(t, &rest.Config{Host: "https://two.example"})
 	missing := filepath.Join(t.TempDir(), "missing")
 	for name, test := range map[string]struct{ flag, variable, want string }{
 		"flag":         {flag: one, variable: two, want: "https://one.example"},
@@ -137,20 +136,6 @@ func TestWhichCell(t *testing.T) {
 			}
 		})
 	}
-}
-
-func writeKubeconfig(t *testing.T, config *rest.Config) string {
-	t.Helper()
-	kubeconfig := clientcmdapi.NewConfig()
-	kubeconfig.Clusters["c"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	kubeconfig.AuthInfos["c"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
-	kubeconfig.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "c"}
-	kubeconfig.CurrentContext = "c"
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*kubeconfig, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // token creates a service account and returns a token of it.

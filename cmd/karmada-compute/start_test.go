@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,9 +17,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	cliflag "k8s.io/component-base/cli/flag"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,7 +41,7 @@ func TestStartWithoutAnybody(t *testing.T) {
 	toMilo.Cut()
 	health := "127.0.0.1:" + freePort(t)
 	startProcess(t,
-		"--kubeconfig="+kubeconfigOf(t, toHub.Config(p.Config())), "--milo-kubeconfig="+kubeconfigOf(t, toMilo.Config(p.Config())),
+		"--kubeconfig="+testenv.Kubeconfig(t, toHub.Config(p.Config())), "--milo-kubeconfig="+testenv.Kubeconfig(t, toMilo.Config(p.Config())),
 		"--replica-name=a", "--controllers=*", "--webhooks=", "--register-webhooks=false", "--metrics-bind-address=0", "--health-probe-bind-address="+health,
 	)
 	r := &replica{client: &http.Client{}}
@@ -89,18 +85,4 @@ func startProcess(t *testing.T, args ...string) {
 			t.Error(err)
 		}
 	})
-}
-
-func kubeconfigOf(t *testing.T, config *rest.Config) string {
-	t.Helper()
-	kubeconfig := clientcmdapi.NewConfig()
-	kubeconfig.Clusters["c"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	kubeconfig.AuthInfos["c"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
-	kubeconfig.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "c"}
-	kubeconfig.CurrentContext = "c"
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*kubeconfig, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
