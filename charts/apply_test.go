@@ -5,6 +5,7 @@ package charts_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,11 +16,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -166,5 +169,35 @@ func TestPodsAreRestricted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNameOfWorkload verifies that the kind itself refuses a name that no deployment could have, and names the field: admission may be off.
+func TestNameOfWorkload(t *testing.T) {
+	c := newClient(t)
+	workload := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"template": map[string]any{"spec": map[string]any{
+			"runtime": map[string]any{
+				"resources": map[string]any{},
+				"sandbox":   map[string]any{"containers": []any{map[string]any{"name": "app", "image": "registry.example/app:1"}}},
+			},
+			"networkInterfaces": []any{map[string]any{"network": map[string]any{"name": "default"}}},
+		}},
+		"placements": []any{map[string]any{"name": "main", "cityCodes": []any{"DFW"}, "scaleSettings": map[string]any{"minReplicas": int64(1)}}},
+	}}}
+	workload.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("Workload"))
+	workload.SetNamespace(testenv.Namespace(t, c, "names").Name)
+	workload.SetName("web.shop")
+	err := c.Create(t.Context(), workload)
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || !apierrors.IsInvalid(err) {
+		t.Fatalf("got %v", err)
+	}
+	if causes := status.Status().Details.Causes; len(causes) != 1 || causes[0].Field != "metadata.name" || !strings.Contains(causes[0].Message, "DNS label") {
+		t.Errorf("got %+v", causes)
+	}
+	workload.SetName("web")
+	if err := c.Create(t.Context(), workload); err != nil {
+		t.Error(err)
 	}
 }
