@@ -58,6 +58,9 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 	}
 	problems := validation.Workload(workload, before)
 	places, unknown, err := v.validateLocations(ctx, project, workload, before)
+	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+		return uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err))
+	}
 	if err != nil {
 		return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
 	}

@@ -68,7 +68,11 @@ func TestWorkloads(t *testing.T) {
 		"nobody is refused for what may have changed": {extra: inProject("away"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
 		"a replica that Milo refuses":                 {extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"}},
 		"and knows the project":                       {extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"}},
-		"old cities need no locations":                {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
+		"a Milo without the kind is no outage": {
+			extra: inProject("bare"), now: workload("DFW"), wantCode: 501, wantMessage: []string{"LocationBindings", "install their CustomResourceDefinition"},
+		},
+		"and admits what names no new city": {extra: inProject("bare"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
+		"old cities need no locations":      {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
 		"all errors at once": {
 			extra: inProject("north"), now: changed(workload("XYZ"), badName), wantCode: 422,
 			wantMessage: []string{"spec.placements[0].cityCodes[0]", "metadata.name"},
@@ -96,6 +100,9 @@ func TestWorkloads(t *testing.T) {
 			}
 			if !c.wantAllowed && response.Result.Code != c.wantCode {
 				t.Errorf("code is %d, want %d", response.Result.Code, c.wantCode)
+			}
+			if c.wantCode == http.StatusNotImplemented && strings.Contains(response.Result.Message, "try again") {
+				t.Errorf("message %q promises that a retry helps", response.Result.Message)
 			}
 			for _, message := range c.wantMessage {
 				if !strings.Contains(response.Result.Message, message) {
