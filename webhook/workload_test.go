@@ -257,3 +257,54 @@ func TestOwned(t *testing.T) {
 		})
 	}
 }
+
+// suspended has the annotation by which something else than Milo may mean to stop what runs.
+func suspended(w *v1alpha.Workload) {
+	w.Annotations = map[string]string{"compute.datumapis.com/suspended": "true"}
+}
+
+// TestSuspendedAnnotation verifies that nobody is led to believe that the annotation stops what runs: it is refused where it is new.
+func TestSuspendedAnnotation(t *testing.T) {
+	handler := workloads(newProjects())
+	cases := map[string]struct {
+		request     admission.Request
+		wantAllowed bool
+	}{
+		"a creation":               {request: creation(t, changed(workload("DFW"), suspended))},
+		"an update":                {request: update(t, workload("DFW"), changed(workload("DFW"), suspended))},
+		"an update of the spec":    {request: update(t, workload("DFW"), changed(workload("DFW", "ORD"), suspended))},
+		"its removal":              {request: update(t, changed(workload("DFW"), suspended), workload("DFW")), wantAllowed: true},
+		"one that is there":        {request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW", "ORD"), suspended)), wantAllowed: true},
+		"what is being deleted":    {request: update(t, workload("DFW"), changed(changed(workload("DFW"), suspended), deleting)), wantAllowed: true},
+		"another change meanwhile": {request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW"), suspended)), wantAllowed: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			response := handler.Handle(t.Context(), c.request)
+			if response.Allowed != c.wantAllowed {
+				t.Fatalf("allowed: %t, %+v", response.Allowed, response.Result)
+			}
+			if !c.wantAllowed {
+				wantSuspensionAdvice(t, response, http.StatusUnprocessableEntity, "metadata.annotations[compute.datumapis.com/suspended]: Forbidden")
+			}
+		})
+	}
+	owned := &webhook.Owned{Users: func(context.Context) ([]string, error) { return []string{"add-on"}, nil }}
+	for _, kind := range []string{"WorkloadDeployment", "Instance"} {
+		request := update(t, workload("DFW"), changed(workload("DFW"), suspended))
+		request.Kind.Kind = kind
+		wantSuspensionAdvice(t, owned.Handle(t.Context(), request), http.StatusForbidden, "annotation compute.datumapis.com/suspended")
+	}
+}
+
+func wantSuspensionAdvice(t *testing.T, response admission.Response, code int32, where string) {
+	t.Helper()
+	if response.Allowed || response.Result.Code != code {
+		t.Fatalf("allowed: %t, %+v", response.Allowed, response.Result)
+	}
+	for _, part := range []string{where, "has no effect", "suspend the Project at Milo"} {
+		if !strings.Contains(response.Result.Message, part) {
+			t.Errorf("message %q lacks %q", response.Result.Message, part)
+		}
+	}
+}
