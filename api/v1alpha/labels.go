@@ -87,6 +87,9 @@ const (
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
+	// AnnotationSuspended is that by which other systems stop what a WorkloadDeployment runs. The add-on refuses it: it follows the Project
+	// at Milo.
+	AnnotationSuspended = "compute.datumapis.com/suspended"
 	// AnnotationMended, on an object of Karmada, is when the add-on last made Karmada reconcile it again, in RFC 3339.
 	AnnotationMended = "compute.datumapis.com/mended-at"
 	// AnnotationForget, on a Karmada Cluster, says that the cell is gone for good, by the value "true": nothing is kept for it any

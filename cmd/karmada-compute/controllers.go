@@ -27,8 +27,7 @@ import (
 // controllers returns the function that sets up and runs the selected controllers. No connection is made before that. It begins when the
 // hub answers: making a manager asks it for its kinds.
 func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) error, error) {
-	locations := milo.Locations{}
-	projects, err := a.provider(p, locations)
+	projects, err := a.provider(p)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) 
 		if err := hubServer.Await(ctx); err != nil {
 			return err
 		}
-		mgr, err := a.setUp(p, hub.Options{Projects: projects, Locations: locations, Metering: metering}, projects)
+		mgr, err := a.setUp(p, hub.Options{Projects: projects, Locations: p.locations, Metering: metering}, projects)
 		if err != nil {
 			return err
 		}
@@ -77,9 +76,9 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 }
 
 // provider engages the projects that have Workloads, or all of them.
-func (a *app) provider(p *planes, locations milo.Locations) (*milo.Provider, error) {
+func (a *app) provider(p *planes) (*milo.Provider, error) {
 	o := milo.ProviderOptions{
-		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
+		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(p.locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
 		Patience: p.patience, Using: hub.UsingKinds(), IdleAfter: a.options.milo.idleAfter, Sweep: a.options.milo.sweep,
 	}
 	if p.marks != nil {

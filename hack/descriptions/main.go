@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command descriptions describes the fields of metadata in a template: controller-gen generates them without descriptions, and
-// `kubectl explain` shows what the CRDs in the folder of its argument say.
+// Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out of metadata: the descriptions of its
+// fields in a template, which `kubectl explain` shows, and the field metadata.name, where a rule of the kind names it as its fieldPath.
 package main
 
 import (
@@ -60,38 +60,50 @@ func run(folder string) error {
 	return nil
 }
 
-// describe inserts the descriptions as lines, so that all else stays as controller-gen has written it.
+// describe inserts what is missing as lines, so that all else stays as controller-gen has written it.
 func describe(content []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
 		return nil, err
 	}
-	missing := map[int]string{}
+	missing := map[int][]string{}
 	find(&document, missing)
 	lines := strings.Split(string(content), "\n")
 	for index := len(lines); index > 0; index-- {
-		text, ok := missing[index]
-		if !ok {
-			continue
-		}
 		first := lines[index-1]
 		indent := first[:len(first)-len(strings.TrimLeft(first, " "))]
-		lines = slices.Insert(lines, index-1, indent+"description: "+text)
+		for _, text := range slices.Backward(missing[index]) {
+			lines = slices.Insert(lines, index-1, indent+text)
+		}
 	}
 	return []byte(strings.Join(lines, "\n")), nil
 }
 
-// find collects descriptions by the line of the first key of the field that lacks it.
-func find(node *yaml.Node, missing map[int]string) {
+// find collects lines by the line of the first key of the field that lacks them.
+func find(node *yaml.Node, missing map[int][]string) {
 	for _, child := range node.Content {
 		find(child, missing)
 	}
 	fields := value(value(node, "metadata"), "properties")
 	for name, text := range descriptions {
 		if field := value(fields, name); field != nil && value(field, "description") == nil && len(field.Content) > 0 {
-			missing[field.Content[0].Line] = text
+			missing[field.Content[0].Line] = []string{"description: " + text}
 		}
 	}
+	metadata := value(value(value(node, "openAPIV3Schema"), "properties"), "metadata")
+	if metadata != nil && value(metadata, "properties") == nil && hasRuleOfName(value(node, "openAPIV3Schema")) {
+		missing[metadata.Content[0].Line] = []string{"properties:", "  name:", "    type: string"}
+	}
+}
+
+// hasRuleOfName reports whether a rule of the whole object names metadata.name: an API server ignores the fieldPath of a rule when the
+// schema does not have the field.
+func hasRuleOfName(schema *yaml.Node) bool {
+	rules := value(schema, "x-kubernetes-validations")
+	return rules != nil && slices.ContainsFunc(rules.Content, func(rule *yaml.Node) bool {
+		path := value(rule, "fieldPath")
+		return path != nil && path.Value == ".metadata.name"
+	})
 }
 
 func value(node *yaml.Node, key string) *yaml.Node {

@@ -5,6 +5,7 @@ package deployments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,10 +77,15 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 
 func (s *scope) makePlan(ctx context.Context) error {
 	locations, err := s.Locations.List(ctx, s.client)
-	if err != nil {
+	notServed := errors.Is(err, v1alpha.ErrLocationsNotServed)
+	if err != nil && !notServed {
 		return err
 	}
+	// Without any location, what runs stays, and nothing is started.
 	s.plan = makePlan(s.workload, locations, s.existing)
+	if notServed {
+		s.plan.explain(err)
+	}
 	return nil
 }
 

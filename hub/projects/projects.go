@@ -75,7 +75,8 @@ type Suspension interface {
 type Locations interface {
 	// Object is the kind in the project whose changes change the answer of List.
 	Object() client.Object
-	// List are the locations of the project, available or not.
+	// List are the locations of the project, available or not. The error is v1alpha.ErrLocationsNotServed while no project has any,
+	// since Milo does not serve the kind: that says nothing about what may run.
 	List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error)
 }
 
