@@ -142,3 +142,16 @@ func TestOrphansOfAWorkloadThatIsGone(t *testing.T) {
 		})
 	}
 }
+
+// TestALostOwnerReference: a deployment of a Workload that is not being deleted gets its owner reference back.
+func TestALostOwnerReference(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	workload := f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	planes.Change(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) { d.OwnerReferences = nil })
+	f.mustReconcile(t)
+	if got := f.readDeployment(t, "web-main-dfw"); !metav1.IsControlledBy(got, workload) || !got.DeletionTimestamp.IsZero() {
+		t.Errorf("metadata is %+v", got.ObjectMeta)
+	}
+}
