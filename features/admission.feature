@@ -92,7 +92,6 @@ Feature: Admission
     And Workload "runs" becomes available with 2 ready Instances
     And none of the Instances in cell "dfw" was replaced
 
-  @refusing
   Scenario: A suspended project that refuses writes
     Given a project of its own
     And Workload "held" runs with
