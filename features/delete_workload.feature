@@ -8,7 +8,11 @@ Feature: Delete a Workload
     Given Workload "web" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
+    And Workload "orphaned" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
     When the consumer deletes workload "web"
+    And the consumer deletes workload "orphaned" with --cascade=orphan
     Then the project has nothing of the namespace
     And the hub has nothing of the namespace
     And cell "dfw" has nothing of the namespace

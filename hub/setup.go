@@ -46,6 +46,8 @@ type Options struct {
 	Existence projects.Roster
 	// Suspension says which projects are suspended.
 	Suspension projects.Suspension
+	// Refusals are the projects that refuse writes because they are suspended. Nil: none is told of.
+	Refusals *Refusals
 	// Waker has a project engaged that has no Workloads but something in a cell.
 	Waker projects.Waker
 	// Visits are of the projects that have no Workloads.
@@ -109,7 +111,7 @@ func (t Target) controller() mccontroller.Options {
 }
 
 func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
-	return limitPerProject(f, t.Options.ProjectConcurrency)
+	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
 }
 
 // watch is the watch of karmada-controller-manager that the controllers of one process share.

@@ -34,6 +34,11 @@ type directory interface {
 	hangs(project, user string) bool
 	// registered reports whether quota of a resource type may be claimed.
 	registered(ctx context.Context, resourceType string) (bool, error)
+	// suspended are the reasons of the suspensions of a project that refuses
+	// writes, nil for any other project.
+	suspended(project string) []string
+	// terminating reports whether an object of a project is being deleted.
+	terminating(ctx context.Context, project string, object objectKey) bool
 }
 
 // HangAnnotation on a Project names a user whose requests to the project's
@@ -110,6 +115,10 @@ func (rt *router) toProject(w http.ResponseWriter, r *http.Request, id identity)
 		rt.log.Error("project cannot be looked up", "project", id.project, "error", err)
 		rt.refuse(w, apierrors.NewServiceUnavailable("project "+strconv.Quote(id.project)+" cannot be looked up at Milo's root"))
 	default:
+		if refusal := rt.refuseWrite(r, id); refusal != nil {
+			rt.refuse(w, refusal)
+			return
+		}
 		if refusal := rt.refuseClaim(r, id); refusal != nil {
 			rt.refuse(w, refusal)
 			return

@@ -42,6 +42,8 @@ type fixture struct {
 	url    string
 	// held is a user whose requests to project north are not answered.
 	held string
+	// suspensions are the reasons of those of project north.
+	suspensions []string
 	// release lets the backend's watch send its second event.
 	release chan struct{}
 }
@@ -63,6 +65,12 @@ func (f *fixture) registered(_ context.Context, resourceType string) (bool, erro
 }
 
 func (f *fixture) hangs(project, user string) bool { return project == "north" && user == f.held }
+
+func (f *fixture) suspended(string) []string { return f.suspensions }
+
+func (f *fixture) terminating(_ context.Context, _ string, object objectKey) bool {
+	return object.Resource == "workloads" && object.namespace == "default" && object.name == "terminating"
+}
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()

@@ -71,6 +71,12 @@ type Suspension interface {
 	OnSuspension(f func(project string))
 }
 
+// Root takes what cannot be told in a project. It is safe for concurrent use.
+type Root interface {
+	// Warn writes an Event about a Project at Milo's root. It returns at once: an Event is written later, or not at all.
+	Warn(project, reason, message string)
+}
+
 // Locations says which locations a project has.
 type Locations interface {
 	// Object is the kind in the project whose changes change the answer of List.

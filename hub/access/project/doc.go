@@ -8,6 +8,9 @@ package project
 // The projects.
 // +kubebuilder:rbac:groups=resourcemanager.miloapis.com,resources=projects,verbs=get;list;watch
 
+// Events about projects that refuse writes, at the root.
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
 // The cities that a project may use.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=locationbindings,verbs=get;list;watch
 
