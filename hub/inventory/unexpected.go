@@ -146,7 +146,7 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 	if err != nil {
 		return err
 	}
-	fault := mend.Fault{Reason: "UnexpectedInCell", Object: work, Message: fmt.Sprintf(
+	fault := mend.Fault{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: fmt.Sprintf(
 		"project %s has no WorkloadDeployment %s/%s with UID %s any more, but cell %s has it", entry.Project, entry.ProjectNamespace,
 		entry.Name, entry.DeploymentUID, cell)}
 	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
