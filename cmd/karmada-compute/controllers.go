@@ -20,6 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
 	"github.com/karmada-compute/karmada-compute/hub/footprint"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
@@ -66,6 +67,15 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 		return nil, fmt.Errorf("watch the hub namespaces: %w", err)
 	}
 	projects.AddNeeds(present)
+	local := mgr.GetLocalManager()
+	brake := ownership.NewBrake(ownership.BrakeOptions{
+		Milo: projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
+	})
+	if err := local.Add(brake); err != nil {
+		return nil, fmt.Errorf("record Milo's identity: %w", err)
+	}
+	projects.SetBrake(brake)
+	o.Brake = brake
 	o.Existence, o.Suspension, o.Waker, o.Visits = projects, projects, projects, projects
 	o.Network, o.Clock = milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), clock.RealClock{}
 	o.Concurrency, o.ProjectConcurrency = a.options.hub.concurrency, a.options.milo.projectConcurrency

@@ -78,6 +78,8 @@ func TestUnexpected(t *testing.T) {
 			wantRemoved: true,
 		},
 
+		"Milo is in doubt":            {given: func(f *fixture) { f.existence.uid, f.existence.held = "", "it has lost its storage" }},
+		"Milo is another one":         {given: func(f *fixture) { f.existence.uid, f.existence.held = "another", "it has lost its storage" }},
 		"Milo does not answer":        {given: func(f *fixture) { f.existence.uid, f.existence.err = "", errNoAnswer }},
 		"the project does not answer": {given: func(f *fixture) { f.Project.Before(func(planes.Call) error { return errNoAnswer }) }},
 		"another replica has the project": {

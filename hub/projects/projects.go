@@ -48,6 +48,13 @@ type Roster interface {
 	OnChange(f func(project string))
 }
 
+// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
+type Brake interface {
+	// Held returns why nothing may be deleted now because Milo does not have its project; "": it may. An error is no answer, and
+	// holds as well.
+	Held(ctx context.Context) (reason string, err error)
+}
+
 // Waker has projects engaged that are not.
 type Waker interface {
 	// Wake has a project engaged that exists and is in a shard of this replica, until it has been idle for a while. It returns at once.

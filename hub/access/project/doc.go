@@ -47,7 +47,8 @@ package project
 // namespace of any project may have a Workload, so this right covers all namespaces.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
 
-// A hub namespace is named after the UID of the namespace in the project.
+// A hub namespace is named after the UID of the namespace in the project, and the UID of namespace default at the root identifies
+// Milo.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
 // Events for users.
