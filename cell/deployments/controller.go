@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -39,7 +39,7 @@ type Reconciler struct {
 	// Strays adopts or deletes Instances of an earlier WorkloadDeployment of the same name.
 	Strays *strays.Keeper
 	// Recorder records Events about Instances that the cell refuses.
-	Recorder events.EventRecorder
+	Recorder record.EventRecorder
 	// Clock says how long what was created is awaited in the cache.
 	Clock clock.PassiveClock
 

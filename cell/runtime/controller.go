@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -38,7 +38,7 @@ type Reconciler struct {
 	// Strays deletes Pods of an earlier Instance of the same name.
 	Strays *strays.Keeper
 	// Recorder records Events that a user must act on.
-	Recorder events.EventRecorder
+	Recorder record.EventRecorder
 	// Settings are how this cell runs Pods.
 	Settings Settings
 	// Passing are the writes that tell of an Instance that starts. Nil: none of them waits.

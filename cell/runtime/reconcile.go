@@ -296,6 +296,6 @@ func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
 		return
 	}
 	if now.Reason == v1alpha.ReasonConfigurationError || now.Reason == v1alpha.ReasonRuntimeClassNotServed || now.Reason == v1alpha.ReasonImageUnavailable {
-		s.Recorder.Eventf(s.instance, nil, corev1.EventTypeWarning, now.Reason, "Run", "%s", now.Message)
+		s.Recorder.Eventf(s.instance, corev1.EventTypeWarning, now.Reason, "%s", now.Message)
 	}
 }

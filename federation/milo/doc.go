@@ -5,7 +5,8 @@
 // front of real kube-apiservers, one for Milo's root and one per project, and a
 // controller of Milo's Projects.
 //
-// As Milo, it does not wait for objects with finalizers in namespace default when
+// As Milo, it serves core v1 Events and not events.k8s.io, and no Pods, Nodes,
+// Services or ServiceAccounts. As Milo, it does not wait for objects with finalizers in namespace default when
 // a project is deleted, it lets extras at the root pass as who impersonates sets
 // them, and after a restart it refuses requests for a while and closes watches
 // that resume. Its quota is package ledger; a claim of a resource type that is not

@@ -119,6 +119,10 @@ func (f *fixture) newBackend(t *testing.T, name string) *backend {
 		}
 	})
 	mux.HandleFunc("/upgrade", upgrade)
+	mux.HandleFunc("/apis", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"APIGroupList","groups":[{"name":"networking.k8s.io"}]}`)
+	})
 	server := httptest.NewUnstartedServer(mux)
 	server.TLS = &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{f.ca.pair(t, name)},
@@ -213,7 +217,7 @@ func TestRouterSendsByPath(t *testing.T) {
 		"root":              {"/api/v1/namespaces?limit=5", "root", "/api/v1/namespaces", "limit=5"},
 		"project":           {northPath + "/api/v1/namespaces?watch=true", "north", "/api/v1/namespaces", "watch=true"},
 		"project, top":      {northPath + "/", "north", "/", ""},
-		"escaped path":      {northPath + "/api/v1/a%2Fb", "north", "/api/v1/a%2Fb", ""},
+		"escaped path":      {northPath + "/apis/example.com/v1/a%2Fb", "north", "/apis/example.com/v1/a%2Fb", ""},
 		"Project itself":    {projectsPath + "north", "root", projectsPath + "north", ""},
 		"Project's status":  {projectsPath + "north/status", "root", projectsPath + "north/status", ""},
 		"list of Projects":  {strings.TrimSuffix(projectsPath, "/"), "root", strings.TrimSuffix(projectsPath, "/"), ""},

@@ -194,6 +194,6 @@ func (s *scope) tell(found *delivery.Finding) {
 	if s.deployment == nil || !s.Faults.tell(s.request, found.Key()) {
 		return
 	}
-	s.project.GetEventRecorder("karmada-compute-audit").Eventf(s.deployment, nil, corev1.EventTypeWarning, string(found.Fault), "Mend",
+	s.project.Recorder("karmada-compute-audit").Eventf(s.deployment, corev1.EventTypeWarning, string(found.Fault),
 		"The add-on has tried %d times to put this right; see its runbook audit.md: %s", hopeless, found.Message)
 }

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -138,7 +138,7 @@ type scope struct {
 	*Reconciler
 	request  mcreconcile.Request
 	client   client.Client
-	events   events.EventRecorder
+	events   record.EventRecorder
 	workload *v1alpha.Workload
 	// existing are the Workload's deployments by name. orphans are of an earlier Workload of its name and have lost their owner.
 	existing map[string]*v1alpha.WorkloadDeployment

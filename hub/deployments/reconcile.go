@@ -31,7 +31,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		Reconciler: r,
 		request:    request,
 		client:     project.GetClient(),
-		events:     project.GetEventRecorder(string(FieldManager)),
+		events:     project.Recorder(string(FieldManager)),
 		workload:   &v1alpha.Workload{},
 		project:    project,
 	}

@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
@@ -119,6 +120,12 @@ func Find(ctx context.Context, engaged Engaged, name multicluster.ClusterName) (
 		return Project{}, err
 	}
 	return Project{Cluster: found, Name: name.String(), UID: uid}, nil
+}
+
+// Recorder returns the recorder of a component's Events about objects of the project. They are core v1 Events: Milo
+// does not serve events.k8s.io.
+func (p Project) Recorder(name string) record.EventRecorder {
+	return p.GetEventRecorderFor(name) //nolint:staticcheck // The recorder that is not deprecated writes events.k8s.io.
 }
 
 // IsMissing says whether an API server has answered that it has no object of this name. One that does not serve the kind yet

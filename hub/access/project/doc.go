@@ -52,4 +52,4 @@ package project
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
 // Events for users.
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
