@@ -219,7 +219,7 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 // has says whether the cell has the Instance of a deployment at an index.
 func (r *Report) has(deployment string, index int) bool {
 	return slices.Contains(r.Instances, ReportedName{v1alpha.InstanceName(deployment, index)}) ||
-		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return slices.Contains(v1alpha.ParseIndices(of.Existing), index) })
+		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return v1alpha.HasIndex(of.Existing, index) })
 }
 
 // ReportOf is what a cell reports of a deployment, or nil. binding may be nil.
