@@ -66,7 +66,8 @@ func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []wor
 		}
 	}
 	for i := range assignment.Cells {
-		if name := assignment.Cells[i].Name; !reported[name] {
+		// A cell that only has indices to release reports nothing when Karmada has removed the deployment there.
+		if name := assignment.Cells[i].Name; !reported[name] && len(assignment.Cells[i].Indices) > 0 {
 			reported[name] = true
 			assigned = append(assigned, workv1alpha2.AggregatedStatusItem{ClusterName: name})
 		}

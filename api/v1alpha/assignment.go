@@ -6,6 +6,8 @@ package v1alpha
 import (
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // InstanceIndices are the indices of the desired Instances in the cell that has this deployment, ascending.
@@ -86,6 +88,16 @@ func (a *WorkloadDeploymentAssignment) Owner(index int) string {
 		}
 	}
 	return ""
+}
+
+// IsLeaving reports whether the cell runs nothing any more and has not released all of its indices.
+func (c *CellAssignment) IsLeaving() bool {
+	return len(c.Indices) == 0 && len(c.Releasing) > 0 && c.LeavingSince != nil
+}
+
+// Leaving is the departure of a deployment from a cell that IsLeaving.
+func (d *WorkloadDeployment) Leaving(cell *CellAssignment) LeavingDeployment {
+	return LeavingDeployment{Namespace: d.Namespace, Name: d.Name, Since: cell.LeavingSince.UTC().Format(metav1.RFC3339Micro)}
 }
 
 // Names says whether the assignment has an entry for a cell.

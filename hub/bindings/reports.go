@@ -201,11 +201,6 @@ func decode(status *runtime.RawExtension, into any) bool {
 	return status != nil && len(status.Raw) > 0 && string(status.Raw) != "null" && json.Unmarshal(status.Raw, into) == nil
 }
 
-// Reports says whether a cell has reported which Instances of a deployment it has. binding may be nil.
-func Reports(binding *workv1alpha2.ResourceBinding, cell string) bool {
-	return binding != nil && namesInstances(binding) && ReportOf(binding, cell) != nil
-}
-
 // MayRun says whether a cell may still run the Instance at an index that it has lost. It may until it reports that it has
 // acted on the newest copy and has no such Instance. binding may be nil.
 func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {

@@ -250,6 +250,9 @@ func (w *Way) aggregation() *Finding {
 	owners := w.owners()
 	for _, cell := range owners {
 		reported := bindings.ReportOf(w.Binding, cell)
+		if reported == nil && w.leaves(cell) {
+			continue
+		}
 		if reported == nil || reported.ResourceTemplateGeneration != w.Copied.Generation || reported.ObservedGeneration != reported.Generation {
 			return nil
 		}
@@ -305,6 +308,11 @@ func (w *Way) assigned(cell string) int32 {
 		return 0
 	}
 	return int32(len(w.Copied.Spec.Assignment.Indices(cell))) //nolint:gosec // there are at most 1000
+}
+
+// leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
+func (w *Way) leaves(cell string) bool {
+	return w.Copied.Spec.Assignment != nil && len(w.Copied.Spec.Assignment.Indices(cell)) == 0
 }
 
 // owners are the cells whose reports make the status of the copy.

@@ -33,6 +33,8 @@ type cell struct {
 	ready bool
 	// expected are the UIDs of the copies that Karmada sends there.
 	expected map[types.NamespacedName]types.UID
+	// leaving are the deployments that are no longer assigned to it and that it has not released.
+	leaving []v1alpha.LeavingDeployment
 	// work carries the Cell; nil: there is none yet.
 	work *workv1alpha1.Work
 }
@@ -55,6 +57,7 @@ func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
 	}
 	v := &view{hub: hub, cells: cellsOf(clusters.Items), works: works.Items}
 	v.expect(copies.Items, bindings.Items)
+	v.leave(copies.Items)
 	for n := range v.works {
 		work := &v.works[n]
 		if c := v.cells[cellOf(work)]; c != nil && work.Name == cellWorkName(hub) && work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell {

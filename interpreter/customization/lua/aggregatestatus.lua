@@ -20,7 +20,10 @@ local function decode_reports(items, assignment)
   local reports, missing, silent = {}, false, {}
   local assigned = list(assignment or {}, "cells")
   for i = 1, #assigned do
-    silent[text(object(assigned, i), "name")] = true
+    local cell = object(assigned, i)
+    local name = text(cell, "name")
+    -- A cell that only has indices to release reports nothing when Karmada has removed the deployment there.
+    silent[name] = silent[name] or #list(cell, "indices") > 0
   end
   for i, item in ipairs(items or {}) do
     local cell = text(item, "clusterName")
