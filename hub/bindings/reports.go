@@ -27,7 +27,7 @@ type Report struct {
 	// Replicas and ReadyReplicas are how many Instances exist, and are Ready.
 	Replicas      int32 `json:"replicas,omitempty"`
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
-	// Conditions hold Suspended alone, while the project is suspended.
+	// Conditions hold Suspended, while the project is suspended, and SpecReceived, while the cell lacks fields.
 	Conditions []ReportedCondition `json:"conditions,omitempty"`
 	// Indices say which Instances there are. A trimmed report has them only where the binding divides them among cells.
 	Indices []ReportedIndices `json:"indices,omitempty"`
@@ -60,13 +60,21 @@ func (r *Report) Suspended() bool {
 	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSuspended, metav1.ConditionTrue})
 }
 
-// Numbers is the report without the names, which compares with ==. A suspension that is confirmed is 1.
+// LacksFields reports whether the cell lacks fields of the deployment.
+func (r *Report) LacksFields() bool {
+	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSpecReceived, metav1.ConditionFalse})
+}
+
+// Numbers is the report without the names, which compares with ==. A suspension that is confirmed counts 1, and lacking fields 2.
 func (r *Report) Numbers() [6]int64 {
-	var suspended int64
+	var says int64
 	if r.Suspended() {
-		suspended = 1
+		says++
 	}
-	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), suspended}
+	if r.LacksFields() {
+		says += 2
+	}
+	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), says}
 }
 
 // divided is the placement of every trimmed binding that divides its replicas. All share it.
@@ -179,11 +187,12 @@ func decodeNumbers(status *runtime.RawExtension) *Report {
 	return decoded.trimmed()
 }
 
-// trimmed is the report with the condition Suspended alone.
+// trimmed is the report with the conditions that the controllers read, one of each type.
 func (r *Report) trimmed() *Report {
 	var kept []ReportedCondition
 	for _, condition := range r.Conditions {
-		if condition.Type == v1alpha.ConditionSuspended {
+		read := condition.Type == v1alpha.ConditionSuspended || condition.Type == v1alpha.ConditionSpecReceived
+		if read && !slices.ContainsFunc(kept, func(c ReportedCondition) bool { return c.Type == condition.Type }) {
 			kept = append(kept, condition)
 		}
 	}

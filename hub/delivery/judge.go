@@ -235,6 +235,11 @@ func (w *Way) report(cell string, work *workv1alpha1.Work) *Finding {
 			Fault: ReportOutdated, Cell: cell,
 			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell there",
 		}
+	case reported.LacksFields():
+		return &Finding{
+			Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work,
+			Message: "the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again",
+		}
 	case collected == nil || collected.Numbers() != reported.Numbers():
 		return &Finding{
 			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,

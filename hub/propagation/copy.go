@@ -55,6 +55,9 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	if independent(existing, desired) {
 		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
 	}
+	if requires := desired.Spec.Requires(); requires != "" {
+		desired.Annotations[v1alpha.AnnotationRequires] = requires
+	}
 	s.existing, s.desired = existing, desired
 	return nil
 }
