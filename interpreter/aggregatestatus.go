@@ -145,6 +145,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) 
 		if err := json.Unmarshal(items[i].Status.Raw, &decoded.status); err != nil {
 			return nil, fmt.Errorf("status of cluster %s: %w", items[i].ClusterName, err)
 		}
+		bound(&decoded.status.WorkloadDeploymentStatus)
 		reports = append(reports, decoded)
 	}
 	slices.SortStableFunc(reports, func(a, b report) int { return strings.Compare(a.cell, b.cell) })

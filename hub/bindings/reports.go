@@ -165,10 +165,19 @@ func TrimReport(status *runtime.RawExtension, names bool) *runtime.RawExtension 
 	return &runtime.RawExtension{Raw: raw}
 }
 
-// DecodeReport reads what a cell reports; nil: nothing that can be read.
+// maxInstances is the most Instances that an agent of an earlier version reports, and maxIndices the longest text with indices.
+const (
+	maxInstances = 1000
+	maxIndices   = 32768
+)
+
+// DecodeReport reads what a cell reports; nil: nothing that can be read. A report that is larger than an agent makes it confirms nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
 	decoded := &Report{}
-	if !decode(status, decoded) {
+	if !decode(status, decoded) || len(decoded.Instances) > maxInstances || len(decoded.Indices) > 1 {
+		return nil
+	}
+	if len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
 		return nil
 	}
 	return decoded.trimmed()

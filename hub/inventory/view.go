@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -125,6 +126,10 @@ func (c *cell) report() *v1alpha.CellStatus {
 	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != v1alpha.InventoryBuckets {
 		return nil
 	}
+	// An agent reports no more, and what it reports fits into the metadata of objects.
+	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), v1alpha.InventoryEntries)], func(entry v1alpha.InventoryEntry) bool {
+		return !entry.Valid()
+	})
 	return status
 }
 

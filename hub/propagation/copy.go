@@ -51,7 +51,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		// From the first moment on, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
-	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported())
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported(), existing.Spec.Slices)
 	if independent(existing, desired) {
 		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
 	}

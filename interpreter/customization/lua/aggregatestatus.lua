@@ -37,7 +37,7 @@ local function decode_reports(items, assignment)
         if not readable then
           error("status of cluster " .. cell .. ": " .. tostring(status), 0)
         end
-        reports[cell .. "\0" .. i] = {cell = cell, status = status}
+        reports[cell .. "\0" .. i] = {cell = cell, status = bound_status(status)}
       end
     end
   end
