@@ -90,7 +90,6 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 4 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
-  @slowpods
   Scenario: A name moves to another cell when its Pod has ended
     Given Workload "web" runs with
       | placement | cities | replicas |
