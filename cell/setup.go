@@ -106,7 +106,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			Passing: coalesce.New[types.NamespacedName](o.Clock), Clock: o.Clock,
 		},
 		rollup.New(mgr.GetClient(), o.Clock),
-		inventory.New(mgr.GetClient(), o.Clock),
+		inventory.New(mgr.GetClient(), mgr.GetAPIReader(), o.Clock),
 	} {
 		if err := controller.Register(mgr, options); err != nil {
 			return fmt.Errorf("register a controller of the cell: %w", err)

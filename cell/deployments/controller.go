@@ -24,7 +24,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -51,7 +50,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("deployments").
 		// The status is rollup's.
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(owned.SpecChanged())).
 		// One that becomes Ready lets the next start; one that was deleted is created again.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(planChanged())).
 		WithOptions(options)

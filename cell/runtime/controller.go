@@ -23,7 +23,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/coalesce"
-	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -55,7 +54,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		// The status of an Instance is that of its Pod; a Pod that was deleted is created again.
 		Owns(&corev1.Pod{}).
 		// The hub says in the spec of the deployment which quota is granted, and that the project is suspended.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(predicates.GenerationChanged())).
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(owned.SpecChanged())).
 		WithOptions(options)
 	// The data that a template names arrives apart from the deployment.
 	return data.Watch(b, r.specs).Complete(r)

@@ -76,9 +76,10 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 	return err
 }
 
-// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of one that is to go, what was found last stays.
+// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of an Instance that is
+// being deleted, or whose deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(s.deployment.MissingFields()) > 0 {
 		s.found = gates.Kept(s.instance)
 		return nil
 	}

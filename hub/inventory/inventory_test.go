@@ -108,15 +108,26 @@ func TestUnexpected(t *testing.T) {
 				planes.ChangeStatus(f.t, f.Planes, f.copied("web", "another"), func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 0 })
 			},
 		},
-		"the cell still has indices to release": {
+		"the cell still has indices": {
 			given: func(f *fixture) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0})}}}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},
+		},
+		"the cell only has indices to release, for which this must go": {
+			given: func(f *fixture) {
+				f.original("web")
+				copied := f.copied("web", "another")
+				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: v1alpha.IndexRanges([]int{0})}}}
+				})
+				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
+			},
+			wantRemoved: true,
 		},
 		"the cell is cut off": {
 			given: func(f *fixture) { f.SetReady(f.t, f.cell, metav1.ConditionFalse, metav1.Now()) },

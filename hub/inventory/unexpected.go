@@ -138,7 +138,8 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 			return false, nil
 		}
 	}
-	assigned := copied.Spec.Assignment != nil && copied.Spec.Assignment.Names(cell)
+	// A cell that is to release indices waits for this.
+	assigned := copied.Spec.Assignment != nil && len(copied.Spec.Assignment.Indices(cell)) > 0
 	status := &copied.Status
 	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil
