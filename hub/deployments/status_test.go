@@ -78,6 +78,7 @@ func TestStatus(t *testing.T) {
 	}{
 		"before any report": {
 			placements: "main DFW ORD", wantReason: v1alpha.ReasonNoAvailableDeployments, wantProgressing: true, wantDeployments: 2,
+			wantMessage: "placement main: DFW: its deployment has no status yet; ORD: its deployment has no status yet",
 		},
 		"a cell that has not confirmed the suspension": {
 			placements: "main DFW ORD", cities: "DFW ORD",
