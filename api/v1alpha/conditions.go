@@ -7,8 +7,8 @@ package v1alpha
 const (
 	// ConditionAvailable is True while at least one Instance is Ready.
 	ConditionAvailable = "Available"
-	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is False when they
-	// match, and with reason ProgressDeadlineExceeded when there is no progress.
+	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
+	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
 	ConditionProgressing = "Progressing"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
@@ -220,7 +220,8 @@ const (
 const (
 	// ReasonRollingOut says that Instances are being created, replaced or deleted.
 	ReasonRollingOut = "RollingOut"
-	// ReasonProgressDeadlineExceeded says that the Instances do not match the spec, and there was no progress for progressDeadlineSeconds.
+	// ReasonProgressDeadlineExceeded says that the Instances do not match the spec, and there was no progress for
+	// progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonSettled says that the Instances match the spec.
 	ReasonSettled = "Settled"

@@ -30,7 +30,8 @@ const (
 	ConditionComputeForgotten = "ComputeForgotten"
 )
 
-// Rank is the specificity of a reason. Of several reasons why an object is not as it should be, the one with the highest rank is shown.
+// Rank is the specificity of a reason. Of several reasons why an object is not as it should be, the one with the
+// highest rank is shown.
 type Rank int
 
 // Ranks, the least specific first.

@@ -120,8 +120,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// incomplete reports what is missing in a remedy: a reason has a rank and a normal duration, and a state that may last too long has
-// somebody who acts then.
+// incomplete reports what is missing in a remedy: a reason has a rank and a normal duration, and a state that may last
+// too long has somebody who acts then.
 func incomplete(r *Remedy) string {
 	acts := func(a Action) bool { return (a.Actor == ActorConsumer || a.Actor == ActorOperator) && a.Do != "" }
 	switch {

@@ -31,10 +31,10 @@ type WorkloadSpec struct {
 
 // WorkloadRollout is how the Instances of a Workload are brought to a new template.
 type WorkloadRollout struct {
-	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before condition Progressing
-	// is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an Instance that becomes Ready or gets the
-	// current template, and one of an earlier template that is deleted. The add-on continues after the deadline. Without the field
-	// it is 600.
+	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
+	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
+	// Instance that becomes Ready or gets the current template, and one of an earlier template that is deleted. The
+	// add-on continues after the deadline. Without the field it is 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
@@ -223,7 +223,8 @@ type WorkloadStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// lastProgressTime is when the Workload last made progress towards its spec. It is not set while the Instances match the spec.
+	// lastProgressTime is when the Workload last made progress towards its spec. It is not set while the Instances
+	// match the spec.
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 

@@ -284,8 +284,8 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not while the
-	// Instances match the spec.
+	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not
+	// while the Instances match the spec.
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 

@@ -171,7 +171,8 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// TestProgressing: while the Instances are not those that are wanted, the message names the Instance that holds it, and why.
+// TestProgressing: while the Instances are not those that are wanted, the message names the Instance that holds it, and
+// why.
 func TestProgressing(t *testing.T) {
 	d := deployment(2)
 	gone := instance("web-1", "h", v1alpha.ReasonNodeLost, deleted)

@@ -135,8 +135,8 @@ func (s *summary) within(first, last int32) []indexed {
 	return s.ordered[find(int(first)):find(int(last)+1)]
 }
 
-// trouble returns why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being deleted, unless
-// its node is lost, which holds the deletion.
+// trouble returns why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being
+// deleted, unless its node is lost, which holds the deletion.
 func trouble(instance *v1alpha.Instance) (int, string) {
 	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
 	leaving := !instance.DeletionTimestamp.IsZero() && (ready == nil || ready.Reason != v1alpha.ReasonNodeLost)

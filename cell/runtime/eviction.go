@@ -11,8 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// findEviction completes the status of a Pod that has ended without a reason. A kubelet drops its reason for an eviction when all
-// containers end with exit code 0: then only its Event has it. This is one request, for a Pod that is about to be replaced.
+// findEviction completes the status of a Pod that has ended without a reason. A kubelet drops its reason for an
+// eviction when all containers end with exit code 0: then only its Event has it. This is one request, for a Pod that is
+// about to be replaced.
 func (s *scope) findEviction(ctx context.Context) error {
 	if s.pod == nil || !finished(s.pod) || s.pod.Status.Reason != "" || s.pod.Status.Message != "" || !s.pod.DeletionTimestamp.IsZero() {
 		return nil

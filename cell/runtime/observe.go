@@ -69,9 +69,9 @@ func unscheduled(pod *corev1.Pod) string {
 	return withDetail("no node for the Pod", scheduled.Message)
 }
 
-// examineNode returns a finding if the node of a Pod is lost. The agent may not read Nodes, but a Pod shows what its node does not do:
-// it does not confirm that the Pod has stopped; or Kubernetes' node controller has taken Ready from a Pod whose containers were all
-// ready when the node reported last.
+// examineNode returns a finding if the node of a Pod is lost. The agent may not read Nodes, but a Pod shows what its
+// node does not do: it does not confirm that the Pod has stopped; or Kubernetes' node controller has taken Ready from a
+// Pod whose containers were all ready when the node reported last.
 func examineNode(pod *corev1.Pod, now time.Time) *finding {
 	stopping := !pod.DeletionTimestamp.IsZero()
 	switch {
@@ -89,7 +89,8 @@ func examineNode(pod *corev1.Pod, now time.Time) *finding {
 // evicted is the reason of a Pod that its node has evicted.
 const evicted = "Evicted"
 
-// ended returns why a Pod has ended for good. A kubelet drops its reason for an eviction when the containers end with exit code 0.
+// ended returns why a Pod has ended for good. A kubelet drops its reason for an eviction when the containers end with
+// exit code 0.
 func ended(pod *corev1.Pod) *finding {
 	reason := v1alpha.ReasonProvisioning
 	if pod.Status.Reason == evicted {

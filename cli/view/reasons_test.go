@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "write what explain prints for each reas
 // changed is when the conditions of the tests changed.
 var changed = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// explained returns what explain prints about an object with this condition, which has lasted for some time. Conditions of a Cluster
-// are explained by their finding alone.
+// explained returns what explain prints about an object with this condition, which has lasted for some time. Conditions
+// of a Cluster are explained by their finding alone.
 func explained(t *testing.T, c *metav1.Condition, lasted time.Duration) []string {
 	t.Helper()
 	c.LastTransitionTime = metav1.NewTime(changed)
@@ -58,7 +58,8 @@ func unhealthy(conditionType string) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// TestExplainEveryReason renders what explain prints for every reason: at once, and when the reason has lasted too long.
+// TestExplainEveryReason renders what explain prints for every reason: at once, and when the reason has lasted too
+// long.
 func TestExplainEveryReason(t *testing.T) {
 	var golden strings.Builder
 	for _, remedy := range v1alpha.Remedies() {

@@ -18,8 +18,9 @@ import (
 // mostCities is how many deployments a message describes.
 const mostCities = 3
 
-// addProgress says in status whether the Workload progresses, and what its deployments wait for. Their deadlines are judged by
-// hub/projection. A Workload whose network is missing has no deployment that is judged: its own deadline counts.
+// addProgress says in status whether the Workload progresses, and what its deployments wait for. Their deadlines are
+// judged by hub/projection. A Workload whose network is missing has no deployment that is judged: its own deadline
+// counts.
 func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if len(unsettled) == 0 && len(s.missingNetworks) == 0 {
@@ -81,7 +82,8 @@ func waitsFor(deployment *v1alpha.WorkloadDeployment) string {
 // notReported is what is known of a deployment without conditions.
 const notReported = "its deployment has no status yet"
 
-// settled reports whether the cells have acted on the newest generation of a deployment and have nothing left to change.
+// settled reports whether the cells have acted on the newest generation of a deployment and have nothing left to
+// change.
 func settled(deployment *v1alpha.WorkloadDeployment) bool {
 	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
 	return deployment.Status.ObservedGeneration == deployment.Generation && progressing != nil && isSettled(progressing)

@@ -178,8 +178,8 @@ func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.Workloa
 	return result
 }
 
-// placementAvailable is the condition of a placement. worst is the worst condition of its deployments, and silent are messages about
-// those without conditions, which matter when no other deployment has a cause.
+// placementAvailable is the condition of a placement. worst is the worst condition of its deployments, and silent are
+// messages about those without conditions, which matter when no other deployment has a cause.
 func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition, silent []string) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,

@@ -13,8 +13,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/delivery"
 )
 
-// awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts. It looks again in intervals: no
-// event of the hub is about a deployment without a copy, and the event of its copy comes when there is one.
+// awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts. It looks again in
+// intervals: no event of the hub is about a deployment without a copy, and the event of its copy comes when there is
+// one.
 func (s *scope) awaitCopy(ctx context.Context) error {
 	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
 	// What load has found may be the copy of an earlier deployment.

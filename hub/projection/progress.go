@@ -12,9 +12,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// addProgress names in condition Progressing the city and what its Instances wait for. The condition is False when there was no
-// progress for too long, and the deployment is requeued for that. The time of the last progress is written with the counts that show
-// the progress, and not while the Instances match the spec: a settled deployment needs no further write.
+// addProgress names in condition Progressing the city and what its Instances wait for. The condition is False when
+// there was no progress for too long, and the deployment is requeued for that. The time of the last progress is written
+// with the counts that show the progress, and not while the Instances match the spec: a settled deployment needs no
+// further write.
 func (s *scope) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
 	reported := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
 	if reported == nil || s.copied.Spec.Suspended || reported.Status == metav1.ConditionFalse && !s.isStuck() {
@@ -46,8 +47,8 @@ func hasExceeded(progressing *metav1.Condition) bool {
 	return progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
 }
 
-// isStuck reports whether the cells have not acted on the newest copy, because the way to or from them is interrupted. What they
-// report is about an earlier copy then.
+// isStuck reports whether the cells have not acted on the newest copy, because the way to or from them is interrupted.
+// What they report is about an earlier copy then.
 func (s *scope) isStuck() bool {
 	return len(s.findings) > 0 && s.copied.Status.ObservedGeneration != s.copied.Generation
 }

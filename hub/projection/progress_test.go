@@ -17,7 +17,8 @@ import (
 
 const stuck = "1 of 2 Instances have the current template, 0 are being deleted; Instance web-1: Unschedulable: 8 Insufficient cpu"
 
-// roll has the cell report that it brings its two Instances to a new template: how many have it, and how many are Ready.
+// roll has the cell report that it brings its two Instances to a new template: how many have it, and how many are
+// Ready.
 func (f *fixture) roll(t *testing.T, current, ready int32) {
 	t.Helper()
 	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
@@ -98,7 +99,8 @@ func TestProgressDeadline(t *testing.T) {
 	f.expectProgress(t, "at the deadline", v1alpha.ReasonProgressDeadlineExceeded, start)
 }
 
-// TestNoProgressWithoutItsCell: a change that does not reach the cells is no settled state, whatever they reported before.
+// TestNoProgressWithoutItsCell: a change that does not reach the cells is no settled state, whatever they reported
+// before.
 func TestNoProgressWithoutItsCell(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
