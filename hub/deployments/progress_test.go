@@ -4,6 +4,7 @@
 package deployments
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestProgress(t *testing.T) {
 	f.progress(t, "web-main-sin", v1alpha.ReasonProgressDeadlineExceeded, "SIN: no progress: 8 Insufficient cpu", last)
 	f.Project.Calls()
 	f.mustReconcileKeepingCalls(t)
-	if calls := f.Project.Calls(); !contains(calls, planes.Call{Verb: "event " + v1alpha.ReasonProgressDeadlineExceeded, Kind: "Workload", Name: "web"}) {
+	if calls := f.Project.Calls(); !slices.Contains(calls, planes.Call{Verb: "event " + v1alpha.ReasonProgressDeadlineExceeded, Kind: "Workload", Name: "web"}) {
 		t.Errorf("no event says that there is no progress: %v", calls)
 	}
 	f.expectProgress(t, "one city is stuck", v1alpha.ReasonProgressDeadlineExceeded,
@@ -78,15 +79,6 @@ func TestProgress(t *testing.T) {
 	if got := f.readWorkload(t).Status.LastProgressTime; got != nil {
 		t.Errorf("it is settled, and the last progress was at %s", got)
 	}
-}
-
-func contains(calls []planes.Call, wanted planes.Call) bool {
-	for _, call := range calls {
-		if call == wanted {
-			return true
-		}
-	}
-	return false
 }
 
 // TestTheDeadlineOfAMissingNetwork: the Workload has no deployment that has a deadline.
