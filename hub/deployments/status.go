@@ -93,20 +93,23 @@ func ofAll(reason string) bool {
 	return reason == v1alpha.ReasonProjectSuspended || reason == v1alpha.ReasonNetworkNotFound
 }
 
-// worse says whether a condition that is not True says more than the present worst one: that nothing is available is not known
-// while the state of one part is not. A suspension says most: it is the whole project's, and nobody needs to look further.
+// worse reports whether a condition that is not True says more than the present worst one: that nothing is available is
+// not known while the state of one part is not. A suspension says most: it is the whole project's. Of other conditions
+// the one with the more specific reason says more.
 func worse(condition, worst *metav1.Condition) bool {
 	return worst == nil || weight(condition) > weight(worst)
 }
 
 func weight(condition *metav1.Condition) int {
+	const unknown, suspended = 100, 200
+	remedy, _ := v1alpha.RemedyOf(v1alpha.ConditionAvailable, condition.Reason)
 	switch {
 	case condition.Reason == v1alpha.ReasonProjectSuspended:
-		return 2
+		return suspended
 	case condition.Status == metav1.ConditionUnknown:
-		return 1
+		return unknown
 	}
-	return 0
+	return int(remedy.Rank)
 }
 
 // describe joins the messages of the placements.
