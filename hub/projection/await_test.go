@@ -6,9 +6,11 @@ package projection
 import (
 	"strings"
 	"testing"
+	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,6 +60,48 @@ func TestACellThatBlocksTheCopy(t *testing.T) {
 	f.SetReady(t, f.cell, metav1.ConditionUnknown, f.now())
 	f.mustReconcile(t)
 	f.expectBlocked(t, v1alpha.ReasonCellNotReady, "cell "+f.cell.Name+": Karmada does not reach the cell, which must delete namespace "+f.HubNamespace)
+}
+
+// TestADeletionThatBlocksTheCopy: what an earlier deployment left is named, when its deletion takes long.
+func TestADeletionThatBlocksTheCopy(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		leave func(*testing.T, *fixture)
+		want  string
+	}{
+		"in a cell": {
+			func(t *testing.T, f *fixture) { t.Helper(); planes.Delete(t, f.Planes, f.copied); f.leaveNamespace(t) },
+			": the cell is still deleting namespace ns-",
+		},
+		"of the namespace": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				planes.Delete(t, f.Planes, f.copied)
+				planes.Delete(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace}})
+			},
+			"of an earlier deployment is still being deleted on the hub",
+		},
+		"of the copy": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+					d.Labels[v1alpha.LabelDeploymentUID], d.Finalizers = "earlier", []string{"example.com/held"}
+				})
+				planes.Delete(t, f.Planes, f.copied)
+			},
+			"/web of an earlier deployment is still being deleted on the hub",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			test.leave(t, f)
+			// The API server says since when.
+			f.clock.SetTime(time.Now().Add(doubtAfter + 2*time.Second))
+			f.mustReconcile(t)
+			f.expectBlocked(t, v1alpha.ReasonNotPropagated, test.want)
+		})
+	}
 }
 
 // TestNoCopy: that the hub has no copy is normal for a moment, which costs no write.
