@@ -252,8 +252,8 @@ func (b *boundary) send(t *testing.T, w *write) error {
 	return c.Patch(t.Context(), object, patch)
 }
 
-// TestBoundary: everything of the add-on's objects is reviewed that it writes or reads, and nothing that must never wait for it. What is not
-// reviewed passes with every replica down, too.
+// TestBoundary: everything of the add-on's objects is reviewed that it writes or reads, and nothing that must never
+// wait for it. What is not reviewed passes with every replica down, too.
 func TestBoundary(t *testing.T) {
 	b := newBoundary(t)
 	check := func(refusal string) {

@@ -16,8 +16,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project, their subresources included, to all users but the
-// add-on: these objects show what the add-on does or offers, and it takes what it does from them. It is safe for concurrent use.
+// Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project, their subresources included, to
+// all users but the add-on: these objects show what the add-on does or offers, and it takes what it does from them. It
+// is safe for concurrent use.
 type Owned struct {
 	// Users returns the users that the add-on's controllers are at Milo. Its errors have the classes of those of Projects.
 	Users func(context.Context) ([]string, error)

@@ -71,15 +71,16 @@ func InstanceIndex(deployment, instance string) (int, bool) {
 // hubNamespacePrefix begins the name of every hub namespace.
 const hubNamespacePrefix = "ns-"
 
-// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace default and its
-// UID when a project is recreated, so that the UID of the namespace alone does not tell the two projects apart.
+// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace
+// default and its UID when a project is recreated, so that the UID of the namespace alone does not tell the two
+// projects apart.
 func HubNamespace(projectUID, namespaceUID string) string {
 	sum := sha256.Sum256([]byte(projectUID + "/" + namespaceUID))
 	return fmt.Sprintf("%s%x-%x-%x-%x-%x", hubNamespacePrefix, sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// EarlierHubNamespace is the name that earlier versions gave the hub namespace of a project's namespace with this UID. A hub namespace
-// that has it keeps it.
+// EarlierHubNamespace is the name that earlier versions gave the hub namespace of a project's namespace with this UID.
+// A hub namespace that has it keeps it.
 func EarlierHubNamespace(namespaceUID string) string { return hubNamespacePrefix + namespaceUID }
 
 // IsHubNamespace reports whether a name has the form of both.

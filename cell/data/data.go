@@ -22,9 +22,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
-// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send does not count: it may
-// hold anything. Nor does one of another project, which an earlier project of the name may have left: an optional one of that kind is
-// waited for until it is gone. The reader is a cache of metadata that has no others.
+// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
+// does not count: it may hold anything. Nor does one of another project, which an earlier project of the name may have
+// left: an optional one of that kind is waited for until it is gone. The reader is a cache of metadata that has no
+// others.
 func Missing(
 	ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec,
 ) ([]v1alpha.DataObject, error) {
@@ -47,8 +48,8 @@ func Missing(
 // Specs lists the objects in a namespace that a controller reconciles, with what each of them runs.
 type Specs func(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error)
 
-// Watch enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another project's. Its
-// content does not matter to them.
+// Watch enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another
+// project's. Its content does not matter to them.
 func Watch(b *builder.Builder, specs Specs) *builder.Builder {
 	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
 		b = b.WatchesMetadata(metadataOf(kind), handler.EnqueueRequestsFromMapFunc(needing(kind, specs)),

@@ -31,8 +31,8 @@ func (c *cell) Get(_ context.Context, key client.ObjectKey, obj client.Object, _
 	return nil
 }
 
-// TestDataOfAnotherProject: the data that an earlier project of the name has left in the cell starts no Instance of the later one, whether
-// that needs the data or not.
+// TestDataOfAnotherProject: the data that an earlier project of the name has left in the cell starts no Instance of the
+// later one, whether that needs the data or not.
 func TestDataOfAnotherProject(t *testing.T) {
 	tests := map[string]struct {
 		inCell   string

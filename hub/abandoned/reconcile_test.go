@@ -321,8 +321,8 @@ func TestNamespacesOf(t *testing.T) {
 	}
 }
 
-// TestAForeignNamespaceStays: a namespace that the add-on has not created stays when the project is gone whose labels it has. An earlier
-// version labelled whatever namespace a consumer named.
+// TestAForeignNamespaceStays: a namespace that the add-on has not created stays when the project is gone whose labels
+// it has. An earlier version labelled whatever namespace a consumer named.
 func TestAForeignNamespaceStays(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

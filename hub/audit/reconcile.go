@@ -112,8 +112,9 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// hubNamespace is the hub namespace of the deployment, or "": the one that the deployment notes, if the labels of that namespace confirm
-// it. Without an original it is the first of those of the project's namespace. One of an earlier project of that name is none.
+// hubNamespace is the hub namespace of the deployment, or "": the one that the deployment notes, if the labels of that
+// namespace confirm it. Without an original it is the first of those of the project's namespace. One of an earlier
+// project of that name is none.
 func (s *scope) hubNamespace(ctx context.Context) (string, error) {
 	from := s.project.Origin(s.request.Namespace)
 	if s.deployment != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// HubNamespaces are the names that the hub namespace may have when the namespace in the project has this UID: that of this version
-// first, then that of earlier ones.
+// HubNamespaces are the names that the hub namespace may have when the namespace in the project has this UID: that of
+// this version first, then that of earlier ones.
 func (o Origin) HubNamespaces(namespaceUID types.UID) []string {
 	return []string{v1alpha.HubNamespace(string(o.ProjectUID), string(namespaceUID)), v1alpha.EarlierHubNamespace(string(namespaceUID))}
 }
@@ -32,8 +32,9 @@ func (o Origin) Marks(onHub client.Object) bool {
 	return true
 }
 
-// Owns reports whether a namespace on the hub is the hub namespace of this origin, by its labels and its name. namespaceUID is the UID of
-// the namespace in the project, or "" where that is not known: then only a namespace whose labels prove its name counts.
+// Owns reports whether a namespace on the hub is the hub namespace of this origin, by its labels and its name.
+// namespaceUID is the UID of the namespace in the project, or "" where that is not known: then only a namespace whose
+// labels prove its name counts.
 func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
 	labelled := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
 	switch {
@@ -45,8 +46,8 @@ func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
 	return namespaceUID != "" && o.Marks(namespace) && slices.Contains(o.HubNamespaces(namespaceUID), namespace.Name)
 }
 
-// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. One of an earlier version does not name
-// the namespace in the project: its name can be checked for its form only.
+// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. One of an earlier
+// version does not name the namespace in the project: its name can be checked for its form only.
 func IsHubNamespace(namespace *corev1.Namespace) bool {
 	from := Origin{ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID])}
 	uid := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
@@ -59,8 +60,8 @@ func IsHubNamespace(namespace *corev1.Namespace) bool {
 	return slices.Contains(from.HubNamespaces(uid), namespace.Name)
 }
 
-// Noted returns the namespace on the hub that the annotation of a deployment names, nil when there is none, and whether the labels of that
-// namespace confirm that it is the hub namespace of this origin. It reads nothing but the hub.
+// Noted returns the namespace on the hub that the annotation of a deployment names, nil when there is none, and whether
+// the labels of that namespace confirm that it is the hub namespace of this origin. It reads nothing but the hub.
 func (o Origin) Noted(ctx context.Context, hub client.Reader, deployment *v1alpha.WorkloadDeployment) (noted *corev1.Namespace, confirmed bool, err error) {
 	name := deployment.Annotations[v1alpha.AnnotationHubNamespace]
 	if name == "" {
@@ -87,8 +88,9 @@ type Place struct {
 	Earlier string
 }
 
-// FindPlace derives the place of an origin's objects from the UIDs of the project and of its namespace. hub is a cache of the namespaces
-// that the add-on created, and api the same past the cache: what it does not have yet must not be taken for missing.
+// FindPlace derives the place of an origin's objects from the UIDs of the project and of its namespace. hub is a cache
+// of the namespaces that the add-on created, and api the same past the cache: what it does not have yet must not be
+// taken for missing.
 func (o Origin) FindPlace(ctx context.Context, hub, api client.Reader, namespaceUID types.UID) (Place, error) {
 	names := o.HubNamespaces(namespaceUID)
 	present, err := getNamespace(ctx, hub, names[0])

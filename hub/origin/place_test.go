@@ -39,7 +39,8 @@ func TestOwns(t *testing.T) {
 	present, earlier := v1alpha.HubNamespace("north-uid", string(own)), v1alpha.EarlierHubNamespace(string(own))
 	tests := map[string]struct {
 		namespace *corev1.Namespace
-		// wantKnown is with the UID of the namespace in the project, wantProved without, and wantCreated for any project.
+		// wantKnown is with the UID of the namespace in the project, wantProved without, and wantCreated for any
+		// project.
 		wantKnown, wantProved, wantCreated bool
 	}{
 		"as it is created":              {namespace(present, proved(own)), true, true, true},
@@ -70,7 +71,8 @@ func TestOwns(t *testing.T) {
 	}
 }
 
-// TestFindPlace: an earlier version's hub namespace is kept if it is the project's; otherwise the project gets one of its own.
+// TestFindPlace: an earlier version's hub namespace is kept if it is the project's; otherwise the project gets one of
+// its own.
 func TestFindPlace(t *testing.T) {
 	present, earlier := v1alpha.HubNamespace("north-uid", string(own)), v1alpha.EarlierHubNamespace(string(own))
 	now := metav1.Now()

@@ -70,8 +70,8 @@ func (v *victim) untouched(t *testing.T, f *fixture, when string) {
 	}
 }
 
-// TestForgedHubNamespace: a consumer writes the name of another namespace of the hub into the annotation of a deployment, and then deletes
-// the Workload. Nothing is written or deleted there, and the deployment stays where it is.
+// TestForgedHubNamespace: a consumer writes the name of another namespace of the hub into the annotation of a
+// deployment, and then deletes the Workload. Nothing is written or deleted there, and the deployment stays where it is.
 func TestForgedHubNamespace(t *testing.T) {
 	t.Parallel()
 	otherUID := uuid.NewUUID()
@@ -134,8 +134,8 @@ func TestForgedHubNamespace(t *testing.T) {
 	}
 }
 
-// TestAForeignNamespaceOfTheName: a namespace that has the name of the hub namespace, and that the add-on has not created, is not taken
-// over, and not deleted with the deployment.
+// TestAForeignNamespaceOfTheName: a namespace that has the name of the hub namespace, and that the add-on has not
+// created, is not taken over, and not deleted with the deployment.
 func TestAForeignNamespaceOfTheName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -150,8 +150,8 @@ func TestAForeignNamespaceOfTheName(t *testing.T) {
 	}
 }
 
-// TestAnEarlierProject: an earlier project of the name, with the same namespace, has left a hub namespace. The later one gets a hub namespace
-// of its own, whatever version created the earlier one.
+// TestAnEarlierProject: an earlier project of the name, with the same namespace, has left a hub namespace. The later
+// one gets a hub namespace of its own, whatever version created the earlier one.
 func TestAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -22,8 +22,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// ensureNamespace keeps the hub namespace, and notes its UID. It creates one and never takes over one: a namespace that is there counts
-// as the project's only by its labels.
+// ensureNamespace keeps the hub namespace, and notes its UID. It creates one and never takes over one: a namespace that
+// is there counts as the project's only by its labels.
 func (s *scope) ensureNamespace(ctx context.Context) error {
 	desired := s.desiredNamespace()
 	existing, err := s.loadNamespace(ctx, desired)

@@ -66,8 +66,8 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 	}
 }
 
-// mayBeGone returns false when the project's namespace is not the one that the hub namespace with a copy is of: the project may have lost its
-// storage.
+// mayBeGone returns false when the project's namespace is not the one that the hub namespace with a copy is of: the
+// project may have lost its storage.
 func (s *scope) mayBeGone(namespace *corev1.Namespace) bool {
 	return s.deployment.Name == "" || s.namespaceUID == "" || s.origin.Owns(namespace, s.namespaceUID)
 }

@@ -31,9 +31,9 @@ func Place(hub, api client.Reader) func(context.Context, projects.Project, strin
 	}
 }
 
-// findPlace decides which hub namespace the deployment belongs in. The annotation alone decides nothing, because a consumer may write it:
-// it is believed if it names a hub namespace of this project that has the copy of this very deployment. Otherwise the place is derived
-// from the UIDs of the project and of its namespace.
+// findPlace decides which hub namespace the deployment belongs in. The annotation alone decides nothing, because a
+// consumer may write it: it is believed if it names a hub namespace of this project that has the copy of this very
+// deployment. Otherwise the place is derived from the UIDs of the project and of its namespace.
 func (s *scope) findPlace(ctx context.Context) error {
 	noted, err := s.noted(ctx)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *scope) findPlace(ctx context.Context) error {
 	return err
 }
 
-// noted is the hub namespace that the deployment's annotation names, if that has the copy of this deployment; otherwise nil. It reads
-// the hub's cache alone.
+// noted is the hub namespace that the deployment's annotation names, if that has the copy of this deployment; otherwise
+// nil. It reads the hub's cache alone.
 func (s *scope) noted(ctx context.Context) (*corev1.Namespace, error) {
 	noted, confirmed, err := s.origin.Noted(ctx, s.Hub, s.deployment)
 	if err != nil || !confirmed {
@@ -98,8 +98,9 @@ func (s *scope) use(namespace *corev1.Namespace) {
 	}
 }
 
-// ownNamespaces are the hub namespaces that may hold something of the deployment, read past the cache: a finalizer depends on it. Where the
-// namespace in the project does not exist any more, they are those whose labels prove that they are the project's.
+// ownNamespaces are the hub namespaces that may hold something of the deployment, read past the cache: a finalizer
+// depends on it. Where the namespace in the project does not exist any more, they are those whose labels prove that
+// they are the project's.
 func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
 	var err error
 	s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI)
@@ -134,14 +135,14 @@ func (s *scope) labelledNamespaces(ctx context.Context, hub client.Reader) ([]co
 	return namespaces.Items, nil
 }
 
-// proves reports whether the name of a labelled namespace is proved by its labels, or by the UID of the namespace in the project, if that is
-// known.
+// proves reports whether the name of a labelled namespace is proved by its labels, or by the UID of the namespace in
+// the project, if that is known.
 func (s *scope) proves(labelled *corev1.Namespace) bool {
 	return s.origin.Owns(labelled, "") || s.origin.Owns(labelled, s.namespaceUID)
 }
 
-// refuseNote reports an annotation that names none of these namespaces, and returns whether it does. The add-on does not touch the namespace
-// that it names.
+// refuseNote reports an annotation that names none of these namespaces, and returns whether it does. The add-on does
+// not touch the namespace that it names.
 func (s *scope) refuseNote(own ...string) bool {
 	note := s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
 	if note == "" || slices.Contains(own, note) {

@@ -100,7 +100,8 @@ func TestTheOriginalIsMarkedFirst(t *testing.T) {
 	}
 }
 
-// TestTheHubNamespaceIsDecidedOnce: past the caches, and not again while the copy is there that was created by this decision.
+// TestTheHubNamespaceIsDecidedOnce: past the caches, and not again while the copy is there that was created by this
+// decision.
 func TestTheHubNamespaceIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -45,8 +45,8 @@ type scope struct {
 	hubNamespaceUID types.UID
 	// namespaceUID is the UID of the namespace in the project, where that is known.
 	namespaceUID types.UID
-	// existing is the hub's copy as it was loaded, empty when there is none, and nil before that; desired is what it should be, and copied is the copy
-	// once it is that.
+	// existing is the hub's copy as it was loaded, empty when there is none, and nil before that; desired is what it
+	// should be, and copied is the copy once it is that.
 	existing, desired, copied *v1alpha.WorkloadDeployment
 	// policy is the city's policy for the copy, as stored.
 	policy *policyv1alpha1.PropagationPolicy
@@ -127,8 +127,8 @@ func (s *scope) withdraw(ctx context.Context) error {
 	return apply.RemoveFinalizer(ctx, s.project, FieldManager, s.deployment, v1alpha.FinalizerPropagation)
 }
 
-// withdrawCopies removes what the deployment has in the project's hub namespaces. There is more than one of them only after a return to an
-// earlier version.
+// withdrawCopies removes what the deployment has in the project's hub namespaces. There is more than one of them only
+// after a return to an earlier version.
 func (s *scope) withdrawCopies(ctx context.Context) error {
 	own, err := s.ownNamespaces(ctx)
 	if err != nil {
@@ -168,7 +168,8 @@ func (s *scope) locked(ctx context.Context, steps ...func(context.Context) error
 	return nil
 }
 
-// recordNamespace notes the hub namespace on the deployment, and adds the finalizer, before anything is written to the hub.
+// recordNamespace notes the hub namespace on the deployment, and adds the finalizer, before anything is written to the
+// hub.
 func (s *scope) recordNamespace(ctx context.Context) error {
 	if s.namespaceUID != "" {
 		s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...)

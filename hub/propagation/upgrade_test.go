@@ -69,8 +69,8 @@ func TestAHubNamespaceOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestBothVersionsHaveCreatedHubNamespaces: an earlier version ran for a while, after this one. What runs stays where it is, and everything
-// is withdrawn.
+// TestBothVersionsHaveCreatedHubNamespaces: an earlier version ran for a while, after this one. What runs stays where
+// it is, and everything is withdrawn.
 func TestBothVersionsHaveCreatedHubNamespaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

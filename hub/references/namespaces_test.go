@@ -85,8 +85,8 @@ func TestProjectsWithTheSameNames(t *testing.T) {
 	}
 }
 
-// TestForgedHubNamespace: a consumer writes the name of another project's hub namespace into the annotation of a deployment. The data there
-// stays as it is, and the consumer's own data is not written there.
+// TestForgedHubNamespace: a consumer writes the name of another project's hub namespace into the annotation of a
+// deployment. The data there stays as it is, and the consumer's own data is not written there.
 func TestForgedHubNamespace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

@@ -25,7 +25,8 @@ import (
 const (
 	// engageRetry is how soon a namespace is requeued whose project is just being engaged.
 	engageRetry = time.Second
-	// unconfirmedRetry is how soon a namespace is requeued when the hub namespace of a deployment is not known to be the project's.
+	// unconfirmedRetry is how soon a namespace is requeued when the hub namespace of a deployment is not known to be
+	// the project's.
 	unconfirmedRetry = 2 * time.Second
 	// unwatchedRetry is how soon a namespace is requeued when one of its objects cannot be watched.
 	unwatchedRetry = 10 * time.Second
@@ -132,9 +133,9 @@ func (s *scope) load(ctx context.Context) error {
 	return nil
 }
 
-// confirm notes that a deployment's hub namespace is the project's. Consumers may write the annotation that names it: until its labels
-// confirm it, nothing is read, written or deleted there. hub/propagation corrects the annotation, and labels what an earlier version
-// created.
+// confirm notes that a deployment's hub namespace is the project's. Consumers may write the annotation that names it:
+// until its labels confirm it, nothing is read, written or deleted there. hub/propagation corrects the annotation, and
+// labels what an earlier version created.
 func (s *scope) confirm(ctx context.Context, d *deployment) error {
 	if s.hubNamespaces[d.hubNamespace] {
 		return nil
