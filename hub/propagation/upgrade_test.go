@@ -4,6 +4,7 @@
 package propagation
 
 import (
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,9 +22,7 @@ func (f *fixture) earlier(t *testing.T, original *v1alpha.WorkloadDeployment) (*
 	delete(namespace.Labels, v1alpha.LabelProjectNamespaceUID)
 	copied := f.Deployment(original.Name, f.city)
 	copied.Namespace = namespace.Name
-	for key, value := range namespace.Labels {
-		copied.Labels[key] = value
-	}
+	maps.Copy(copied.Labels, namespace.Labels)
 	copied.Labels[v1alpha.LabelDeploymentUID] = string(original.UID)
 	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) {
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, v1alpha.AnnotationHubNamespace, namespace.Name)
