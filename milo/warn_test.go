@@ -55,11 +55,13 @@ func TestWarn(t *testing.T) {
 	p.Warn("north", "ProjectSuspended", "it is suspended")
 	select {
 	case got := <-requests:
-		about := got.event.InvolvedObject
-		if got.method != http.MethodPost || got.path != "/api/v1/namespaces/default/events" || about.Kind != "Project" || about.Name != "north" ||
-			about.UID != "uid-of-north" || about.APIVersion != "resourcemanager.miloapis.com/v1alpha1" || got.event.Type != corev1.EventTypeWarning ||
-			got.event.Reason != "ProjectSuspended" || got.event.Message != "it is suspended" {
+		about := corev1.ObjectReference{Kind: "Project", Name: "north", UID: "uid-of-north", APIVersion: "resourcemanager.miloapis.com/v1alpha1"}
+		about.ResourceVersion = got.event.InvolvedObject.ResourceVersion
+		if got.method != http.MethodPost || got.path != "/api/v1/namespaces/default/events" || got.event.InvolvedObject != about {
 			t.Errorf("it sends %s %s %+v", got.method, got.path, got.event)
+		}
+		if got.event.Type != corev1.EventTypeWarning || got.event.Reason != "ProjectSuspended" || got.event.Message != "it is suspended" {
+			t.Errorf("it sends %+v", got.event)
 		}
 	case <-time.After(time.Minute):
 		t.Error("it sends no Event")

@@ -82,7 +82,7 @@ func parseSet(text string) *indexSet {
 			last, err = strconv.ParseUint(to, 10, 16)
 		}
 		if err == nil && first <= last && last <= maxIndex {
-			set.add(int(first), int(last)) //nolint:gosec // at most maxIndex
+			set.add(int(first), int(last))
 		}
 	}
 	return set

@@ -92,7 +92,8 @@ var remedies = []Remedy{
 	{
 		ReasonConfigurationError, RankCause, atOnce,
 		consumer("Correct the field of the template that the message names."),
-		none, []string{ConditionReady, ConditionProgrammed},
+		none,
+		[]string{ConditionReady, ConditionProgrammed},
 	},
 
 	{
@@ -137,7 +138,8 @@ var remedies = []Remedy{
 		ReasonRuntimeClassNotServed, RankCause, atOnce,
 		consumer("Choose a runtime.class that the cells of the city serve, or omit it: the message names the " +
 			"classes. Or the operator adds the class to a cell."),
-		none, []string{ConditionReady, ConditionProgrammed},
+		none,
+		[]string{ConditionReady, ConditionProgrammed},
 	},
 
 	{ReasonQuotaAvailable, RankWell, Forever, nobody(""), none, quota},
@@ -256,28 +258,33 @@ var remedies = []Remedy{
 	{
 		ReasonInstanceTypeNotFound, RankCause, atOnce, consumer("Choose an instance type that exists: kubectl get " +
 			"instancetypes lists them."),
-		none, []string{ConditionAvailable, ConditionInstanceTypeDisabled},
+		none,
+		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
 	},
 	{
 		ReasonDefaultInstanceTypeNotFound, RankCause, atOnce,
 		operator("Create the InstanceType that --default-instance-type names on the hub, or name another one. Or " +
 			"the consumer names a type."),
-		none, []string{ConditionAvailable, ConditionInstanceTypeDisabled},
+		none,
+		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
 	},
 	{
 		ReasonInstanceTypeDisabled, RankCause, atOnce, consumer("Change to the type that the message names: what " +
 			"runs stays, but the Workload cannot grow."),
-		none, []string{ConditionInstanceTypeDisabled},
+		none,
+		[]string{ConditionInstanceTypeDisabled},
 	},
 	{
 		ReasonInstanceTypeDeprecated, RankCause, atOnce, consumer("Plan the change to the type that the message " +
 			"names: what runs stays."),
-		none, []string{ConditionInstanceTypeDeprecated},
+		none,
+		[]string{ConditionInstanceTypeDeprecated},
 	},
 	{
 		ReasonInstanceTypeUsable, RankWell, Forever,
 		nobody(""),
-		none, []string{ConditionInstanceTypeDeprecated, ConditionInstanceTypeDisabled},
+		none,
+		[]string{ConditionInstanceTypeDeprecated, ConditionInstanceTypeDisabled},
 	},
 
 	{ReasonProjectSuspended, RankCause, atOnce, consumer("Ask for the project to be resumed at Milo: all of it " +
@@ -292,12 +299,14 @@ var remedies = []Remedy{
 	{
 		ReasonNotConfirmed, RankCause, atOnce, operator("Restore the connection to the cell that the message " +
 			"names: it stops the Instances when it is reached."),
-		none, []string{ConditionSuspended, ConditionProgressing},
+		none,
+		[]string{ConditionSuspended, ConditionProgressing},
 	},
 	{
 		ReasonFieldsMissing, RankCause, atOnce, operator("Upgrade the CRDs and the agent in the cell: it lacks the " +
 			"fields that the message names. Karmada then sends the deployment again, and the cell starts the Instances."),
-		none, []string{ConditionSpecReceived, ConditionReady, ConditionProgrammed},
+		none,
+		[]string{ConditionSpecReceived, ConditionReady, ConditionProgrammed},
 	},
 
 	{ReasonAvailablePlacementFound, RankWell, Forever, nobody(""), none, available},

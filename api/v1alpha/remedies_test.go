@@ -123,20 +123,33 @@ func TestRemedies(t *testing.T) {
 // incomplete reports what is missing in a remedy: a reason has a rank and a normal duration, and a state that may last
 // too long has somebody who acts then.
 func incomplete(r *Remedy) string {
-	acts := func(a Action) bool { return (a.Actor == ActorConsumer || a.Actor == ActorOperator) && a.Do != "" }
-	switch {
-	case r.Rank < RankWell || r.Rank > RankCause:
+	if r.Rank < RankWell || r.Rank > RankCause {
 		return "it has no rank"
-	case (r.Rank == RankWell) != (r.Normal == Forever):
-		return "exactly the reasons that report no fault may last forever"
-	case r.Rank == RankWell && (r.Actor != ActorNobody || r.Late != Action{}):
-		return "somebody must act although all is well"
-	case r.Normal == 0 && (!acts(r.Action) || r.Late != Action{}):
-		return "it is never normal, so somebody must act at once, and nothing is left for later"
-	case r.Normal > 0 && r.Normal < Forever && (r.Actor != ActorNobody || r.Do == "" || !acts(r.Late)):
-		return "it is normal at first, so nobody acts, and somebody must when it lasts too long"
 	}
-	return ""
+	if (r.Rank == RankWell) != (r.Normal == Forever) {
+		return "exactly the reasons that report no fault may last forever"
+	}
+	late := r.Late != Action{}
+	switch {
+	case r.Rank == RankWell:
+		return unless(r.Actor == ActorNobody && !late, "a consumer or an operator must act although no fault is reported")
+	case r.Normal == 0:
+		return unless(isAct(r.Action) && !late, "it is never normal, so a consumer or an operator must act at once, and nothing is left for later")
+	default:
+		return unless(r.Actor == ActorNobody && r.Do != "" && isAct(r.Late),
+			"it is normal at first, so nobody acts, and a consumer or an operator must when it lasts too long")
+	}
+}
+
+func isAct(a Action) bool {
+	return (a.Actor == ActorConsumer || a.Actor == ActorOperator) && a.Do != ""
+}
+
+func unless(ok bool, message string) string {
+	if ok {
+		return ""
+	}
+	return message
 }
 
 func TestIncompleteRemedies(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// AnnotationRequires, on the hub's copy, names the fields of its spec that hold Instances back or limit them, separated by commas. An API
-// server whose CRD is older drops fields that it does not know, without a word; it keeps annotations. A cell that lacks a field that is
-// named here starts nothing new.
+// AnnotationRequires is the annotation that names, on the hub's copy, the fields of its spec that hold Instances back or limit them,
+// separated by commas. An API server whose CRD is older drops fields that it does not know, without a word; it keeps annotations. A cell
+// that lacks a field that is named here starts nothing new.
 const AnnotationRequires = "compute.datumapis.com/requires"
 
 // holding are the fields of a spec whose absence would let Instances start that may not, by name.

@@ -104,7 +104,7 @@ func compareGolden(t *testing.T, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "explain.txt")
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // not a secret
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

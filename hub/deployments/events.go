@@ -20,14 +20,22 @@ func (s *scope) tellOfAvailability(next v1alpha.WorkloadStatus) {
 	switch {
 	case after.Status == metav1.ConditionTrue:
 		if !was {
-			s.events.Eventf(s.workload, corev1.EventTypeNormal, after.Reason, "The Workload is available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+			s.events.Eventf(s.workload, corev1.EventTypeNormal, after.Reason, "%s", about("The Workload is available", after.Message))
 		}
 	case before != nil && before.Status == after.Status && before.Reason == after.Reason:
 	case after.Reason == v1alpha.ReasonNoMatchingLocation && len(s.plan.missing) > 0:
 		// warnOfMissing says it.
 	case was || actedOn(after.Reason):
-		s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "The Workload is not available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+		s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", about("The Workload is not available", after.Message))
 	}
+}
+
+// about appends the message of a condition, if it has one.
+func about(statement, message string) string {
+	if message == "" {
+		return statement
+	}
+	return statement + ": " + v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
 }
 
 // actedOn says whether somebody has to act on a reason of Available.

@@ -98,9 +98,8 @@ func Left(ctx context.Context, hub client.Reader, uid types.UID, cell string) ([
 	status := struct {
 		Left []v1alpha.LeavingDeployment `json:"left"`
 	}{}
-	if json.Unmarshal(work.Status.ManifestStatuses[0].Status.Raw, &status) != nil {
-		// What cannot be read says nothing.
-		return nil, nil
+	if err := json.Unmarshal(work.Status.ManifestStatuses[0].Status.Raw, &status); err != nil {
+		return nil, nil //nolint:nilerr // A status that cannot be read confirms nothing.
 	}
 	return status.Left[:min(len(status.Left), maxLeaving)], nil
 }

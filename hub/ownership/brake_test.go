@@ -121,8 +121,14 @@ func TestMassLoss(t *testing.T) {
 		all, missing int
 		want         string
 	}{
-		{0, 0, ""}, {1, 1, ""}, {2, 1, ""}, {2, 2, "2 of the hub's 2 projects"}, {3, 2, "2 of the hub's 3 projects"}, {8, 8, "8 of the hub's 8 projects"},
-		{20, 2, ""}, {20, 3, "3 of the hub's 20 projects"},
+		{0, 0, ""},
+		{1, 1, ""},
+		{2, 1, ""},
+		{2, 2, "2 of the hub's 2 projects"},
+		{3, 2, "2 of the hub's 3 projects"},
+		{8, 8, "8 of the hub's 8 projects"},
+		{20, 2, ""},
+		{20, 3, "3 of the hub's 20 projects"},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", test.missing, test.all), func(t *testing.T) {
 			newFixture(t, test.all, test.missing).recorded().wantHeld(test.want)
@@ -263,8 +269,8 @@ func TestStart(t *testing.T) {
 	go func() { ended <- f.brake.Start(t.Context()) }()
 	for f.clock.Waiters() == 0 {
 		select {
-		case <-ended:
-			t.Fatal("it ended although Milo has no project of the hub")
+		case err := <-ended:
+			t.Fatalf("it ended although Milo has no project of the hub: %v", err)
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -8,9 +8,6 @@ package project
 // The projects.
 // +kubebuilder:rbac:groups=resourcemanager.miloapis.com,resources=projects,verbs=get;list;watch
 
-// Events about projects that refuse writes, at the root.
-// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
-
 // The cities that a project may use.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=locationbindings,verbs=get;list;watch
 
@@ -51,5 +48,5 @@ package project
 // Milo.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
-// Events for users.
+// Events for users, and Events at the root about projects that refuse writes.
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
