@@ -109,6 +109,14 @@ type HorizontalScaleSettings struct {
 	InstanceManagementPolicy InstanceManagementPolicy `json:"instanceManagementPolicy,omitempty"`
 }
 
+// MostReplicas is how many Instances the settings allow in one city.
+func (s *HorizontalScaleSettings) MostReplicas() int32 {
+	if s.MaxReplicas == nil {
+		return max(s.MinReplicas, 0)
+	}
+	return max(s.MinReplicas, *s.MaxReplicas, 0)
+}
+
 // MetricSpec is a metric to scale by.
 type MetricSpec struct {
 	// resource is a resource that the Instances use.
