@@ -66,7 +66,7 @@ var remedies = []Remedy{
 	{ReasonNetworkNotFound, ActorConsumer, "Create the network that the message names in the project, or name another one.", available},
 	{ReasonInstanceTypeNotFound, ActorConsumer, "Choose an instance type that exists: kubectl get instancetypes lists them.", []string{ConditionAvailable, ConditionInstanceTypeDisabled}},
 	{ReasonDefaultInstanceTypeNotFound, ActorOperator, "Create the InstanceType that --default-instance-type names on the hub, or name another one. A consumer names a type.", []string{ConditionAvailable, ConditionInstanceTypeDisabled}},
-	{ReasonInstanceTypeDisabled, ActorConsumer, "Change to the type that the message names: what runs stays, and nothing more can be asked for.", []string{ConditionInstanceTypeDisabled}},
+	{ReasonInstanceTypeDisabled, ActorConsumer, "Change to the type that the message names: what runs stays, and nothing more can be asked for.", []string{ConditionAvailable, ConditionInstanceTypeDisabled}},
 	{ReasonInstanceTypeDeprecated, ActorConsumer, "Plan the change to the type that the message names: what runs stays.", []string{ConditionInstanceTypeDeprecated}},
 	{ReasonInstanceTypeUsable, ActorNobody, "", []string{ConditionInstanceTypeDeprecated, ConditionInstanceTypeDisabled}},
 

@@ -97,7 +97,7 @@ type HorizontalScaleSettings struct {
 	// +kubebuilder:validation:Maximum=5000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// metrics that scaling between minReplicas and maxReplicas uses.
+	// metrics that scaling between minReplicas and maxReplicas uses. They need maxReplicas.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

@@ -67,6 +67,8 @@ func (m *root) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isInProject && strings.HasSuffix(inProject, "/locationbindings"):
 		fmt.Fprint(w, `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"LocationBindingList","items":[{"metadata":{"name":"a"},
 			"spec":{"topology":{"topology.datum.net/city-code":"DFW"}},"status":{"conditions":[{"type":"Available","status":"True"}]}}]}`)
+	case isInProject && strings.HasSuffix(inProject, "/workloads"):
+		fmt.Fprint(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadList","items":[]}`)
 	case isInProject && strings.HasSuffix(inProject, "/subjectaccessreviews"):
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":{"allowed":true}}`)

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command descriptions describes the fields of metadata in a template: controller-gen generates them without descriptions, and
-// `kubectl explain` shows what the CRDs in the folder of its argument say.
+// Command descriptions adds to the CRDs in the folder of its argument what the sources do not say: descriptions of the fields of
+// metadata in a template, which `kubectl explain` shows, and bounds of lists, maps and strings.
 package main
 
 import (
@@ -60,36 +60,39 @@ func run(folder string) error {
 	return nil
 }
 
-// describe inserts the descriptions as lines, so that all else stays as controller-gen has written it.
+// describe inserts what is missing as lines, so that all else stays as controller-gen has written it.
 func describe(content []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
 		return nil, err
 	}
-	missing := map[int]string{}
+	missing := map[int][]string{}
 	find(&document, missing)
+	boundVersions(&document, missing)
 	lines := strings.Split(string(content), "\n")
 	for index := len(lines); index > 0; index-- {
-		text, ok := missing[index]
+		texts, ok := missing[index]
 		if !ok {
 			continue
 		}
 		first := lines[index-1]
 		indent := first[:len(first)-len(strings.TrimLeft(first, " "))]
-		lines = slices.Insert(lines, index-1, indent+"description: "+text)
+		for _, text := range texts {
+			lines = slices.Insert(lines, index-1, indent+text)
+		}
 	}
 	return []byte(strings.Join(lines, "\n")), nil
 }
 
 // find collects descriptions by the line of the first key of the field that lacks it.
-func find(node *yaml.Node, missing map[int]string) {
+func find(node *yaml.Node, missing map[int][]string) {
 	for _, child := range node.Content {
 		find(child, missing)
 	}
 	fields := value(value(node, "metadata"), "properties")
 	for name, text := range descriptions {
 		if field := value(fields, name); field != nil && value(field, "description") == nil && len(field.Content) > 0 {
-			missing[field.Content[0].Line] = text
+			missing[field.Content[0].Line] = append(missing[field.Content[0].Line], "description: "+text)
 		}
 	}
 }
