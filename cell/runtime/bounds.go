@@ -54,6 +54,22 @@ func boundContainers(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 		for i := range pod.Containers {
 			requestLeast(pod.Containers, i, name)
 		}
+		raiseTogether(pod, name)
+	}
+}
+
+// raiseTogether raises the limit of a Pod to what its containers request, which it is below where the size is too small to be shared:
+// Kubernetes refuses such a Pod.
+func raiseTogether(pod *corev1.PodSpec, name corev1.ResourceName) {
+	if pod.Resources == nil {
+		return
+	}
+	var sum resource.Quantity
+	for i := range pod.Containers {
+		sum.Add(pod.Containers[i].Resources.Requests[name].DeepCopy())
+	}
+	if limit, limited := pod.Resources.Limits[name]; limited && limit.Cmp(sum) < 0 {
+		pod.Resources.Limits[name] = sum
 	}
 }
 

@@ -105,7 +105,9 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 		instance := randomInstance(random)
 		size := v1alpha.InstanceSize(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
 		left := size.DeepCopy()
-		for _, container := range desiredPod(instance, &Settings{}).Spec.Containers {
+		pod := desiredPod(instance, &Settings{})
+		checkTogether(t, &pod.Spec)
+		for _, container := range pod.Spec.Containers {
 			checkResources(t, &container.Resources)
 			checkRequested(t, &container.Resources)
 			checkBounded(t, &container.Resources)
@@ -131,6 +133,23 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 		}
 		if t.Failed() {
 			t.Fatalf("spec %+v", instance.Spec.Runtime)
+		}
+	}
+}
+
+// checkTogether: Kubernetes refuses a Pod that is limited to less than its containers request together.
+func checkTogether(t *testing.T, pod *corev1.PodSpec) {
+	t.Helper()
+	if pod.Resources == nil {
+		return
+	}
+	for name, limit := range pod.Resources.Limits {
+		var sum resource.Quantity
+		for i := range pod.Containers {
+			sum.Add(pod.Containers[i].Resources.Requests[name])
+		}
+		if sum.Cmp(limit) > 0 {
+			t.Errorf("the containers request %s of %s together, and are limited to %s", sum.String(), name, limit.String())
 		}
 	}
 }
