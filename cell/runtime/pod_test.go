@@ -199,12 +199,16 @@ func TestPodsAreLimited(t *testing.T) {
 			list("1", "2Gi"),
 		},
 		"limits of zero": {
-			[]v1alpha.SandboxContainer{limited(list("0", "0")), silent}, list("1", "2Gi"),
-			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")}, list("1", "2Gi"),
+			[]v1alpha.SandboxContainer{limited(list("0", "0")), silent},
+			list("1", "2Gi"),
+			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")},
+			list("1", "2Gi"),
 		},
 		"no type": {
-			[]v1alpha.SandboxContainer{requesting(list("4", "1Gi")), silent}, nil,
-			[]corev1.ResourceList{list("4", "2Gi"), list("1", "2Gi")}, nil,
+			[]v1alpha.SandboxContainer{requesting(list("4", "1Gi")), silent},
+			nil,
+			[]corev1.ResourceList{list("4", "2Gi"), list("1", "2Gi")},
+			nil,
 		},
 	}
 	for name, test := range tests {
