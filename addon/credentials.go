@@ -109,13 +109,9 @@ func (s *session) hubKubeconfig(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("the hub gives ServiceAccount %s/%s no token; does its kube-controller-manager run serviceaccount-token-controller? %w",
 			hubNamespace, serviceAccount, err)
 	}
-	address, err := s.findHub(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.say("the add-on reaches the hub at %s (%s)", address.server, address.from)
+	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
 	return clientcmd.Write(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"hub": {Server: address.server, CertificateAuthorityData: address.ca}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"hub": {Server: s.hubAddress.server, CertificateAuthorityData: s.hubAddress.ca}},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{serviceAccount: {Token: string(token)}},
 		Contexts:       map[string]*clientcmdapi.Context{"hub": {Cluster: "hub", AuthInfo: serviceAccount}},
 		CurrentContext: "hub",
@@ -157,14 +153,10 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	milo, err := flat(s.options.miloKubeconfig)
-	if err != nil {
-		return "", fmt.Errorf("--milo-kubeconfig: %w", err)
-	}
 	for _, secret := range []struct {
 		name, key string
 		content   []byte
-	}{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, milo}} {
+	}{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, s.miloCredentials}} {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"type": string(corev1.SecretTypeOpaque), "data": map[string]any{secret.key: base64.StdEncoding.EncodeToString(secret.content)},
 		}}
@@ -176,12 +168,12 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	sum := sha256.Sum256(slices.Concat(hub, milo))
+	sum := sha256.Sum256(slices.Concat(hub, s.miloCredentials))
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// miloUserName returns the user that the add-on is at Milo.
-func (s *session) miloUserName(ctx context.Context) (string, error) {
+// whoAmIAtMilo returns the user that the add-on is at Milo.
+func (s *session) whoAmIAtMilo(ctx context.Context) (string, error) {
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := s.miloUser.Create(ctx, review); err != nil {
 		return "", fmt.Errorf("ask Milo which user --milo-kubeconfig is: %w", err)

@@ -172,7 +172,7 @@ func (s *session) removeRuntime(ctx context.Context) error {
 	return nil
 }
 
-// marks are the marks of projects to delete.
+// marks are the marks of projects to delete, with the record of Milo's identity.
 func (s *session) marks(ctx context.Context) ([]reference, error) {
 	if s.options.workloads == workloadsKeep {
 		return nil, nil
@@ -187,7 +187,7 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 	for i := range marks.Items {
 		found = append(found, referenceOf(&marks.Items[i]))
 	}
-	return found, nil
+	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName}), nil
 }
 
 // removeHub deletes the agents and everything else on the hub. CustomResourceDefinitions stay while objects of theirs exist.

@@ -76,25 +76,13 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.preflight(ctx).print(s.out); err != nil {
 		return err
 	}
-	for _, part := range []string{onHub, onHost} { // what is wrong with the values is found before anything is changed
-		if _, err := s.render(part); err != nil {
+	if err := s.resolve(ctx); err != nil {
+		return fmt.Errorf("nothing was changed: %w", err)
+	}
+	for _, part := range []string{onHub, atMilo} {
+		if err := s.install(ctx, part); err != nil {
 			return err
 		}
-	}
-	var err error
-	if s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace); err != nil {
-		return err
-	}
-	if err := s.install(ctx, onHub); err != nil {
-		return err
-	}
-	user, err := s.miloUserName(ctx)
-	if err != nil {
-		return err
-	}
-	merge(s.values, nested([]string{atMilo, "subjects"}, []any{map[string]any{"kind": "User", "name": user}}))
-	if err := s.install(ctx, atMilo); err != nil {
-		return err
 	}
 	hash, err := s.storeCredentials(ctx)
 	if err != nil {
@@ -103,6 +91,25 @@ func (s *session) prepare(ctx context.Context) error {
 	s.say("credentials for the hub and Milo are stored on the host")
 	merge(s.values, nested([]string{"host", "podAnnotations", credentialsAnnotation}, hash))
 	return nil
+}
+
+// resolve reads and renders all that is written later, so that what is wrong with it is found before anything is changed.
+func (s *session) resolve(ctx context.Context) error {
+	merge(s.values, nested([]string{atMilo, "subjects"}, []any{map[string]any{"kind": "User", "name": s.miloUserName}}))
+	for _, part := range []string{onHub, atMilo, onHost} {
+		if _, err := s.render(part); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.miloCredentials, err = flat(s.options.miloKubeconfig); err != nil {
+		return fmt.Errorf("--milo-kubeconfig: %w", err)
+	}
+	if s.hubAddress, err = s.findHub(ctx); err != nil {
+		return err
+	}
+	s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace)
+	return err
 }
 
 func (s *session) install(ctx context.Context, part string) error {

@@ -315,6 +315,59 @@ func TestPreflightSaysEverythingAtOnce(t *testing.T) {
 	}
 }
 
+// TestNothingIsWrittenBeforeEveryCheck verifies that a missing namespace of Karmada is found before anything is written, together with all
+// else that is wrong. The first write is that of the inventory, in this namespace.
+func TestNothingIsWrittenBeforeEveryCheck(t *testing.T) {
+	s := newSite(t)
+	o := s.options()
+	o.karmada.namespace = "nowhere"
+	err := s.enable(t.Context(), o, map[string]any{})
+	for _, part := range []string{"nothing was changed", "the host has no namespace nowhere", "--namespace"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not say %q", err, part)
+		}
+	}
+	if out := s.out.String(); strings.Contains(out, "applied") {
+		t.Errorf("something was applied:\n%s", out)
+	}
+}
+
+// TestMiloWithoutKinds verifies that enable names the kinds that an operator has to install at Milo first, and changes nothing.
+func TestMiloWithoutKinds(t *testing.T) {
+	s := newSite(t)
+	s.uninstall(t, locationBindings)
+	needed := []string{
+		"nothing was changed", "Milo's root does not serve locationbindings of networking.datumapis.com/v1alpha", "docs/how-to/install.md",
+	}
+	const claims, bindings = "resourceclaims of quota.miloapis.com/v1alpha1", "networkbindings of networking.datumapis.com/v1alpha"
+	err := s.enable(t.Context(), s.options(), map[string]any{})
+	for _, part := range needed {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not say %q", err, part)
+		}
+	}
+	if err == nil || strings.Contains(err.Error(), claims) || strings.Contains(s.out.String(), bindings) {
+		t.Errorf("what is off is asked for: %v\n%s", err, s.out.String())
+	}
+	if want := "warning: Milo's root does not serve networks of networking.datumapis.com/v1alpha"; !strings.Contains(s.out.String(), want) {
+		t.Errorf("no %q in:\n%s", want, s.out.String())
+	}
+	if s.inventory() != nil {
+		t.Error("something was listed as created")
+	}
+	err = s.enable(t.Context(), s.options(), map[string]any{
+		"controllers": map[string]any{"quota": map[string]any{"enabled": true}}, "featureGates": map[string]any{"NetworkBinding": true},
+	})
+	for _, part := range append(needed, claims) {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("with quota %v does not say %q", err, part)
+		}
+	}
+	if !strings.Contains(s.out.String(), bindings) {
+		t.Errorf("no word of networkbindings in:\n%s", s.out.String())
+	}
+}
+
 func TestMiloWithoutRights(t *testing.T) {
 	s := newSite(t)
 	nobody := kubeconfigOf(testConfig(t))

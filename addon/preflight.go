@@ -13,6 +13,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/discovery"
@@ -64,10 +66,11 @@ func joined(failures []error) error {
 	return errors.New(strings.Join(lines, "\n  "))
 }
 
-// preflight checks everything that enable needs, and changes nothing.
+// preflight checks what enable needs of the servers, and changes nothing.
 func (s *session) preflight(ctx context.Context) *findings {
 	f := &findings{}
 	if s.reachable(f, s.host) {
+		s.checkNamespace(ctx, f)
 		s.checkRights(ctx, f, s.host, s.hostRights())
 		s.checkKarmadaVersion(ctx, f)
 	}
@@ -78,6 +81,7 @@ func (s *session) preflight(ctx context.Context) *findings {
 	}
 	if s.reachable(f, s.milo) {
 		s.checkRights(ctx, f, s.milo, clusterRights)
+		s.checkMiloKinds(f)
 	}
 	if s.reachable(f, s.miloUser) {
 		s.checkMilo(ctx, f)
@@ -94,6 +98,19 @@ func (*session) reachable(f *findings, p *plane) bool {
 		f.fail("%s does not answer: %w", p.name, err)
 	}
 	return err == nil
+}
+
+// checkNamespace checks that the host has the namespace of Karmada, in which the first object is written.
+func (s *session) checkNamespace(ctx context.Context, f *findings) {
+	name := s.options.karmada.namespace
+	switch err := s.host.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}); {
+	case apierrors.IsNotFound(err):
+		f.fail("the host has no namespace %s: set --namespace to the one in which Karmada's Pods run, or --kubeconfig to that of the cluster with them", name)
+	case apierrors.IsForbidden(err):
+		f.warn("whether the host has namespace %s is not known, because you may not get it", name)
+	case err != nil:
+		f.fail("read namespace %s of the host: %w", name, err)
+	}
 }
 
 // right is something that enable does.
@@ -229,5 +246,9 @@ func (s *session) checkMilo(ctx context.Context, f *findings) {
 	}
 	if err := portable(s.options.miloKubeconfig); err != nil {
 		f.fail("--milo-kubeconfig: %w", err)
+	}
+	var err error
+	if s.miloUserName, err = s.whoAmIAtMilo(ctx); err != nil {
+		f.fail("%w", err)
 	}
 }

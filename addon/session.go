@@ -33,6 +33,10 @@ type session struct {
 	milo, miloUser *plane
 
 	values map[string]any
+	// miloUserName is the user that the add-on is at Milo, and miloCredentials its kubeconfig.
+	miloUserName    string
+	miloCredentials []byte
+	hubAddress      hubAddress
 	// known is what is listed as created, by this run or an earlier one; rendered is what this run has rendered.
 	known, rendered inventory
 	// withheld is the agents' Deployment, until the replicas are updated.

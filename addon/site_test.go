@@ -19,7 +19,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -37,8 +39,42 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{
 		anything("clusters", "Cluster", "cluster.karmada.io", "v1alpha1"),
-		anything("projects", "Project", "resourcemanager.miloapis.com", "v1alpha1"),
+		anything("projects", "Project", "resourcemanager.miloapis.com", "v1alpha1"), locationBindings,
 	}}))
+}
+
+// locationBindings is a kind that an operator installs at Milo.
+var locationBindings = anything("locationbindings", "LocationBinding", "networking.datumapis.com", "v1alpha")
+
+// uninstall takes a kind away until the test ends.
+func (s *site) uninstall(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	version := schema.GroupVersion{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name}
+	kinds, err := discovery.NewDiscoveryClientForConfig(testenv.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	await := func(ctx context.Context, served bool) {
+		err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			_, err := kinds.ServerResourcesForGroupVersion(version.String())
+			return (err == nil) == served, nil
+		})
+		if err != nil {
+			t.Errorf("%s is served: %v is not reached: %v", crd.Name, served, err)
+		}
+	}
+	t.Cleanup(func() {
+		// The context of the test has ended.
+		ctx := context.WithoutCancel(t.Context())
+		if err := s.Create(ctx, crd.DeepCopy()); err != nil {
+			t.Error(err)
+		}
+		await(ctx, true)
+	})
+	if err := s.Delete(t.Context(), crd.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	await(t.Context(), false)
 }
 
 // anything is a cluster-scoped kind that stands for one of another API server.

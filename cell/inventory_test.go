@@ -85,7 +85,7 @@ func TestInventory(t *testing.T) {
 	want.Add(types.NamespacedName{Namespace: f.namespace, Name: "a"}, "uid-a")
 	want.Add(types.NamespacedName{Namespace: f.namespace, Name: "b"}, "uid-b")
 
-	r := inventory.New(f.cached, f.clock)
+	r := inventory.New(f.cached, f.direct, f.clock)
 	status := f.takeInventory(r, cell)
 	if status.Total != 2 || !slices.Equal(status.Digests, want.Digests()) || len(status.Entries) != 0 || len(status.Listed) != 0 {
 		t.Errorf("status %+v", status)
@@ -113,7 +113,45 @@ func TestInventory(t *testing.T) {
 	}
 	f.syncCell(cell.Name)
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: cell.Name}}
-	if _, err := inventory.New(f.readOnly(), f.clock).Reconcile(t.Context(), request); err != nil {
+	if _, err := inventory.New(f.readOnly(), f.direct, f.clock).Reconcile(t.Context(), request); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLeft: a deployment has left the cell when the API server has nothing of it any more, its Pods included.
+func TestLeft(t *testing.T) {
+	f := newFixture(t)
+	cell := f.cell(types.UID(f.namespace))
+	deployment := f.deployment(1)
+	instance := f.instance(deployment, 0)
+	pod := f.pod(instance)
+	leaving := v1alpha.LeavingDeployment{Namespace: f.namespace, Name: deployment.Name, Since: "2026-01-01T00:00:00.000000Z"}
+	never := v1alpha.LeavingDeployment{Namespace: f.namespace, Name: "never", Since: leaving.Since}
+	f.getCell(cell, cell.Name)
+	cell.Spec.Leaving = []v1alpha.LeavingDeployment{leaving, never}
+	f.update(cell)
+	at := now
+	look := func() []v1alpha.LeavingDeployment {
+		at = at.Add(time.Minute)
+		f.clock.SetTime(at)
+		return f.takeInventory(inventory.New(f.cached, f.direct, f.clock), cell).Left
+	}
+	for _, object := range []client.Object{deployment, instance, pod} {
+		if left := look(); !slices.Equal(left, []v1alpha.LeavingDeployment{never}) {
+			t.Errorf("with %T the cell says that %v have left", object, left)
+		}
+		f.remove(object)
+	}
+	// A cache that is behind does not make the cell say that nothing is left.
+	if left := look(); !slices.Equal(left, cell.Spec.Leaving) {
+		t.Errorf("without anything the cell says that %v have left", left)
+	}
+	f.getCell(cell, cell.Name)
+	again := v1alpha.LeavingDeployment{Namespace: leaving.Namespace, Name: leaving.Name, Since: "2026-01-01T00:01:00.000000Z"}
+	cell.Spec.Leaving = []v1alpha.LeavingDeployment{again}
+	f.update(cell)
+	f.deployment(1)
+	if left := look(); len(left) > 0 {
+		t.Errorf("of a deployment that came again the cell says %v", left)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -61,7 +61,7 @@ type fixture struct {
 	// cached reads from a cache with the options and the index of the cell's manager.
 	cached   client.WithWatch
 	clock    *clocktesting.FakePassiveClock
-	recorder *events.FakeRecorder
+	recorder *record.FakeRecorder
 }
 
 // newFixture lets a test run beside others, in a namespace of its own.
@@ -74,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	return &fixture{
 		t: t, namespace: testenv.Namespace(t, shared.direct, "cell").Name, direct: shared.direct, cached: shared.cached,
-		clock: clocktesting.NewFakePassiveClock(now), recorder: events.NewFakeRecorder(10),
+		clock: clocktesting.NewFakePassiveClock(now), recorder: record.NewFakeRecorder(10),
 	}
 }
 

@@ -88,7 +88,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		return err
 	}
 	options := controller.Options{MaxConcurrentReconciles: o.Concurrency, ReconciliationTimeout: reconcileTimeout}
-	recorder := mgr.GetEventRecorder("karmada-compute-cell")
+	recorder := mgr.GetEventRecorderFor("karmada-compute-cell") //nolint:staticcheck // As on the hub, core v1 Events.
 	keeper, err := strays.New(strays.Options{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: recorder, Registerer: o.Registerer,
 	})
@@ -106,7 +106,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			Passing: coalesce.New[types.NamespacedName](o.Clock), Clock: o.Clock,
 		},
 		rollup.New(mgr.GetClient(), o.Clock),
-		inventory.New(mgr.GetClient(), o.Clock),
+		inventory.New(mgr.GetClient(), mgr.GetAPIReader(), o.Clock),
 	} {
 		if err := controller.Register(mgr, options); err != nil {
 			return fmt.Errorf("register a controller of the cell: %w", err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -167,12 +166,12 @@ func TestSetupRecordsEvents(t *testing.T) {
 		{v1alpha.KindInstance, "web-0", v1alpha.ReasonConfigurationError},
 	} {
 		f.eventually("there is an Event "+want.reason, func(ctx context.Context) bool {
-			var list eventsv1.EventList
+			var list corev1.EventList
 			if err := f.direct.List(ctx, &list, client.InNamespace(f.namespace)); err != nil {
 				return false
 			}
-			return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
-				return e.Regarding.Kind == want.kind && e.Regarding.Name == want.name && e.Reason == want.reason && e.Type == corev1.EventTypeWarning
+			return slices.ContainsFunc(list.Items, func(e corev1.Event) bool {
+				return e.InvolvedObject.Kind == want.kind && e.InvolvedObject.Name == want.name && e.Reason == want.reason && e.Type == corev1.EventTypeWarning
 			})
 		})
 	}

@@ -5,6 +5,7 @@ package charts_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,14 +13,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -166,5 +174,104 @@ func TestPodsAreRestricted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNameOfWorkload verifies that the kind itself refuses a name that no deployment could have, and names the field: admission may be off.
+func TestNameOfWorkload(t *testing.T) {
+	c := newClient(t)
+	workload := newWorkload(testenv.Namespace(t, c, "names").Name, "web.shop")
+	err := c.Create(t.Context(), workload)
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || !apierrors.IsInvalid(err) {
+		t.Fatalf("got %v", err)
+	}
+	if causes := status.Status().Details.Causes; len(causes) != 1 || causes[0].Field != "metadata.name" || !strings.Contains(causes[0].Message, "DNS label") {
+		t.Errorf("got %+v", causes)
+	}
+	workload.SetName("web")
+	if err := c.Create(t.Context(), workload); err != nil {
+		t.Error(err)
+	}
+}
+
+// newWorkload returns a Workload that its kind accepts, if it has a valid name.
+func newWorkload(namespace, name string) *unstructured.Unstructured {
+	workload := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"template": map[string]any{"spec": map[string]any{
+			"runtime": map[string]any{
+				"resources": map[string]any{},
+				"sandbox":   map[string]any{"containers": []any{map[string]any{"name": "app", "image": "registry.example/app:1"}}},
+			},
+			"networkInterfaces": []any{map[string]any{"network": map[string]any{"name": "default"}}},
+		}},
+		"placements": []any{map[string]any{"name": "main", "cityCodes": []any{"DFW"}, "scaleSettings": map[string]any{"minReplicas": int64(1)}}},
+	}}}
+	workload.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("Workload"))
+	workload.SetNamespace(namespace)
+	workload.SetName(name)
+	return workload
+}
+
+// TestWhatAdmissionReviews verifies, with a webhook that nobody answers, that changes outside of the spec need no replica, but for the
+// annotation that is refused.
+func TestWhatAdmissionReviews(t *testing.T) {
+	c := newClient(t)
+	workload := newWorkload(testenv.Namespace(t, c, "reviews").Name, "web")
+	instanceType := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}}}}
+	instanceType.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("InstanceType"))
+	instanceType.SetName("reviewed")
+	for _, object := range []*unstructured.Unstructured{workload, instanceType} {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unregister(t, c, object) })
+	}
+	registerNobody(t, c)
+	patch := func(object *unstructured.Unstructured, patch string) error {
+		return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
+	}
+	reviewed := func(err error) bool { return err != nil && strings.Contains(err.Error(), "failed calling webhook") }
+	const respec = `{"spec":{"template":{"spec":{"runtime":{"resources":{"instanceType":"small"}}}}}}`
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return reviewed(patch(workload, respec)) && reviewed(patch(instanceType, `{"spec":{"displayName":"other"}}`)), nil
+	}); err != nil {
+		t.Fatal("a change of the spec is not reviewed")
+	}
+	for _, object := range []*unstructured.Unstructured{workload, instanceType} {
+		for _, step := range []struct {
+			patch string
+			want  bool
+		}{
+			{`{"metadata":{"labels":{"a":"b"},"finalizers":["example.com/a"]}}`, false},
+			{`{"metadata":{"annotations":{"compute.datumapis.com/suspended":"true"}}}`, true},
+			{`{"metadata":{"annotations":{"example.com/a":"b"}}}`, false},
+			{`{"metadata":{"annotations":{"compute.datumapis.com/suspended":"true"}}}`, true},
+			{`{"metadata":{"annotations":null,"finalizers":null}}`, false},
+		} {
+			if err := patch(object, step.patch); reviewed(err) != step.want || err != nil && !step.want {
+				t.Errorf("%s: %s: got %v, want a review: %t", object.GetKind(), step.patch, err, step.want)
+			}
+		}
+	}
+}
+
+// registerNobody registers admission at an address where nobody listens.
+func registerNobody(t *testing.T, c client.Client) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("karmada-compute", "files", "configurations", "admission.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := yaml.UnmarshalStrict(content, configuration); err != nil {
+		t.Fatal(err)
+	}
+	for i := range configuration.Webhooks {
+		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: new("https://127.0.0.1:1/nobody")}
+	}
+	t.Cleanup(func() { unregister(t, c, configuration) })
+	if err := c.Create(t.Context(), configuration); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -87,6 +87,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	version(workv1alpha1.GroupVersion):            {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):            {"ResourceBinding": meta.RESTScopeNamespace},
 	version(clusterv1alpha1.GroupVersion):         {"Cluster": meta.RESTScopeRoot},
+	miloProjects:                                  {"Project": meta.RESTScopeRoot},
 	{Version: "v1"}:                               {"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace},
 	{Group: "coordination.k8s.io", Version: "v1"}: {"Lease": meta.RESTScopeNamespace},
 }
@@ -142,11 +143,15 @@ func (s *session) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: s.namespace, Name: name}
 }
 
-// read reads a Workload that must exist.
+// read reads a Workload that must exist, and whether its project is suspended.
 func (s *session) read(ctx context.Context, workload string) (*view.Snapshot, error) {
 	snapshot, err := view.Read(ctx, s.planes(), s.key(workload))
 	if err != nil {
 		return nil, err
 	}
-	return snapshot, snapshot.MustExist()
+	if err := snapshot.MustExist(); err != nil {
+		return nil, err
+	}
+	s.addSuspension(ctx, snapshot)
+	return snapshot, nil
 }

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,7 +66,7 @@ func (c *command) tellHidden(s *view.Snapshot) error {
 
 // follow shows the tree until the user ends it. In a format for programs each state is an object.
 func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
-	if err := c.tellHidden(first); err != nil {
+	if err := errors.Join(c.tellHidden(first), c.tellSuspension(first)); err != nil {
 		return err
 	}
 	w, err := c.watchWorkload(ctx, s, first)

@@ -92,6 +92,21 @@ Feature: Admission
     And Workload "runs" becomes available with 2 ready Instances
     And none of the Instances in cell "dfw" was replaced
 
+  Scenario: A suspended project that refuses writes
+    Given a project of its own
+    And Workload "held" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And "status.networkInterfaces[0].assignments.networkIP" of instance "held-main-dfw-0" is remembered as "ADDRESS"
+    When the project is suspended, and refuses writes
+    Then cell "dfw" runs exactly the Pods ""
+    And workloaddeployment "held-main-dfw" on the hub has condition Suspended True because of "ProjectSuspended"
+    And instance "held-main-dfw-0" still has "status.networkInterfaces[0].assignments.networkIP" "${ADDRESS}"
+    And workload "held" still has condition Available True
+    When the project is resumed
+    Then instance "held-main-dfw-0" has another "status.networkInterfaces[0].assignments.networkIP" than "${ADDRESS}"
+    And Workload "held" becomes available with 1 ready Instances
+
   Scenario: A project that is deleted and made anew
     Given a project of its own
     When the consumer dry-runs the sample Workload

@@ -8,7 +8,11 @@ Feature: Delete a Workload
     Given Workload "web" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
+    And Workload "orphaned" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
     When the consumer deletes workload "web"
+    And the consumer deletes workload "orphaned" with --cascade=orphan
     Then the project has nothing of the namespace
     And the hub has nothing of the namespace
     And cell "dfw" has nothing of the namespace
@@ -54,7 +58,7 @@ Feature: Delete a Workload
       | metadata.labels['compute.datumapis.com/project-uid']         | ${projectUID}      |
       | metadata.labels['namespace.karmada.io/skip-auto-propagation'] | true              |
 
-  Scenario: A cell that is down during the deletion is cleaned when it comes back
+  Scenario: A cell that is down during the deletion delays no other cell, and is cleaned when it comes back
     Given the federation has cells "iad-1, iad-2"
     And cell "iad-2" does not serve the city
     And a namespace in project "south"
@@ -66,6 +70,14 @@ Feature: Delete a Workload
     And the consumer deletes workload "web"
     Then the project has nothing of the namespace
     And cell "ord" has nothing of the namespace
-    When cell "iad-1" comes back
+    When cell "iad-2" serves IAD
+    And the consumer creates Workload "next" with
+      | placement | cities | replicas |
+      | main      | IAD    | 1        |
+    Then Workload "next" becomes available with 1 ready Instances
+    And cell "iad-2" runs 1 Instances
+    When the consumer deletes workload "next"
+    And cell "iad-1" comes back
     Then cell "iad-1" has nothing of the namespace
+    And cell "iad-2" has nothing of the namespace
     And the hub has nothing of the namespace

@@ -60,6 +60,7 @@ Feature: Install by karmadactl
     And secret "karmada-system/karmada-compute-webhook-ca" on the hub is gone
     And secret "karmada-system/karmada-compute-webhook-path" on the hub is gone
     And configmap "karmada-system/karmada-compute-project-north" on the hub is gone
+    And configmap "karmada-system/karmada-compute-milo" on the hub is gone
     And serviceaccount "karmada-system/karmada-compute" on the hub is gone
     And namespace "karmada-compute-system" on the hub is gone
     And namespace "karmada-compute-system" in cell "dfw" is gone

@@ -14,6 +14,8 @@ Feature: Least privilege
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | secrets                                          |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | configmaps                                       |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | namespaces                                       |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | create | events                                           |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | events                                           |
       | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | workloaddeployments.compute.datumapis.com        |
       | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | namespaces                                       |
       | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | secrets                                          |
@@ -35,5 +37,7 @@ Feature: Least privilege
       | project/north | karmada-compute                                      | may     | get    | secrets                                          |
       | project/north | karmada-compute                                      | may not | create | secrets                                          |
       | project/north | karmada-compute                                      | may not | patch  | configmaps                                       |
+      | project/north | karmada-compute                                      | may     | create | events                                           |
+      | project/north | karmada-compute                                      | may not | create | events.events.k8s.io                             |
       | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | secrets                                          |
       | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | pods                                             |

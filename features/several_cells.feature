@@ -90,6 +90,22 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 4 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
+  Scenario: A name moves to another cell when its Pod has ended
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 4        |
+    And cells "iad-1, iad-2" run 4 Instances, each at least 1, and none twice
+    When process "cell-iad-2-kwok" is killed
+    And cell "iad-2" serves ZRH
+    Then cell "iad-1" runs 4 Instances
+    And no name has a Pod in two of cells "iad-1, iad-2"
+    When Workload "web" is scaled to 6 and settles
+    Then cell "iad-1" runs 6 Instances
+    And no name has a Pod in two of cells "iad-1, iad-2"
+    When process "cell-iad-2-kwok" is started again
+    Then workloaddeployment "web-main-iad" on the hub has "spec.assignment.cells[*].name" "iad-1"
+    And cell "iad-2" runs 0 Instances
+
   Scenario: What no cell has room for is said, and what runs goes on
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -28,13 +28,15 @@ type apiServer struct {
 	small bool
 }
 
-// smallAPIs are the built-in APIs of Milo's control planes.
+// smallAPIs are the built-in APIs of Milo's control planes. Milo's router hides
+// what Milo does not serve of these.
 var smallAPIs = []string{
 	"api/all=false", "v1=true", "admissionregistration.k8s.io/v1=true", "apiextensions.k8s.io/v1=true",
 	"apiregistration.k8s.io/v1=true", "authentication.k8s.io/v1=true", "authorization.k8s.io/v1=true",
-	"coordination.k8s.io/v1=true", "events.k8s.io/v1=true", "rbac.authorization.k8s.io/v1=true",
-	// Unused, but a kube-apiserver does not become ready without them.
-	"discovery.k8s.io/v1=true", "networking.k8s.io/v1=true",
+	"coordination.k8s.io/v1=true", "discovery.k8s.io/v1=true", "flowcontrol.apiserver.k8s.io/v1=true",
+	"rbac.authorization.k8s.io/v1=true",
+	// Hidden, but a kube-apiserver does not become ready without it.
+	"networking.k8s.io/v1=true",
 }
 
 // smallWithout are the admission plugins that would wait for APIs that smallAPIs

@@ -1,7 +1,22 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hub sets up the controllers that run beside the karmada-apiserver: deployments (in a project), propagation
-// (project to hub), references (project to hub: the ConfigMaps and Secrets that deployments name) and projection (hub to
-// project). What they need of Milo is in the interfaces of hub/projects.
+// Package hub sets up the controllers that run beside the karmada-apiserver. What they need of Milo is in the interfaces of hub/projects.
+//
+// From project to hub:
+//   - deployments, in the project: one WorkloadDeployment per placement and city of a Workload
+//   - propagation: copies of these on the hub, with the PropagationPolicies of their cities
+//   - references: the ConfigMaps and Secrets that deployments name
+//   - quota: ResourceClaims in the project, and what Milo granted in the copies
+//   - instancetypes, from the hub to projects: copies of the InstanceTypes
+//
+// From hub to project:
+//   - projection: Instances, and the status of WorkloadDeployments
+//
+// On the hub:
+//   - audit: checks the path of every deployment through Karmada to its cells and back, and repairs it
+//   - inventory: compares the deployments that each cell has with those that it was sent
+//   - abandoned: deletes what projects left that do not exist any more
+//   - agents: reports whether the agent of every cell is ready and current
+//   - forget: deletes the Works of cells that are gone for good
 package hub

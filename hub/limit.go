@@ -31,8 +31,9 @@ const (
 
 // limitPerProject runs f for at most limit objects of one project at once, and requeues the others. A conflict requeues an
 // object too, instead of being counted and logged as an error: another writer came first, and the cache has not received
-// its change yet.
-func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
+// its change yet. So does the refusal of a write in a suspended project: no retry
+// helps until it is resumed.
+func limitPerProject(f mcreconcile.Func, limit int, refusals *Refusals) mcreconcile.Func {
 	workers := &workers{limit: limit, running: map[multicluster.ClusterName]int{}}
 	return func(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 		if !workers.acquire(request.ClusterName) {
@@ -43,7 +44,7 @@ func limitPerProject(f mcreconcile.Func, limit int) mcreconcile.Func {
 		switch {
 		case apierrors.IsConflict(err):
 			return reconcile.Result{RequeueAfter: conflictRetry}, nil
-		case apierrors.HasStatusCause(err, causeSuspended):
+		case refusals.observe(request.ClusterName, err):
 			log.FromContext(ctx).V(1).Info("The project refuses the write, since it is suspended", "after", suspendedRetry, "refusal", err.Error())
 			return reconcile.Result{RequeueAfter: suspendedRetry}, nil
 		}

@@ -6,7 +6,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -31,7 +30,7 @@ func TestAProjectThatHangsDoesNotHoldEveryWorker(t *testing.T) {
 			<-proceed
 		}
 		return reconcile.Result{}, nil
-	}, 2)
+	}, 2, nil)
 	ended := make(chan struct{})
 	for range 2 {
 		go func() {
@@ -70,7 +69,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
 				return reconcile.Result{RequeueAfter: time.Minute}, test.err
-			}, 1)
+			}, 1, nil)
 			// Twice: whatever happens, the worker is free after.
 			for range 2 {
 				got, err := limited(t.Context(), requestFor("north"))
@@ -84,12 +83,10 @@ func TestErrors(t *testing.T) {
 
 // TestASuspendedProjectRefusesWrites: that is no error, and looked at again later.
 func TestASuspendedProjectRefusesWrites(t *testing.T) {
-	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "instances"}, "web-0", errors.New("the project is suspended"))
 	for cause, want := range map[metav1.CauseType]bool{"ProjectSuspended": true, "Other": false} {
-		refused.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
 		limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
-			return reconcile.Result{}, fmt.Errorf("apply the status: %w", refused)
-		}, 1)
+			return reconcile.Result{}, refusedBy(cause)
+		}, 1, nil)
 		if got, err := limited(t.Context(), requestFor("north")); (err == nil) != want || (got.RequeueAfter == suspendedRetry) != want {
 			t.Errorf("after a refusal with cause %s: %+v, %v", cause, got, err)
 		}

@@ -31,6 +31,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/karmada"
 	"github.com/karmada-compute/karmada-compute/hub/mend"
 	"github.com/karmada-compute/karmada-compute/hub/networks"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projection"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
@@ -44,8 +45,12 @@ type Options struct {
 	Projects projects.Engaged
 	// Existence says which projects exist, and which are in a shard of this replica.
 	Existence projects.Roster
+	// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
+	Brake projects.Brake
 	// Suspension says which projects are suspended.
 	Suspension projects.Suspension
+	// Refusals are the projects that refuse writes because they are suspended. Nil: none is told of.
+	Refusals *Refusals
 	// Waker has a project engaged that has no Workloads but something in a cell.
 	Waker projects.Waker
 	// Visits are of the projects that have no Workloads.
@@ -109,7 +114,7 @@ func (t Target) controller() mccontroller.Options {
 }
 
 func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
-	return limitPerProject(f, t.Options.ProjectConcurrency)
+	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
 }
 
 // watch is the watch of karmada-controller-manager that the controllers of one process share.
@@ -209,7 +214,7 @@ func Controllers() []Controller {
 			r := propagation.New(propagation.Options{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-				Metering: t.Options.Metering, Networks: binder,
+				Metering: t.Options.Metering, Networks: binder, Exists: ownership.ExistsIn(t.Options.Existence),
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -238,6 +243,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
+				Exists: ownership.ExistsIn(t.Options.Existence),
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -248,7 +254,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r, err := abandoned.New(abandoned.Options{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
+				Brake: t.Options.Brake, After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})
 			if err != nil {
 				return err
@@ -275,7 +281,7 @@ func Controllers() []Controller {
 				return err
 			}
 			runner, err := inventory.New(inventory.Options{
-				Projects: t.Options.Projects, Existence: t.Options.Existence, Waker: t.Options.Waker,
+				Projects: t.Options.Projects, Existence: t.Options.Existence, Brake: t.Options.Brake, Waker: t.Options.Waker,
 				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: mender, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})

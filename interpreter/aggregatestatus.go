@@ -66,7 +66,8 @@ func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []wor
 		}
 	}
 	for i := range assignment.Cells {
-		if name := assignment.Cells[i].Name; !reported[name] {
+		// A cell that only has indices to release reports nothing when Karmada has removed the deployment there.
+		if name := assignment.Cells[i].Name; !reported[name] && len(assignment.Cells[i].Indices) > 0 {
 			reported[name] = true
 			assigned = append(assigned, workv1alpha2.AggregatedStatusItem{ClusterName: name})
 		}
@@ -144,6 +145,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) 
 		if err := json.Unmarshal(items[i].Status.Raw, &decoded.status); err != nil {
 			return nil, fmt.Errorf("status of cluster %s: %w", items[i].ClusterName, err)
 		}
+		bound(&decoded.status.WorkloadDeploymentStatus)
 		reports = append(reports, decoded)
 	}
 	slices.SortStableFunc(reports, func(a, b report) int { return strings.Compare(a.cell, b.cell) })

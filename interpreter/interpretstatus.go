@@ -40,45 +40,46 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 		}
 		reflected.ResourceTemplateGeneration = generation
 	}
-	if len(reflected.Instances) > MaxInstances {
-		reflected.Instances = reflected.Instances[:MaxInstances]
-	}
-	shorten(reflected.Conditions)
-	for i := range reflected.Instances {
-		shorten(reflected.Instances[i].Conditions)
-	}
-	reflected.Reports = bounded(reflected.Reports)
-	if len(reflected.Indices) > 1 {
-		reflected.Indices = reflected.Indices[:1]
-	}
-	for i := range reflected.Indices {
-		reflected.Indices[i].DataMissing = v1alpha.ShortenMessage(reflected.Indices[i].DataMissing, v1alpha.MaxMessage)
-	}
+	bound(&reflected.WorkloadDeploymentStatus)
 	return reflected, nil
 }
 
-// bounded is the report of the cell, truncated to a bounded size. A cell has one.
-func bounded(reports []v1alpha.InstanceReport) []v1alpha.InstanceReport {
-	if len(reports) > 1 {
-		reports = reports[:1]
+// MaxConditions is the most conditions that an object or a state of Instances may have in a report.
+const MaxConditions = 32
+
+// bound truncates what a cell reports to a bounded size. A cell has one report. AggregateStatus bounds it again: where Karmada's agent
+// runs in the cell, nobody else has.
+func bound(status *v1alpha.WorkloadDeploymentStatus) {
+	status.Conditions = first(status.Conditions, MaxConditions)
+	shorten(status.Conditions)
+	status.Instances = first(status.Instances, MaxInstances)
+	for i := range status.Instances {
+		status.Instances[i].Conditions = first(status.Instances[i].Conditions, MaxConditions)
+		shorten(status.Instances[i].Conditions)
 	}
-	for i := range reports {
-		report := &reports[i]
-		if len(report.Instances) > MaxInstances {
-			report.Instances = report.Instances[:MaxInstances]
-		}
-		if len(report.States) > MaxInstances {
-			report.States = report.States[:MaxInstances]
-		}
-		for n := range report.States {
-			for c := range report.States[n].Conditions {
-				condition := &report.States[n].Conditions[c]
-				condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
-			}
-		}
+	status.Reports = first(status.Reports, 1)
+	for i := range status.Reports {
+		boundReport(&status.Reports[i])
 	}
-	return reports
+	status.Indices = first(status.Indices, 1)
+	for i := range status.Indices {
+		status.Indices[i].DataMissing = v1alpha.ShortenMessage(status.Indices[i].DataMissing, v1alpha.MaxMessage)
+	}
 }
+
+func boundReport(report *v1alpha.InstanceReport) {
+	report.Instances, report.States = first(report.Instances, MaxInstances), first(report.States, MaxInstances)
+	for n := range report.States {
+		state := &report.States[n]
+		state.Conditions = first(state.Conditions, MaxConditions)
+		for c := range state.Conditions {
+			state.Conditions[c].Message = v1alpha.ShortenMessage(state.Conditions[c].Message, v1alpha.MaxMessage)
+		}
+	}
+}
+
+// first are the first entries of a list, at most so many.
+func first[T any](entries []T, most int) []T { return entries[:min(len(entries), most)] }
 
 func shorten(conditions []metav1.Condition) {
 	for i := range conditions {

@@ -5,9 +5,26 @@ package milo
 
 import (
 	"context"
+	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
+type Brake interface {
+	// Held returns why nothing may be deleted now; "": it may. An error holds as well.
+	Held(ctx context.Context) (reason string, err error)
+}
+
+// SetBrake sets what holds the removal of marks. Until then no mark of a project is removed that Milo does not have.
+func (p *Provider) SetBrake(brake Brake) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.brake = brake
+}
 
 // Owns says whether a project of that name would be in a shard that this replica owns now, whether it exists or not.
 func (p *Provider) Owns(name string) bool {
@@ -33,6 +50,20 @@ func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, foun
 		return "", false, err
 	}
 	return project.UID, true, nil
+}
+
+// Identity returns the UID of namespace default at Milo's root, past every cache. Milo creates the namespace with its storage and
+// never deletes it.
+func (p *Provider) Identity(ctx context.Context) (types.UID, error) {
+	root, err := client.New(p.options.Root, client.Options{Scheme: p.options.Scheme, Mapper: p.mapper})
+	if err != nil {
+		return "", fmt.Errorf("make a client for Milo's root: %w", err)
+	}
+	namespace := &corev1.Namespace{}
+	if err := root.Get(ctx, client.ObjectKey{Name: metav1.NamespaceDefault}, namespace); err != nil {
+		return "", fmt.Errorf("get Milo's namespace %s, whose UID identifies Milo: %w", metav1.NamespaceDefault, err)
+	}
+	return namespace.UID, nil
 }
 
 // OnChange has f called with the name of a project that is gone or was made again, and with "" when this replica has acquired

@@ -33,6 +33,19 @@ type lazily struct {
 	namespace string
 	// admission is another replica, which only answers admission.
 	admission *marks.Marks
+	brake     brake
+}
+
+// brake holds while it has a reason.
+type brake struct {
+	reason atomic.Value
+	asked  atomic.Int32
+}
+
+func (b *brake) Held(context.Context) (string, error) {
+	b.asked.Add(1)
+	reason, _ := b.reason.Load().(string)
+	return reason, nil
 }
 
 func newLazily(t *testing.T) *lazily {
@@ -97,6 +110,7 @@ func (l *lazily) spare(change func(*ProviderOptions)) *Provider {
 		l.t.Fatal(err)
 	}
 	p.leaveAfter = 200 * time.Millisecond
+	p.SetBrake(&l.brake)
 	run(l.t, func(ctx context.Context) error { return p.Start(ctx, nil) })
 	return p
 }
@@ -338,7 +352,7 @@ func TestNewProjectIsVisited(t *testing.T) {
 	}
 }
 
-// TestMarkOfAProjectThatIsGone: it is removed when Milo says so, and not while Milo does not answer.
+// TestMarkOfAProjectThatIsGone: it is removed when Milo says so, and not while Milo does not answer or is in doubt.
 func TestMarkOfAProjectThatIsGone(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -351,7 +365,13 @@ func TestMarkOfAProjectThatIsGone(t *testing.T) {
 	if _, exists := l.mark("north"); !exists {
 		t.Error("the mark was removed although Milo does not answer")
 	}
+	l.brake.reason.Store("it has lost its storage")
 	l.planes.set(func() { l.planes.away = false })
+	eventually(t, "the brake was asked twice", func() bool { return l.brake.asked.Load() > 1 })
+	if _, exists := l.mark("north"); !exists {
+		t.Error("the mark was removed although Milo is in doubt")
+	}
+	l.brake.reason.Store("")
 	eventually(t, "removed", func() bool { _, exists := l.mark("north"); return !exists })
 	if _, exists := l.mark("starting"); !exists {
 		t.Error("the mark of a project was removed that exists")

@@ -5,6 +5,7 @@ package milo
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -202,17 +203,34 @@ func (p *Provider) removeAstray(ctx context.Context) {
 		if asked++; asked > astrayAtOnce || ctx.Err() != nil {
 			return
 		}
-		_, found, err := p.Lookup(ctx, project)
-		if err == nil && !found {
-			_, err = p.options.Marks.Remove(ctx, project, "")
-		}
-		if err != nil {
+		if err := p.removeMark(ctx, project); err != nil {
 			p.options.Log.V(1).Info("The mark of a project that does not exist stays for now", "project", project, "error", err.Error())
 		}
 		p.mu.Lock()
 		delete(p.astray, project)
 		p.mu.Unlock()
 	}
+}
+
+// removeMark removes the mark of a project that does not exist, unless Milo itself is in doubt.
+func (p *Provider) removeMark(ctx context.Context, project string) error {
+	if _, found, err := p.Lookup(ctx, project); err != nil || found {
+		return err
+	}
+	p.mu.RLock()
+	brake := p.brake
+	p.mu.RUnlock()
+	if brake == nil {
+		return errors.New("no brake is set, which says whether Milo is in doubt")
+	}
+	switch reason, err := brake.Held(ctx); {
+	case err != nil:
+		return err
+	case reason != "":
+		return errors.New(reason)
+	}
+	_, err := p.options.Marks.Remove(ctx, project, "")
+	return err
 }
 
 // findAstray are the projects of this replica that have a mark and have not been known for long enough.

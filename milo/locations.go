@@ -17,16 +17,23 @@ import (
 )
 
 // Locations reads which locations a project may use from its LocationBindings.
-type Locations struct{}
+type Locations struct {
+	// Kind says whether Milo serves LocationBindings. Nil: it does.
+	Kind *LocationKind
+}
 
 // Object is the kind to watch: what List returns depends on it.
 func (Locations) Object() client.Object { return &LocationBinding{} }
 
-// List are the project's locations, available or not, by name.
-func (Locations) List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error) {
+// List are the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
+// LocationBindings: then the project's cache is empty, which must not be taken for a project without locations.
+func (l Locations) List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error) {
 	var bindings LocationBindingList
 	if err := project.List(ctx, &bindings); err != nil {
 		return nil, fmt.Errorf("list the project's LocationBindings: %w", err)
+	}
+	if len(bindings.Items) == 0 && l.Kind.IsMissing() {
+		return nil, v1alpha.ErrLocationsNotServed
 	}
 	return locationsOf(bindings.Items), nil
 }

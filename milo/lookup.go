@@ -39,8 +39,8 @@ var (
 	projectLifetimes = lifetimes{found: 5 * time.Second, notFound: 2 * time.Second, stale: 10 * time.Minute}
 	// Long enough for a burst of requests to share an answer.
 	contentLifetimes = lifetimes{found: 5 * time.Second}
-	// Locations that were known are used while Milo is away, as the Project itself is.
-	locationLifetimes = lifetimes{found: 5 * time.Second, stale: 10 * time.Minute}
+	// Locations that were known are used while Milo is away, as the Project itself is. That Milo does not serve the kind is an answer.
+	locationLifetimes = lifetimes{found: 5 * time.Second, notFound: refusalAge, stale: 10 * time.Minute}
 )
 
 // refusalAge is how old an answer may be for which a request is refused: requests in a storm share it.
@@ -55,6 +55,8 @@ type LookupOptions struct {
 	Clock clock.Clock
 	// Registerer registers the metrics. Nil: they are not registered.
 	Registerer prometheus.Registerer
+	// LocationKind says whether Milo serves LocationBindings. Nil: it does.
+	LocationKind *LocationKind
 }
 
 // Lookup reads any project, without a leader or a manager, over one HTTP transport for all projects. It caches answers for
@@ -71,6 +73,7 @@ type Lookup struct {
 	client  client.Client
 	clock   clock.Clock
 	metrics *lookupMetrics
+	kind    *LocationKind
 	// answered says that Milo's root has answered once.
 	answered atomic.Bool
 
@@ -87,7 +90,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	if o.Root == nil {
 		return nil, errors.New("LookupOptions.Root must be the configuration for Milo's root")
 	}
-	l := &Lookup{root: rest.CopyConfig(o.Root), clock: o.Clock}
+	l := &Lookup{root: rest.CopyConfig(o.Root), clock: o.Clock, kind: o.LocationKind}
 	if l.clock == nil {
 		l.clock = clock.RealClock{}
 	}
@@ -208,10 +211,14 @@ func isNewer(one, other *Project) bool {
 
 // Locations are the locations of a project, available or not. They may be up to 5 s old. While Milo does not answer they may be up to
 // 10 minutes old, and age says how old they are; it is 0 otherwise. Call it only with a Project that Project returned: for any other,
-// a request would make Milo create storage. A recreated project is another one. They are shared: callers must not change them.
+// a request would make Milo create storage. A recreated project is another one. They are shared: callers must not change them. The error
+// is v1alpha.ErrLocationsNotServed while Milo does not serve LocationBindings: that needs its operator, and no request again.
 func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []v1alpha.Location, age time.Duration, err error) {
 	e, outcome, err := l.locations.resolve(ctx, identity(project), l.fetchLocations(project))
 	l.metrics.count(kindLocations, outcome)
+	if err == nil && !e.found {
+		err = v1alpha.ErrLocationsNotServed
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -224,7 +231,10 @@ func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []v
 // FreshLocations are Locations as Milo says now. Use it before refusing a location that may have been added a moment ago. For a
 // second after a failure it returns that failure.
 func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]v1alpha.Location, error) {
-	locations, _, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
+	locations, found, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
+	if err == nil && !found {
+		err = v1alpha.ErrLocationsNotServed
+	}
 	return locations, err
 }
 
@@ -241,6 +251,9 @@ func (l *Lookup) fetchLocations(project *Project) fetcher[[]v1alpha.Location] {
 			return nil, false, err
 		}
 		locations, err := Locations{}.List(ctx, reader)
+		if l.kind.Explains(ctx, err) {
+			return nil, false, nil
+		}
 		if err != nil {
 			return nil, false, l.unanswered("the project's locations", err)
 		}

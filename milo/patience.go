@@ -51,6 +51,7 @@ type Patience struct {
 	root  client.Reader
 	clock clock.Clock
 	log   logr.Logger
+	kind  *LocationKind
 
 	// mu guards the fields below. It is never held during a request.
 	mu sync.Mutex
@@ -82,6 +83,8 @@ type PatienceOptions struct {
 	Clock clock.Clock
 	// Log gets the beginning and the end of an outage.
 	Log logr.Logger
+	// LocationKind says whether Milo serves LocationBindings. Nil: it does.
+	LocationKind *LocationKind
 }
 
 // NewPatience makes a Patience. It sends no request before one fails.
@@ -90,7 +93,7 @@ func NewPatience(o PatienceOptions) (*Patience, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Patience{root: root, clock: o.Clock, log: o.Log}, nil
+	return &Patience{root: root, clock: o.Clock, log: o.Log, kind: o.LocationKind}, nil
 }
 
 // newRootClient makes a client for the Projects at Milo's root, without a cache. It sends no request.
@@ -112,7 +115,11 @@ func newRootClient(root *rest.Config) (client.Client, error) {
 
 // NewInformer makes an informer that waits for Milo. It is for cache.Options.
 func (p *Patience) NewInformer(source toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(&patient{source: toolscache.ToListerWatcherWithContext(source), patience: p}, example, resync, indexers)
+	waiting := &patient{source: toolscache.ToListerWatcherWithContext(source), patience: p}
+	if _, ofLocations := example.(*LocationBinding); ofLocations {
+		waiting.kind = p.kind
+	}
+	return toolscache.NewSharedIndexInformer(waiting, example, resync, indexers)
 }
 
 // try sends a request until it is answered, gives an error that is not worth waiting for, or ctx ends.

@@ -18,6 +18,9 @@ import (
 type patient struct {
 	source   toolscache.ListerWatcherWithContext
 	patience *Patience
+	// kind is nil unless the source is of LocationBindings. Of a kind that Milo does not serve there is nothing to list: a project
+	// without LocationBindings is reconciled as far as that goes. No other kind is taken for empty.
+	kind *LocationKind
 
 	mu sync.Mutex
 	// refused is when Milo refused the first request since it answered one. Zero: it did not.
@@ -42,6 +45,9 @@ func (l *patient) ListWithContext(ctx context.Context, options metav1.ListOption
 		list, err = l.source.ListWithContext(ctx, options)
 		return l.answered(err)
 	})
+	if l.kind.Explains(ctx, err) {
+		return &LocationBindingList{}, nil
+	}
 	return list, err
 }
 
@@ -52,6 +58,10 @@ func (l *patient) WatchWithContext(ctx context.Context, options metav1.ListOptio
 		events, err = l.source.WatchWithContext(ctx, options)
 		return l.answered(err)
 	})
+	// A reflector that cannot stream a list lists.
+	if options.SendInitialEvents == nil && l.kind.Explains(ctx, err) {
+		return l.kind.await(ctx), nil
+	}
 	return events, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -67,6 +68,8 @@ type Provider struct {
 	// due are the projects to be visited, and counts the metrics of visits.
 	due    workqueue.TypedDelayingInterface[string]
 	counts visitCounts
+	// recorder writes Events at Milo's root. It is made when the first one is written.
+	recorder func() (record.EventRecorder, error)
 	// replica is nil until there is a coordinator.
 	replica atomic.Pointer[shards.Replica]
 	// leaveAfter is the constant, but in tests.
@@ -89,6 +92,8 @@ type Provider struct {
 	scheduled map[string]types.UID
 	// departed are projects that were gone a moment ago.
 	departed map[string]struct{}
+	// brake holds deletions while Milo is in doubt.
+	brake Brake
 	// astray is since when a mark has been seen of a project that does not exist.
 	astray map[string]time.Time
 }
@@ -149,6 +154,7 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 		controllers: basic.New(),
 		due:         workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "visits", Clock: options.Clock}),
 		counts:      newVisitCounts(),
+		recorder:    sync.OnceValues(func() (record.EventRecorder, error) { return newRecorder(options.Root) }),
 		leaveAfter:  leaveAfter,
 
 		known:     map[string]existing{},

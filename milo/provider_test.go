@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -232,6 +233,32 @@ func TestLookupOfExistence(t *testing.T) {
 	}{"north": {"2", true, false}, "gone": {}, "misrouted": {err: true}} {
 		if uid, found, err := p.Lookup(t.Context(), name); uid != want.uid || found != want.found || (err != nil) != want.err {
 			t.Errorf("%s: %q, %t, %v", name, uid, found, err)
+		}
+	}
+}
+
+// TestIdentity is the UID of Milo's namespace default.
+func TestIdentity(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/base/api/v1/namespaces/default" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		fmt.Fprint(w, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"7"}}`)
+	}))
+	t.Cleanup(s.Close)
+	scheme := runtime.NewScheme()
+	if err := errors.Join(AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]types.UID{s.URL + "/base": "7", s.URL: ""} {
+		p, err := NewProvider(ProviderOptions{Root: &rest.Config{Host: host}, Scheme: scheme, Shards: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid, err := p.Identity(t.Context()); uid != want || (err != nil) != (want == "") {
+			t.Errorf("%s: %q, %v", host, uid, err)
 		}
 	}
 }

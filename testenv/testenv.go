@@ -133,6 +133,8 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
 	}
+	// Milo's control planes serve core v1 Events only, so a controller that uses the other API fails its tests.
+	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "events.k8s.io/v1=false")
 	for _, path := range o.CRDPaths {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(repository, path)

@@ -60,7 +60,7 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	for _, condition := range hook.MatchConditions {
 		conditions = append(conditions, condition.Name)
 	}
-	for _, needed := range []string{"not-being-deleted", "spec-changes"} {
+	for _, needed := range []string{"not-being-deleted", "spec-or-suspension-changes"} {
 		if !slices.Contains(conditions, needed) {
 			t.Errorf("%s lacks the match condition %s", name, needed)
 		}

@@ -49,7 +49,7 @@ func newProjects() *projects {
 	p := &projects{refuse: map[string]bool{}, known: map[string]webhook.Project{
 		"north": {Ready: true}, "dark": {Ready: true}, "mute": {Ready: true}, "stale": {Ready: true},
 		"going": {Ready: true, Deleting: true, Suspended: true}, "asleep": {Suspended: true}, "new": {}, "away": {Suspended: true},
-		"unlimited": {Ready: true},
+		"unlimited": {Ready: true}, "bare": {Ready: true},
 	}}
 	for name, project := range p.known {
 		project.Name, project.UID = name, "uid"
@@ -97,6 +97,8 @@ func (p *projects) Locations(_ context.Context, project webhook.Project) ([]v1al
 		return nil, 0, errUnreachable
 	case "stale":
 		return nil, 0, errOwnFault
+	case "bare":
+		return nil, 0, fmt.Errorf("look them up: %w", v1alpha.ErrLocationsNotServed)
 	}
 	return []v1alpha.Location{location("dfw-1", "DFW", "us"), location("ord-1", "ORD", "us")}, p.age, nil
 }

@@ -5,12 +5,15 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
 // Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project to all users but the add-on: these objects
@@ -34,7 +37,19 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 	if slices.Contains(users, request.UserInfo.Username) {
 		return admission.Allowed("")
 	}
+	if suspends(request) {
+		return admission.Denied(fmt.Sprintf("annotation %s of a %s %s", v1alpha.AnnotationSuspended, request.Kind.Kind, validation.SuspensionAdvice))
+	}
 	return admission.Denied(fmt.Sprintf("a %s is made and kept by karmada-compute; %s", request.Kind.Kind, advice))
+}
+
+// suspends reports whether a request sets v1alpha.AnnotationSuspended. What cannot be read does not.
+func suspends(request admission.Request) bool {
+	now, then := &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadata{}
+	if json.Unmarshal(request.Object.Raw, now) != nil || len(request.OldObject.Raw) > 0 && json.Unmarshal(request.OldObject.Raw, then) != nil {
+		return false
+	}
+	return validation.Suspends(now, then)
 }
 
 // advices are what to do instead of a write, by kind.

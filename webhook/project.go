@@ -62,7 +62,7 @@ type Projects interface {
 	// FreshProject is the same, read past every cache.
 	FreshProject(ctx context.Context, name string) (Project, error)
 	// Locations are the locations of the project, which callers must not change. age is how old they are while Milo does not say
-	// which they are now; 0: they are current.
+	// which they are now; 0: they are current. The error is v1alpha.ErrLocationsNotServed when Milo has none of any project.
 	Locations(ctx context.Context, project Project) (locations []v1alpha.Location, age time.Duration, err error)
 	// FreshLocations are those of now, read past every cache.
 	FreshLocations(ctx context.Context, project Project) ([]v1alpha.Location, error)

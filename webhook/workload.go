@@ -52,20 +52,31 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 	if err != nil {
 		return malformed(err)
 	}
-	// A change that leaves the spec alone, or of an object that is being deleted, needs no review: finalizers must come
+	if before != nil && !workload.DeletionTimestamp.IsZero() {
+		return admission.Allowed("")
+	}
+	problems := annotationProblems(workload, before)
+	// A change that leaves the spec alone, or of an object that is being deleted, needs no project: finalizers must come
 	// and go whether Milo answers or not.
-	if before != nil && (!workload.DeletionTimestamp.IsZero() || reflect.DeepEqual(before.Spec, workload.Spec)) {
+	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
+		if len(problems) > 0 {
+			return refused(workload, problems)
+		}
 		return admission.Allowed("")
 	}
 	project, refusal := v.projectOf(ctx, request)
 	if refusal != nil {
 		return *refusal
 	}
-	problems := append(validation.Workload(workload, before), validation.Size(workload, before, v.Bounds)...)
+	problems = append(problems, validation.Workload(workload, before)...)
+	problems = append(problems, validation.Size(workload, before, v.Bounds)...)
 	if project.Metered {
 		problems = append(problems, validation.Metered(workload, before)...)
 	}
 	places, unknown, err := v.validateLocations(ctx, project, workload, before)
+	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+		return uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err))
+	}
 	if err != nil {
 		return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
 	}
@@ -96,6 +107,14 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 		warnings = append(warnings, v.quotaWarnings(ctx, project, workload, places)...)
 	}
 	return admission.Allowed("").WithWarnings(warnings...)
+}
+
+// annotationProblems are the problems of a Workload's annotations.
+func annotationProblems(workload, before *v1alpha.Workload) field.ErrorList {
+	if before == nil {
+		return validation.Annotations(workload, nil)
+	}
+	return validation.Annotations(workload, before)
 }
 
 // projectOf is the project of a request, or the response when there is none that accepts Workloads.

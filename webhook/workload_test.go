@@ -68,7 +68,11 @@ func TestWorkloads(t *testing.T) {
 		"nobody is refused for what may have changed": {extra: inProject("away"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
 		"a replica that Milo refuses":                 {extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"}},
 		"and knows the project":                       {extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"}},
-		"old cities need no locations":                {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
+		"a Milo without the kind is no outage": {
+			extra: inProject("bare"), now: workload("DFW"), wantCode: 501, wantMessage: []string{"LocationBindings", "install their CustomResourceDefinition"},
+		},
+		"and admits what names no new city": {extra: inProject("bare"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
+		"old cities need no locations":      {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
 		"all errors at once": {
 			extra: inProject("north"), now: changed(workload("XYZ"), badName), wantCode: 422,
 			wantMessage: []string{"spec.placements[0].cityCodes[0]", "metadata.name"},
@@ -96,6 +100,9 @@ func TestWorkloads(t *testing.T) {
 			}
 			if !c.wantAllowed && response.Result.Code != c.wantCode {
 				t.Errorf("code is %d, want %d", response.Result.Code, c.wantCode)
+			}
+			if c.wantCode == http.StatusNotImplemented && strings.Contains(response.Result.Message, "try again") {
+				t.Errorf("message %q promises that a retry helps", response.Result.Message)
 			}
 			for _, message := range c.wantMessage {
 				if !strings.Contains(response.Result.Message, message) {
@@ -248,5 +255,56 @@ func TestOwned(t *testing.T) {
 				t.Errorf("answer is %t, %+v", response.Allowed, response.Result)
 			}
 		})
+	}
+}
+
+// suspended has the annotation by which something else than Milo may mean to stop what runs.
+func suspended(w *v1alpha.Workload) {
+	w.Annotations = map[string]string{"compute.datumapis.com/suspended": "true"}
+}
+
+// TestSuspendedAnnotation verifies that nobody is led to believe that the annotation stops what runs: it is refused where it is new.
+func TestSuspendedAnnotation(t *testing.T) {
+	handler := workloads(newProjects())
+	cases := map[string]struct {
+		request     admission.Request
+		wantAllowed bool
+	}{
+		"a creation":               {request: creation(t, changed(workload("DFW"), suspended))},
+		"an update":                {request: update(t, workload("DFW"), changed(workload("DFW"), suspended))},
+		"an update of the spec":    {request: update(t, workload("DFW"), changed(workload("DFW", "ORD"), suspended))},
+		"its removal":              {request: update(t, changed(workload("DFW"), suspended), workload("DFW")), wantAllowed: true},
+		"one that is there":        {request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW", "ORD"), suspended)), wantAllowed: true},
+		"what is being deleted":    {request: update(t, workload("DFW"), changed(changed(workload("DFW"), suspended), deleting)), wantAllowed: true},
+		"another change meanwhile": {request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW"), suspended)), wantAllowed: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			response := handler.Handle(t.Context(), c.request)
+			if response.Allowed != c.wantAllowed {
+				t.Fatalf("allowed: %t, %+v", response.Allowed, response.Result)
+			}
+			if !c.wantAllowed {
+				wantSuspensionAdvice(t, response, http.StatusUnprocessableEntity, "metadata.annotations[compute.datumapis.com/suspended]: Forbidden")
+			}
+		})
+	}
+	owned := &webhook.Owned{Users: func(context.Context) ([]string, error) { return []string{"add-on"}, nil }}
+	for _, kind := range []string{"WorkloadDeployment", "Instance"} {
+		request := update(t, workload("DFW"), changed(workload("DFW"), suspended))
+		request.Kind.Kind = kind
+		wantSuspensionAdvice(t, owned.Handle(t.Context(), request), http.StatusForbidden, "annotation compute.datumapis.com/suspended")
+	}
+}
+
+func wantSuspensionAdvice(t *testing.T, response admission.Response, code int32, where string) {
+	t.Helper()
+	if response.Allowed || response.Result.Code != code {
+		t.Fatalf("allowed: %t, %+v", response.Allowed, response.Result)
+	}
+	for _, part := range []string{where, "has no effect", "suspend the Project at Milo"} {
+		if !strings.Contains(response.Result.Message, part) {
+			t.Errorf("message %q lacks %q", response.Result.Message, part)
+		}
 	}
 }

@@ -6,6 +6,8 @@ package v1alpha
 import (
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // InstanceIndices are the indices of the desired Instances in the cell that has this deployment, ascending.
@@ -88,20 +90,78 @@ func (a *WorkloadDeploymentAssignment) Owner(index int) string {
 	return ""
 }
 
+// IsLeaving reports whether the cell runs nothing any more and has not released all of its indices.
+func (c *CellAssignment) IsLeaving() bool {
+	return len(c.Indices) == 0 && len(c.Releasing) > 0 && c.LeavingSince != nil
+}
+
+// Leaving is the departure of a deployment from a cell that IsLeaving.
+func (d *WorkloadDeployment) Leaving(cell *CellAssignment) LeavingDeployment {
+	return LeavingDeployment{Namespace: d.Namespace, Name: d.Name, Since: cell.LeavingSince.UTC().Format(metav1.RFC3339Micro)}
+}
+
 // Names says whether the assignment has an entry for a cell.
 func (a *WorkloadDeploymentAssignment) Names(cell string) bool {
 	return slices.ContainsFunc(a.Cells, func(c CellAssignment) bool { return c.Name == cell })
 }
 
-func indicesOf(ranges []IndexRange) []int {
-	var indices []int
+func indicesOf(ranges []IndexRange) []int { return setOfRanges(ranges).indices() }
+
+func setOfRanges(ranges []IndexRange) *indexSet {
+	set := &indexSet{}
 	for _, r := range ranges {
-		for index := r.First; index <= r.Last; index++ {
-			indices = append(indices, int(index))
+		set.add(int(r.First), int(r.Last))
+	}
+	return set
+}
+
+// ownership answers for many indices of a deployment whose reports on them count.
+type ownership struct {
+	// cells are the cells of the assignment, and assigned the indices of each.
+	cells    []string
+	assigned []*indexSet
+	// highest is the highest index that the deployment may have.
+	highest int
+}
+
+// ownership returns that of the deployment. Without an assignment the reports of every cell count.
+func (d *WorkloadDeployment) ownership() *ownership {
+	own := &ownership{highest: maxIndex}
+	if d.Spec.Assignment == nil {
+		return own
+	}
+	// Slices stay until no cell reports an Instance of theirs, so an Instance that is no longer assigned is in one of them, or among
+	// those of the status itself.
+	own.highest = InlineInstances - 1
+	if d.Spec.Slices > 0 {
+		own.highest = int(SliceRange(int(d.Spec.Slices) - 1).Last)
+	}
+	for i := range d.Spec.Assignment.Cells {
+		cell := &d.Spec.Assignment.Cells[i]
+		own.cells, own.assigned = append(own.cells, cell.Name), append(own.assigned, setOfRanges(cell.Indices))
+		for _, ranges := range [][]IndexRange{cell.Indices, cell.Releasing} {
+			for _, r := range ranges {
+				own.highest = max(own.highest, int(r.Last))
+			}
 		}
 	}
-	slices.Sort(indices)
-	return slices.Compact(indices)
+	own.highest = min(own.highest, maxIndex)
+	return own
+}
+
+// counts reports whether what a cell reports of the Instance at an index counts: the deployment may have it, and it is not assigned to
+// another cell. The cell is "" where it is not known.
+func (o *ownership) counts(cell string, index int) bool {
+	if index < 0 || index > o.highest {
+		return false
+	}
+	for i := range o.cells {
+		if cell != "" && o.assigned[i].has(index) {
+			// Of two cells with an index it is the first.
+			return o.cells[i] == cell
+		}
+	}
+	return true
 }
 
 // IndexRanges are indices, in any order, as ranges.

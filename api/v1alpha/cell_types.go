@@ -27,6 +27,31 @@ type CellSpec struct {
 	// +kubebuilder:validation:items:Minimum=0
 	// +kubebuilder:validation:items:Maximum=63
 	List []int32 `json:"list,omitempty"`
+
+	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has anything left of them, once
+	// Karmada cannot bring them there any more.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Leaving []LeavingDeployment `json:"leaving,omitempty"`
+}
+
+// LeavingDeployment is a WorkloadDeployment that a cell had.
+type LeavingDeployment struct {
+	// namespace is the hub namespace.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+
+	// name of the WorkloadDeployment.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// since is the leavingSince of the cell in the assignment of the deployment.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Since string `json:"since"`
 }
 
 // CellStatus is the inventory of a cell: which WorkloadDeployments of the hub it has. Its size does not depend on how many there
@@ -61,6 +86,12 @@ type CellStatus struct {
 	// truncated says that there are more entries in the buckets that the hub has asked for.
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
+
+	// left are those of the leaving deployments of which the cell has no WorkloadDeployment, no Instance and no Pod.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Left []LeavingDeployment `json:"left,omitempty"`
 }
 
 // InventoryEntry is one WorkloadDeployment in a cell.

@@ -23,6 +23,8 @@ const (
 	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that nothing of it
 	// runs any more. It is not there while the project is not suspended.
 	ConditionSuspended = "Suspended"
+	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. It is missing otherwise.
+	ConditionSpecReceived = "SpecReceived"
 	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while what its status and Instances show is what the cells
 	// report now. Its other reasons say where the way from the cells is interrupted. They are also the reasons of Ready on an
 	// Instance whose state is Unknown.
@@ -98,6 +100,11 @@ const (
 // all of it starts again by itself. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
 // WorkloadDeployment, a placement and a Workload.
 const ReasonProjectSuspended = "ProjectSuspended"
+
+// ReasonFieldsMissing says that the CRD or the agent of a cell is older than the hub and lacks fields of the deployment that the hub has
+// set. The cell starts nothing new, and what runs continues. It is the reason of SpecReceived on a WorkloadDeployment and a reason of
+// Ready and Programmed on an Instance.
+const ReasonFieldsMissing = "FieldsMissing"
 
 // Reasons of Suspended on a WorkloadDeployment, beside ReasonProjectSuspended.
 const (

@@ -4,6 +4,7 @@
 package v1alpha
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +31,50 @@ func FormatIndices(indices []int) string {
 	return text.String()
 }
 
-// ParseIndices is the inverse of FormatIndices, ascending. It leaves out what is no range: the text comes from a cell.
-func ParseIndices(text string) []int {
-	var ranges []IndexRange
-	for part := range strings.SplitSeq(text, ",") {
+// maxIndicesText is the longest text with indices that is read, in bytes: as long as the schema allows.
+const maxIndicesText = 32768
+
+// indexSet is a set of indices from 0 to maxIndex. It has the same size whatever is added to it.
+type indexSet [maxIndex/64 + 1]uint64
+
+// add adds all indices from first to last that a set can have.
+func (s *indexSet) add(first, last int) {
+	first, last = max(first, 0), min(last, maxIndex)
+	for first <= last {
+		word, from := first/64, first%64
+		to := min(last-word*64, 63)
+		s[word] |= (^uint64(0) >> (63 - to + from)) << from
+		first = (word + 1) * 64
+	}
+}
+
+// has reports whether the set has an index.
+func (s *indexSet) has(index int) bool {
+	return index >= 0 && index <= maxIndex && s[index/64]&(1<<(index%64)) != 0
+}
+
+// indices returns what the set has, ascending.
+func (s *indexSet) indices() []int {
+	count := 0
+	for _, word := range s {
+		count += bits.OnesCount64(word)
+	}
+	if count == 0 {
+		return nil
+	}
+	indices := make([]int, 0, count)
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			indices = append(indices, i*64+bits.TrailingZeros64(word))
+		}
+	}
+	return indices
+}
+
+// parseSet reads text as ParseIndices does.
+func parseSet(text string) *indexSet {
+	set := &indexSet{}
+	for part := range strings.SplitSeq(text[:min(len(text), maxIndicesText)], ",") {
 		from, to, isRange := strings.Cut(part, "-")
 		first, err := strconv.ParseUint(from, 10, 16)
 		last := first
@@ -41,11 +82,18 @@ func ParseIndices(text string) []int {
 			last, err = strconv.ParseUint(to, 10, 16)
 		}
 		if err == nil && first <= last && last <= maxIndex {
-			ranges = append(ranges, IndexRange{First: int32(first), Last: int32(last)})
+			set.add(int(first), int(last)) //nolint:gosec // at most maxIndex
 		}
 	}
-	return indicesOf(ranges)
+	return set
 }
+
+// ParseIndices is the inverse of FormatIndices, ascending. The text comes from a cell: what is not a range is left out, and what it
+// returns is bounded whatever the text is.
+func ParseIndices(text string) []int { return parseSet(text).indices() }
+
+// HasIndex reports whether an index is among those that ParseIndices reads from text.
+func HasIndex(text string, index int) bool { return parseSet(text).has(index) }
 
 // InstanceFacts is what CellIndices say of one Instance.
 //
@@ -59,19 +107,20 @@ type InstanceFacts struct {
 	TemplateHash string
 }
 
-// InstanceFacts are the facts of all Instances that cells report of a deployment, by index. Of a cell only those count that are not
-// assigned to another.
+// InstanceFacts are the facts of all Instances that cells report of a deployment, by index. Of a cell only those count that the
+// deployment may have and that are not assigned to another cell.
 func (d *WorkloadDeployment) InstanceFacts() map[int]InstanceFacts {
 	facts := map[int]InstanceFacts{}
+	own := d.ownership()
 	for i := range d.Status.Indices {
 		of := &d.Status.Indices[i]
-		ready, held, current := setOf(of.Ready), setOf(of.Held), setOf(of.Current)
-		for _, index := range ParseIndices(of.Existing) {
-			if _, seen := facts[index]; seen || !d.Spec.Assignment.belongs(of.Cell, index) {
+		existing, ready, held, current := parseSet(of.Existing), parseSet(of.Ready), parseSet(of.Held), parseSet(of.Current)
+		for _, index := range existing.indices() {
+			if _, seen := facts[index]; seen || !own.counts(of.Cell, index) {
 				continue
 			}
-			fact := InstanceFacts{Cell: of.Cell, Ready: ready[index], Held: held[index]}
-			if current[index] {
+			fact := InstanceFacts{Cell: of.Cell, Ready: ready.has(index), Held: held.has(index)}
+			if current.has(index) {
 				fact.TemplateHash = of.TemplateHash
 			}
 			facts[index] = fact
@@ -80,7 +129,7 @@ func (d *WorkloadDeployment) InstanceFacts() map[int]InstanceFacts {
 	for i := range d.Status.Instances {
 		earlier := &d.Status.Instances[i]
 		index, ok := InstanceIndex(d.Name, earlier.Name)
-		if _, seen := facts[index]; !ok || seen {
+		if _, seen := facts[index]; !ok || seen || !own.counts("", index) {
 			continue
 		}
 		facts[index] = InstanceFacts{Ready: earlier.ready(), Held: slices.Contains(earlier.SchedulingGates, SchedulingGate{Name: GateQuota}), TemplateHash: earlier.TemplateHash}
@@ -108,12 +157,4 @@ func (d *WorkloadDeployment) HighestReported() int {
 
 func (r *ReportedInstance) ready() bool {
 	return slices.ContainsFunc(r.Conditions, func(c metav1.Condition) bool { return c.Type == ConditionReady && c.Status == metav1.ConditionTrue })
-}
-
-func setOf(text string) map[int]bool {
-	set := map[int]bool{}
-	for _, index := range ParseIndices(text) {
-		set[index] = true
-	}
-	return set
 }

@@ -87,14 +87,20 @@ const (
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
+	// AnnotationSuspended is that by which other systems stop what a WorkloadDeployment runs. The add-on refuses it: it follows the Project
+	// at Milo.
+	AnnotationSuspended = "compute.datumapis.com/suspended"
 	// AnnotationMended, on an object of Karmada, is when the add-on last made Karmada reconcile it again, in RFC 3339.
 	AnnotationMended = "compute.datumapis.com/mended-at"
 	// AnnotationForget, on a Karmada Cluster, says that the cell is gone for good, by the value "true": nothing is kept for it any
 	// more. Remove it to use the cell again.
 	AnnotationForget = "compute.datumapis.com/forget"
-	// AnnotationKeep, on a hub namespace whose project does not exist any more: "true" keeps what it holds, "false" has it
-	// withdrawn although most projects seem to be gone.
+	// AnnotationKeep, on a hub namespace whose project does not exist any more: "true" keeps what it holds, "false" withdraws it
+	// even while Milo is in doubt.
 	AnnotationKeep = "compute.datumapis.com/keep"
+	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then the
+	// projects that Milo does not have count as deleted, however many they are.
+	AnnotationWithdrawUntil = "compute.datumapis.com/withdraw-until"
 	// AnnotationLeaving, on the mark of a project, says that the replica that watches the project is about to let go of it.
 	AnnotationLeaving = "compute.datumapis.com/leaving"
 )

@@ -4,6 +4,7 @@
 package v1alpha
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
+
+// ErrLocationsNotServed says why no project has a location.
+var ErrLocationsNotServed = errors.New("Milo does not serve LocationBindings of networking.datumapis.com/v1alpha, so that no project has a location; " +
+	"whoever operates Milo has to install their CustomResourceDefinition")
 
 // Location is a location of a project, as its LocationBinding describes it.
 // +kubebuilder:object:generate=false

@@ -82,6 +82,9 @@ func ProjectLabel(project string) string {
 	return ShortenName("cluster-" + strings.ReplaceAll(project, "/", "_"))
 }
 
+// MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
+const MiloRecordName = "karmada-compute-milo"
+
 // ProjectMarkName is the name of the mark of a project on the hub.
 func ProjectMarkName(project string) string {
 	return ShortenName("karmada-compute-project-" + project)

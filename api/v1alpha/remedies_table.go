@@ -76,6 +76,10 @@ var remedies = []Remedy{
 	{ReasonSuspending, ActorNobody, "Instances are being stopped.", []string{ConditionSuspended, ConditionProgressing}},
 	{ReasonNotConfirmed, ActorOperator, "Restore the connection to the cell that the message names: it stops the Instances when it is reached.", []string{ConditionSuspended, ConditionProgressing}},
 
+	{ReasonFieldsMissing, ActorOperator, "Upgrade the CRDs and the agent in the cell: it lacks the fields that the message names. Karmada then sends the deployment again, and the cell starts what waits.", []string{
+		ConditionSpecReceived, ConditionReady, ConditionProgrammed,
+	}},
+
 	{ReasonAvailablePlacementFound, ActorNobody, "", available},
 	{ReasonAvailableDeploymentFound, ActorNobody, "", available},
 	{ReasonNoAvailablePlacements, ActorNobody, "See the conditions of the placements: they say what each waits for.", available},

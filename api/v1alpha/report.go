@@ -73,19 +73,27 @@ func stateOf(instance *ReportedInstance) InstanceState {
 	return state
 }
 
+// maxConditions is the most conditions of a state that are read: every Instance in the state has them all.
+const maxConditions = 32
+
 // Reported are the Instances of a report on a deployment, as they are in their cell. Of an entry that is invalid it has what can be
 // read.
 func (r *InstanceReport) Reported(deployment string) []ReportedInstance {
 	result := make([]ReportedInstance, 0, len(r.Instances))
 	for i := range r.Instances {
-		entry := &r.Instances[i]
-		instance := ReportedInstance{Name: InstanceName(deployment, int(entry.Index)), NetworkInterfaces: entry.NetworkInterfaces}
-		if entry.State >= 0 && int(entry.State) < len(r.States) {
-			r.States[entry.State].describe(&instance, entry.Since)
-		}
-		result = append(result, instance)
+		result = append(result, r.instance(deployment, i))
 	}
 	return result
+}
+
+// instance is the Instance of an entry.
+func (r *InstanceReport) instance(deployment string, position int) ReportedInstance {
+	entry := &r.Instances[position]
+	instance := ReportedInstance{Name: InstanceName(deployment, int(entry.Index)), NetworkInterfaces: entry.NetworkInterfaces}
+	if entry.State >= 0 && int(entry.State) < len(r.States) {
+		r.States[entry.State].describe(&instance, entry.Since)
+	}
+	return instance
 }
 
 // describe sets in instance what the state says.
@@ -95,8 +103,8 @@ func (s *InstanceState) describe(instance *ReportedInstance, since string) {
 		return
 	}
 	times := parseSince(since, len(s.Conditions))
-	instance.Conditions = make([]metav1.Condition, len(s.Conditions))
-	for i := range s.Conditions {
+	instance.Conditions = make([]metav1.Condition, min(len(s.Conditions), maxConditions))
+	for i := range instance.Conditions {
 		c := &s.Conditions[i]
 		instance.Conditions[i] = metav1.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, LastTransitionTime: times[i]}
 	}
@@ -121,11 +129,14 @@ func formatSince(conditions []metav1.Condition) string {
 	return since.String()
 }
 
+// maxSince is the longest text with the transition times of conditions that is read, in bytes.
+const maxSince = 1024
+
 // parseSince is the inverse of formatSince for so many conditions. A time that cannot be read is zero.
 func parseSince(since string, count int) []metav1.Time {
-	times := make([]metav1.Time, count)
-	fields := strings.Fields(since)
-	if len(fields) != count {
+	times := make([]metav1.Time, min(count, maxConditions))
+	fields := strings.Fields(since[:min(len(since), maxSince)])
+	if len(fields) != count || count > maxConditions {
 		return times
 	}
 	first, err := time.Parse(time.RFC3339, fields[0])
@@ -145,51 +156,46 @@ func parseSince(since string, count int) []metav1.Time {
 // that are not assigned to another. An Instance with an index that is assigned to no cell is being deleted and is listed until it is
 // gone. Agents of earlier versions report status.instances, which count where no other agent reports the same Instance.
 func (d *WorkloadDeployment) ReportedInstances() []ReportedInstance {
-	return d.Spec.Assignment.reported(d.Name, d.Status.Reports, d.Status.Instances)
+	return d.reported(d.Status.Reports, d.Status.Instances)
 }
 
 // ReportedIn are the Instances in the reports of a slice for these indices, as ReportedInstances has those in the status.
 func (d *WorkloadDeployment) ReportedIn(reports []InstanceReport, within IndexRange) []ReportedInstance {
-	return slices.DeleteFunc(d.Spec.Assignment.reported(d.Name, reports, nil), func(instance ReportedInstance) bool {
+	return slices.DeleteFunc(d.reported(reports, nil), func(instance ReportedInstance) bool {
 		index, _ := InstanceIndex(d.Name, instance.Name)
 		return index < int(within.First) || index > int(within.Last)
 	})
 }
 
-// reported are the Instances in reports, which are in the order of their cells, and those in others, by index. a may be nil.
-func (a *WorkloadDeploymentAssignment) reported(deployment string, reports []InstanceReport, others []ReportedInstance) []ReportedInstance {
+// reported are the Instances in reports, which are in the order of their cells, and those in others, by index.
+func (d *WorkloadDeployment) reported(reports []InstanceReport, others []ReportedInstance) []ReportedInstance {
 	type indexed struct {
 		index    int
 		instance ReportedInstance
 	}
 	var found []indexed
-	seen := map[int]bool{}
-	add := func(cell string, instances []ReportedInstance) {
-		for i := range instances {
-			index, ok := InstanceIndex(deployment, instances[i].Name)
-			if ok && !seen[index] && a.belongs(cell, index) {
-				seen[index] = true
-				found = append(found, indexed{index, instances[i]})
-			}
+	seen, own := map[int]bool{}, d.ownership()
+	// What does not count is not described: a report may have any number of entries.
+	add := func(cell string, index int, describe func() ReportedInstance) {
+		if !seen[index] && own.counts(cell, index) {
+			seen[index] = true
+			found = append(found, indexed{index, describe()})
 		}
 	}
 	for i := range reports {
-		add(reports[i].Cell, reports[i].Reported(deployment))
+		for n := range reports[i].Instances {
+			add(reports[i].Cell, int(reports[i].Instances[n].Index), func() ReportedInstance { return reports[i].instance(d.Name, n) })
+		}
 	}
-	add("", others)
+	for i := range others {
+		if index, ok := InstanceIndex(d.Name, others[i].Name); ok {
+			add("", index, func() ReportedInstance { return others[i] })
+		}
+	}
 	slices.SortFunc(found, func(x, y indexed) int { return cmp.Compare(x.index, y.index) })
 	result := make([]ReportedInstance, 0, len(found))
 	for i := range found {
 		result = append(result, found[i].instance)
 	}
 	return result
-}
-
-// belongs says whether an Instance that a cell reports is not another cell's. a may be nil.
-func (a *WorkloadDeploymentAssignment) belongs(cell string, index int) bool {
-	if a == nil || cell == "" {
-		return true
-	}
-	owner := a.Owner(index)
-	return owner == "" || owner == cell
 }

@@ -121,6 +121,11 @@ type CellAssignment struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2500
 	Releasing []IndexRange `json:"releasing,omitempty"`
+
+	// leavingSince is when the cell lost its last index while it still had some to release. The cell then has no deployment to report
+	// on: its inventory says when nothing of the deployment is left there. It tells one departure from the next.
+	// +optional
+	LeavingSince *metav1.MicroTime `json:"leavingSince,omitempty"`
 }
 
 // IndexRange are all indices from first to last.

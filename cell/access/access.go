@@ -37,7 +37,7 @@ package access
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list;watch
 
 // Events that a user must act on.
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
 // The Lease of leader election.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-compute-system,verbs=create;get;update

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -24,7 +24,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -39,7 +38,7 @@ type Reconciler struct {
 	// Strays adopts or deletes Instances of an earlier WorkloadDeployment of the same name.
 	Strays *strays.Keeper
 	// Recorder records Events about Instances that the cell refuses.
-	Recorder events.EventRecorder
+	Recorder record.EventRecorder
 	// Clock says how long what was created is awaited in the cache.
 	Clock clock.PassiveClock
 
@@ -51,7 +50,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("deployments").
 		// The status is rollup's.
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(owned.SpecChanged())).
 		// One that becomes Ready lets the next start; one that was deleted is created again.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(planChanged())).
 		WithOptions(options)

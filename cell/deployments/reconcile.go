@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -81,7 +82,12 @@ func (s *scope) findMissingData(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *scope) makePlan(context.Context) error {
+func (s *scope) makePlan(ctx context.Context) error {
+	if missing := s.deployment.MissingFields(); len(missing) > 0 {
+		// Which Instances are to run is not known. What runs continues.
+		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
+		return nil
+	}
 	s.plan = makePlan(newTarget(s.deployment, s.hash, len(s.missing) == 0), s.instances)
 	awaited, rest := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
 	if rest > 0 {

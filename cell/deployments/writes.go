@@ -116,5 +116,5 @@ func (s *scope) settleHolder(ctx context.Context, wanted *v1alpha.Instance) erro
 func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {
 	log.FromContext(ctx).Info("The cell refused to create an Instance", "instance", instance.Name, "error", refusal.Error())
 	note := v1alpha.ShortenMessage(fmt.Sprintf("Instance %s: %v", instance.Name, refusal), maxNote)
-	s.Recorder.Eventf(s.deployment, nil, corev1.EventTypeWarning, "InstanceRefused", "Create", "%s", note)
+	s.Recorder.Eventf(s.deployment, corev1.EventTypeWarning, "InstanceRefused", "%s", note)
 }

@@ -27,13 +27,14 @@ const FieldManager apply.FieldManager = "karmada-compute-cell-inventory"
 
 // Reconciler writes the status of Cells. Make it with New. It is safe for concurrent use.
 type Reconciler struct {
-	client client.Client
-	pace   pace
+	client    client.Client
+	apiReader client.Reader
+	pace      pace
 }
 
-// New returns a Reconciler. c reads from the cache and writes to the cell; clock paces writes.
-func New(c client.Client, clock clock.PassiveClock) *Reconciler {
-	return &Reconciler{client: c, pace: pace{clock: clock, last: map[types.NamespacedName]time.Time{}}}
+// New returns a Reconciler. c reads from the cache and writes to the cell, apiReader reads its API server; clock paces writes.
+func New(c client.Client, apiReader client.Reader, clock clock.PassiveClock) *Reconciler {
+	return &Reconciler{client: c, apiReader: apiReader, pace: pace{clock: clock, last: map[types.NamespacedName]time.Time{}}}
 }
 
 // Register adds the controller to a manager.

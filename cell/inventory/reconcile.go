@@ -38,7 +38,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if rest := r.pace.rest(request.NamespacedName); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	return s.Run(ctx, s.takeInventory, s.writeStatus)
+	return s.Run(ctx, s.takeInventory, s.findLeft, s.writeStatus)
 }
 
 // takeInventory counts the WorkloadDeployments of the Cell's hub. Those that are being deleted are still there.

@@ -12,11 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // byController is the name of the cache's index of Instances by the UID of their controller.
@@ -45,6 +48,13 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 		return nil, fmt.Errorf("list the Instances of WorkloadDeployment %s: %w", client.ObjectKeyFromObject(deployment), err)
 	}
 	return found.Items, nil
+}
+
+// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor which of its fields the hub requires.
+func SpecChanged() predicate.Predicate {
+	return predicate.Or(predicates.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[v1alpha.AnnotationRequires] != e.ObjectNew.GetAnnotations()[v1alpha.AnnotationRequires]
+	}})
 }
 
 // Requests maps a WorkloadDeployment to the Instances that it controls.

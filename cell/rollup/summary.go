@@ -24,6 +24,7 @@ var severity = map[string]int{
 	v1alpha.ReasonImageUnavailable:       4,
 	v1alpha.ReasonRuntimeClassNotServed:  5,
 	v1alpha.ReasonConfigurationError:     5,
+	v1alpha.ReasonFieldsMissing:          6,
 }
 
 // summary is the state of all Instances of a deployment.
@@ -48,12 +49,14 @@ type summary struct {
 	unlisted int
 	// facts are the indices of the Instances by their state.
 	facts v1alpha.CellIndices
+	// missing are the fields of the deployment that the cell lacks.
+	missing []string
 	// worst says why the Instance that needs a user most is not Ready; "" when all are.
 	worst string
 }
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
-	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended}
+	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: deployment.MissingFields()}
 	indices := deployment.InstanceIndices()
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	highest := -1
@@ -69,6 +72,9 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 		}
 	}
 	s.facts = facts(hash, s.ordered)
+	if len(s.missing) > 0 {
+		s.worst = v1alpha.MissingMessage(s.missing)
+	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
 		s.worst = fmt.Sprintf("%d Instances are still to be created", s.counts.DesiredReplicas-s.counts.Replicas)
 	}

@@ -14,10 +14,17 @@ import (
 
 // conditions are those of the deployment.
 func (s *summary) conditions() []metav1.Condition {
+	result := []metav1.Condition{s.available(), s.progressing(), s.replicasReady()}
 	if s.suspended {
-		return s.suspendedConditions()
+		result = s.suspendedConditions()
 	}
-	return []metav1.Condition{s.available(), s.progressing(), s.replicasReady()}
+	if len(s.missing) > 0 {
+		result = append(result, metav1.Condition{
+			Type: v1alpha.ConditionSpecReceived, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonFieldsMissing,
+			Message: v1alpha.MissingMessage(s.missing),
+		})
+	}
+	return result
 }
 
 // suspendedConditions say that the project is suspended, and whether anything still runs.

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -23,7 +23,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/coalesce"
-	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -38,7 +37,7 @@ type Reconciler struct {
 	// Strays deletes Pods of an earlier Instance of the same name.
 	Strays *strays.Keeper
 	// Recorder records Events that a user must act on.
-	Recorder events.EventRecorder
+	Recorder record.EventRecorder
 	// Settings are how this cell runs Pods.
 	Settings Settings
 	// Passing are the writes that tell of an Instance that starts. Nil: none of them waits.
@@ -55,7 +54,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		// The status of an Instance is that of its Pod; a Pod that was deleted is created again.
 		Owns(&corev1.Pod{}).
 		// The hub says in the spec of the deployment which quota is granted, and that the project is suspended.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(predicates.GenerationChanged())).
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(owned.SpecChanged())).
 		WithOptions(options)
 	// The data that a template names arrives apart from the deployment.
 	return data.Watch(b, r.specs).Complete(r)

@@ -76,9 +76,10 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 	return err
 }
 
-// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of one that is to go, what was found last stays.
+// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of an Instance that is
+// being deleted, or whose deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(s.deployment.MissingFields()) > 0 {
 		s.found = gates.Kept(s.instance)
 		return nil
 	}
@@ -296,6 +297,6 @@ func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
 		return
 	}
 	if now.Reason == v1alpha.ReasonConfigurationError || now.Reason == v1alpha.ReasonRuntimeClassNotServed || now.Reason == v1alpha.ReasonImageUnavailable {
-		s.Recorder.Eventf(s.instance, nil, corev1.EventTypeWarning, now.Reason, "Run", "%s", now.Message)
+		s.Recorder.Eventf(s.instance, corev1.EventTypeWarning, now.Reason, "%s", now.Message)
 	}
 }

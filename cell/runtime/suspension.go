@@ -6,6 +6,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +21,9 @@ func (s *scope) findSuspension(context.Context) error {
 	switch {
 	case s.deployment != nil:
 		s.suspended = s.deployment.Spec.Suspended
+		if missing := s.deployment.MissingFields(); slices.Contains(missing, "suspended") {
+			s.blocked = &finding{v1alpha.ReasonFieldsMissing, v1alpha.MissingMessage(missing)}
+		}
 	case metav1.GetControllerOfNoCopy(s.instance) != nil:
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the WorkloadDeployment of the Instance"}
 	}

@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -42,7 +42,7 @@ const fieldOwner client.FieldOwner = "karmada-compute-cell-strays"
 type Keeper struct {
 	client   client.Client
 	live     client.Reader
-	recorder events.EventRecorder
+	recorder record.EventRecorder
 	count    *prometheus.CounterVec
 }
 
@@ -53,7 +53,7 @@ type Options struct {
 	// APIReader reads past the cache.
 	APIReader client.Reader
 	// Recorder records an Event about each stray.
-	Recorder events.EventRecorder
+	Recorder record.EventRecorder
 	// Registerer gets the metric.
 	Registerer prometheus.Registerer
 }
@@ -157,7 +157,7 @@ func (k *Keeper) remove(ctx context.Context, obj client.Object, kind string, con
 	k.count.WithLabelValues(kind, deleted).Inc()
 	log.FromContext(ctx).Info("Deleted an object whose controller is gone", "kind", kind, "namespace", obj.GetNamespace(),
 		"name", obj.GetName(), "uid", uid, "controller", controller.Name, "controllerUID", controller.UID)
-	k.recorder.Eventf(obj, nil, corev1.EventTypeWarning, "ControllerGone", "Delete",
+	k.recorder.Eventf(obj, corev1.EventTypeWarning, "ControllerGone",
 		"deleted: its controller, %s %s with UID %s, does not exist any more", controller.Kind, controller.Name, cmp.Or(string(controller.UID), "unknown"))
 	return nil
 }
@@ -183,7 +183,7 @@ func (k *Keeper) adopt(ctx context.Context, instance *v1alpha.Instance, deployme
 	k.count.WithLabelValues(kindInstance, adopted).Inc()
 	log.FromContext(ctx).Info("Adopted an Instance of an earlier WorkloadDeployment of this name", "namespace", instance.Namespace,
 		"name", instance.Name, "uid", instance.UID, "deploymentUID", deployment.UID)
-	k.recorder.Eventf(instance, deployment, corev1.EventTypeNormal, "Adopted", "Adopt",
+	k.recorder.Eventf(instance, corev1.EventTypeNormal, "Adopted",
 		"adopted from an earlier WorkloadDeployment %s of the same Workload", deployment.Name)
 	return nil
 }

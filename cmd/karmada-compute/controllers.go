@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
 	"github.com/karmada-compute/karmada-compute/hub/footprint"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
@@ -26,8 +27,7 @@ import (
 // controllers returns the function that sets up and runs the selected controllers. No connection is made before that. It begins when the
 // hub answers: making a manager asks it for its kinds.
 func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) error, error) {
-	locations := milo.Locations{}
-	projects, err := a.provider(p, locations)
+	projects, err := a.provider(p)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) 
 		if err := hubServer.Await(ctx); err != nil {
 			return err
 		}
-		mgr, err := a.setUp(p, hub.Options{Projects: projects, Locations: locations, Metering: metering}, projects)
+		mgr, err := a.setUp(p, hub.Options{Projects: projects, Locations: p.locations, Metering: metering}, projects)
 		if err != nil {
 			return err
 		}
@@ -66,19 +66,32 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 		return nil, fmt.Errorf("watch the hub namespaces: %w", err)
 	}
 	projects.AddNeeds(present)
+	local := mgr.GetLocalManager()
+	brake := ownership.NewBrake(ownership.BrakeOptions{
+		Milo: projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
+	})
+	if err := local.Add(brake); err != nil {
+		return nil, fmt.Errorf("record Milo's identity: %w", err)
+	}
+	projects.SetBrake(brake)
+	o.Brake = brake
 	o.Existence, o.Suspension, o.Waker, o.Visits = projects, projects, projects, projects
 	o.Network, o.Clock = milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), clock.RealClock{}
 	o.Concurrency, o.ProjectConcurrency = a.options.hub.concurrency, a.options.milo.projectConcurrency
 	o.Types, o.DefaultType, o.Features = p.types, a.options.hub.defaultType, a.options.webhook.features
 	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter, a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
+	o.Refusals, err = hub.NewRefusals(hub.RefusalsOptions{Projects: projects, Suspension: projects, Root: projects, Registerer: metrics.Registry})
+	if err != nil {
+		return nil, err
+	}
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }
 
 // provider engages the projects that have Workloads, or all of them.
-func (a *app) provider(p *planes, locations milo.Locations) (*milo.Provider, error) {
+func (a *app) provider(p *planes) (*milo.Provider, error) {
 	o := milo.ProviderOptions{
-		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
+		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(p.locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
 		Patience: p.patience, Using: hub.UsingKinds(), IdleAfter: a.options.milo.idleAfter, Sweep: a.options.milo.sweep,
 	}
 	if p.marks != nil {

@@ -82,6 +82,8 @@ type planes struct {
 	hub, milo *rest.Config
 	scheme    *runtime.Scheme
 	lookup    *milo.Lookup
+	// locations are those of projects, for controllers.
+	locations milo.Locations
 	// patience is that of every informer for Milo, and watch the one watch of the Projects at Milo's root.
 	patience *milo.Patience
 	watch    *milo.Watch
@@ -104,7 +106,13 @@ func (a *app) connect() (*planes, error) {
 	if err != nil {
 		return nil, err
 	}
-	lookup, err := milo.NewLookup(milo.LookupOptions{Root: miloConfig, Clock: clock.RealClock{}, Registerer: metrics.Registry})
+	kind, err := milo.NewLocationKind(milo.LocationKindOptions{
+		Root: miloConfig, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("milo"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	lookup, err := milo.NewLookup(milo.LookupOptions{Root: miloConfig, Clock: clock.RealClock{}, Registerer: metrics.Registry, LocationKind: kind})
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +127,14 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.types.catalogue, a.types.byDefault = types, a.options.hub.defaultType
-	patience, err := milo.NewPatience(milo.PatienceOptions{Root: miloConfig, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("milo")})
+	patience, err := milo.NewPatience(milo.PatienceOptions{
+		Root: miloConfig, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("milo"), LocationKind: kind,
+	})
 	if err != nil {
 		return nil, err
 	}
 	p := &planes{
-		hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup,
+		hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup, locations: milo.Locations{Kind: kind},
 		patience: patience, watch: milo.NewWatch(miloConfig, patience, lookup), types: types,
 	}
 	return p, a.mark(p)

@@ -45,6 +45,9 @@ func addInstanceSteps(sc sentences) {
 		}
 		return from(ctx).divided(ctx, wanted)
 	})
+	sc.Step(`^no name has a Pod in two of cells "([^"]*)"$`, func(ctx context.Context, cells string) error {
+		return from(ctx).noPodTwice(ctx, splitNames(cells))
+	})
 	sc.Step(`^none of the Instances in cells? "([^"]*)" was replaced$`, func(ctx context.Context, cells string) error {
 		return from(ctx).noneReplaced(ctx, splitNames(cells))
 	})
@@ -136,6 +139,24 @@ func (s *scenario) divided(ctx context.Context, wanted division) error {
 		}
 		return s.rememberInstances(ctx, wanted.cells)
 	})
+}
+
+// noPodTwice fails when a name has a Pod in two cells, one that is being deleted included.
+func (s *scenario) noPodTwice(ctx context.Context, cells []string) error {
+	where := map[string]string{}
+	for _, cell := range cells {
+		pods, err := s.list(ctx, "cell/"+cell, "pods")
+		if err != nil {
+			return err
+		}
+		for i := range pods {
+			if other := where[pods[i].GetName()]; other != "" {
+				return fmt.Errorf("Pod %s is in cells %s and %s", pods[i].GetName(), other, cell)
+			}
+			where[pods[i].GetName()] = cell
+		}
+	}
+	return nil
 }
 
 // madeInOrder compares when each Instance was made with when its predecessor became Ready; both are to the second.

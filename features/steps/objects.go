@@ -58,8 +58,12 @@ func addObjectSteps(sc sentences) {
 		s.try(ctx, func(ctx context.Context) error { return s.patch(ctx, who, object, patch) })
 		return nil
 	})
-	sc.Step(`^`+someone+` deletes `+anObject+`$`, func(ctx context.Context, who, object string) error {
-		return from(ctx).delete(ctx, who, object)
+	sc.Step(`^`+someone+` deletes `+anObject+`(?: with --cascade=(orphan|foreground))?$`, func(ctx context.Context, who, object, cascade string) error {
+		var options []client.DeleteOption
+		if cascade != "" {
+			options = append(options, client.PropagationPolicy(strings.ToUpper(cascade[:1])+cascade[1:]))
+		}
+		return from(ctx).delete(ctx, who, object, options...)
 	})
 	sc.Step(`^`+anObject+` (was not replaced|was replaced|becomes another one)$`, func(ctx context.Context, object, state string) error {
 		return from(ctx).wasReplaced(ctx, object, state)
@@ -339,7 +343,7 @@ func (s *scenario) patch(ctx context.Context, who, words, patch string) error {
 }
 
 // delete deletes an object, and remembers which it was.
-func (s *scenario) delete(ctx context.Context, who, words string) error {
+func (s *scenario) delete(ctx context.Context, who, words string, options ...client.DeleteOption) error {
 	object, err := s.get(ctx, words)
 	if err != nil {
 		return err
@@ -350,7 +354,7 @@ func (s *scenario) delete(ctx context.Context, who, words string) error {
 	}
 	s.remember(plane, object)
 	c := s.client(plane, user(who))
-	return c.Delete(ctx, object)
+	return c.Delete(ctx, object, options...)
 }
 
 // memoryOf is under what an object is remembered.

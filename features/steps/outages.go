@@ -115,8 +115,8 @@ func (s *scenario) writeWhatIsNotOurs(ctx context.Context) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace + "-repair"}}
 	for plane, objects := range map[string][]client.Object{
 		"hub":                  {namespace, &corev1.Pod{ObjectMeta: meta, Spec: pod}, lease, deployment},
-		"milo":                 {namespace, &corev1.Pod{ObjectMeta: meta, Spec: pod}},
-		"project/" + s.project: {namespace, &corev1.Pod{ObjectMeta: meta, Spec: pod}},
+		"milo":                 {namespace, lease},
+		"project/" + s.project: {namespace, lease},
 	} {
 		c := s.client(plane, admin)
 		for _, object := range objects {

@@ -45,11 +45,13 @@ func addProjectSteps(sc sentences) {
 		s.namespace = metav1.NamespaceDefault
 		return s.addProjectNamed(ctx, own, nil)
 	})
-	sc.Step(`^the project is (suspended|resumed|made again)$`, func(ctx context.Context, what string) error {
+	sc.Step(`^the project is (suspended|suspended, and refuses writes|resumed|made again)$`, func(ctx context.Context, what string) error {
 		s := from(ctx)
 		switch what {
 		case "suspended":
 			return s.suspend(ctx, metav1.ConditionTrue)
+		case "suspended, and refuses writes":
+			return s.suspend(ctx, metav1.ConditionTrue, "Billing")
 		case "resumed":
 			return s.suspend(ctx, metav1.ConditionFalse)
 		}
@@ -199,13 +201,22 @@ func (s *scenario) removeProject(ctx context.Context, name string) error {
 	return nil
 }
 
-// suspend does what Milo does when a project is suspended or resumed.
-func (s *scenario) suspend(ctx context.Context, status metav1.ConditionStatus) error {
+// suspend does what Milo does when a project is suspended or resumed. A newer Milo says why, and refuses writes.
+func (s *scenario) suspend(ctx context.Context, status metav1.ConditionStatus, reasons ...string) error {
 	root := s.client("milo", admin)
 	project := newProject(s.project)
-	project.Object["status"] = map[string]any{"conditions": []any{map[string]any{
-		"type": "Suspended", "status": string(status), "reason": "Features", "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	now := time.Now().UTC().Format(time.RFC3339)
+	observed := map[string]any{"conditions": []any{map[string]any{
+		"type": "Suspended", "status": string(status), "reason": "Features", "message": "", "lastTransitionTime": now,
 	}}}
+	var suspensions []any
+	for _, reason := range reasons {
+		suspensions = append(suspensions, map[string]any{"reason": reason, "reinstateAuthority": "Operator", "suspendedAt": now})
+	}
+	if len(suspensions) > 0 {
+		observed["suspensions"] = suspensions
+	}
+	project.Object["status"] = observed
 	unstructured.RemoveNestedField(project.Object, "spec")
 	return root.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(project), client.FieldOwner("features"), client.ForceOwnership)
 }

@@ -118,6 +118,7 @@ func (ps *projects) enqueueProject(ctx context.Context, object any) {
 	if user, ok := project.GetAnnotations()[HangAnnotation]; ok {
 		w.hangs.Store(&user)
 	}
+	w.suspended.Store(suspensionsOf(object))
 	w.queue.Add(item{resource: projectsResource, name: project.GetName()})
 }
 

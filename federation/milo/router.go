@@ -34,6 +34,11 @@ type directory interface {
 	hangs(project, user string) bool
 	// registered reports whether quota of a resource type may be claimed.
 	registered(ctx context.Context, resourceType string) (bool, error)
+	// suspended are the reasons of the suspensions of a project that refuses
+	// writes, nil for any other project.
+	suspended(project string) []string
+	// terminating reports whether an object of a project is being deleted.
+	terminating(ctx context.Context, project string, object objectKey) bool
 }
 
 // HangAnnotation on a Project names a user whose requests to the project's
@@ -81,7 +86,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		rt.refuse(w, notFound("there is nothing at this path; a control plane's path ends in /control-plane/"))
 	case project == "":
-		rt.forward(w, r, rt.root, identity{caller: who})
+		rt.toServed(w, r, rt.root, identity{caller: who})
 	default:
 		rt.toProject(w, r, identity{caller: who, project: project, prefix: length})
 	}
@@ -110,12 +115,25 @@ func (rt *router) toProject(w http.ResponseWriter, r *http.Request, id identity)
 		rt.log.Error("project cannot be looked up", "project", id.project, "error", err)
 		rt.refuse(w, apierrors.NewServiceUnavailable("project "+strconv.Quote(id.project)+" cannot be looked up at Milo's root"))
 	default:
+		if refusal := rt.refuseWrite(r, id); refusal != nil {
+			rt.refuse(w, refusal)
+			return
+		}
 		if refusal := rt.refuseClaim(r, id); refusal != nil {
 			rt.refuse(w, refusal)
 			return
 		}
-		rt.forward(w, r, to, id)
+		rt.toServed(w, r, to, id)
 	}
+}
+
+// toServed forwards a request for an API that Milo serves.
+func (rt *router) toServed(w http.ResponseWriter, r *http.Request, to *backend, id identity) {
+	if !serves(r.URL.Path[id.prefix:]) {
+		rt.refuse(w, notFound("the server could not find the requested resource"))
+		return
+	}
+	rt.forward(w, r, to, id)
 }
 
 // forward forwards the request as front proxy. It sets the identity headers in
@@ -130,6 +148,15 @@ func (rt *router) forward(w http.ResponseWriter, r *http.Request, to *backend, i
 				pr.Out.URL.RawPath = pr.Out.URL.RawPath[id.prefix:]
 			}
 			id.write(pr.Out.Header)
+			if discovers(pr.Out.URL.Path) {
+				pr.Out.Header.Del("Accept-Encoding")
+			}
+		},
+		ModifyResponse: func(response *http.Response) error {
+			if discovers(response.Request.URL.Path) {
+				return hideUnserved(response)
+			}
+			return nil
 		},
 		Transport:     to.transport,
 		FlushInterval: -1, // events of a watch are sent at once

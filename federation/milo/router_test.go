@@ -42,6 +42,8 @@ type fixture struct {
 	url    string
 	// held is a user whose requests to project north are not answered.
 	held string
+	// suspensions are the reasons of those of project north.
+	suspensions []string
 	// release lets the backend's watch send its second event.
 	release chan struct{}
 }
@@ -63,6 +65,12 @@ func (f *fixture) registered(_ context.Context, resourceType string) (bool, erro
 }
 
 func (f *fixture) hangs(project, user string) bool { return project == "north" && user == f.held }
+
+func (f *fixture) suspended(string) []string { return f.suspensions }
+
+func (f *fixture) terminating(_ context.Context, _ string, object objectKey) bool {
+	return object.Resource == "workloads" && object.namespace == "default" && object.name == "terminating"
+}
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -111,6 +119,10 @@ func (f *fixture) newBackend(t *testing.T, name string) *backend {
 		}
 	})
 	mux.HandleFunc("/upgrade", upgrade)
+	mux.HandleFunc("/apis", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"APIGroupList","groups":[{"name":"networking.k8s.io"}]}`)
+	})
 	server := httptest.NewUnstartedServer(mux)
 	server.TLS = &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{f.ca.pair(t, name)},
@@ -205,7 +217,7 @@ func TestRouterSendsByPath(t *testing.T) {
 		"root":              {"/api/v1/namespaces?limit=5", "root", "/api/v1/namespaces", "limit=5"},
 		"project":           {northPath + "/api/v1/namespaces?watch=true", "north", "/api/v1/namespaces", "watch=true"},
 		"project, top":      {northPath + "/", "north", "/", ""},
-		"escaped path":      {northPath + "/api/v1/a%2Fb", "north", "/api/v1/a%2Fb", ""},
+		"escaped path":      {northPath + "/apis/example.com/v1/a%2Fb", "north", "/apis/example.com/v1/a%2Fb", ""},
 		"Project itself":    {projectsPath + "north", "root", projectsPath + "north", ""},
 		"Project's status":  {projectsPath + "north/status", "root", projectsPath + "north/status", ""},
 		"list of Projects":  {strings.TrimSuffix(projectsPath, "/"), "root", strings.TrimSuffix(projectsPath, "/"), ""},

@@ -63,6 +63,10 @@ type worker struct {
 
 	// hangs is a user whose requests to the project are not answered, or nil.
 	hangs atomic.Pointer[string]
+	// suspended are the reasons of the suspensions of the Project, or nil.
+	suspended atomic.Pointer[[]string]
+	// served is the plane when serving is set.
+	served atomic.Pointer[plane]
 	// serving is the backend for the router; nil until every kind is served.
 	serving atomic.Pointer[backend]
 }
@@ -205,6 +209,7 @@ func (w *worker) serve(ctx context.Context, _ *unstructured.Unstructured) (time.
 	if !served {
 		return discoveryPoll, nil
 	}
+	w.served.Store(w.plane)
 	w.serving.Store(w.front)
 	w.log.Info("project is served")
 	claims := &ledger.Ledger{Objects: w.plane.objects, Project: w.name, Clock: clock.RealClock{}, Log: w.log}

@@ -30,6 +30,7 @@ func constants() string {
 		{"slice_kind", v1alpha.KindInstanceSlice},
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
 		{"max_instances", interpreter.MaxInstances},
+		{"max_conditions", interpreter.MaxConditions},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},
 	} {

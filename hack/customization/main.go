@@ -69,7 +69,7 @@ func write(folder string) error {
 // readLibrary is what the scripts choose from, each part behind those that it needs.
 func readLibrary(folder string) ([]string, error) {
 	library := blocks(constants())
-	for _, name := range []string{"values", "times", "types", "size"} {
+	for _, name := range []string{"values", "times", "types", "bounds", "size"} {
 		more, err := readBlocks(filepath.Join(folder, name+".lua"))
 		if err != nil {
 			return nil, err

@@ -166,6 +166,7 @@ var controllers = dashboard{
 			{
 				title: "Projects that are gone", about: "What they left on the hub: not withdrawn yet, and withdrawn per minute.", unit: count, queries: []query{
 					{"sum(karmada_compute_projects_gone" + chosen + ")", "left"},
+					{"sum(karmada_compute_projects_held" + chosen + ")", "waiting for an operator"},
 					{"60 * " + perSecond("karmada_compute_projects_withdrawn_total"+chosen), "withdrawn"},
 				},
 			},

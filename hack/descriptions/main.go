@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command descriptions adds to the CRDs in the folder of its argument what the sources do not say: descriptions of the fields of
-// metadata in a template, which `kubectl explain` shows, and bounds of lists, maps and strings.
+// Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out: the descriptions of the fields of
+// metadata in a template, which `kubectl explain` shows, the field metadata.name, where a rule of the kind names it as its fieldPath, and
+// bounds of lists, maps and strings.
 package main
 
 import (
@@ -71,20 +72,16 @@ func describe(content []byte) ([]byte, error) {
 	boundVersions(&document, missing)
 	lines := strings.Split(string(content), "\n")
 	for index := len(lines); index > 0; index-- {
-		texts, ok := missing[index]
-		if !ok {
-			continue
-		}
 		first := lines[index-1]
 		indent := first[:len(first)-len(strings.TrimLeft(first, " "))]
-		for _, text := range texts {
+		for _, text := range slices.Backward(missing[index]) {
 			lines = slices.Insert(lines, index-1, indent+text)
 		}
 	}
 	return []byte(strings.Join(lines, "\n")), nil
 }
 
-// find collects descriptions by the line of the first key of the field that lacks it.
+// find collects lines by the line of the first key of the field that lacks them.
 func find(node *yaml.Node, missing map[int][]string) {
 	for _, child := range node.Content {
 		find(child, missing)
@@ -92,9 +89,23 @@ func find(node *yaml.Node, missing map[int][]string) {
 	fields := value(value(node, "metadata"), "properties")
 	for name, text := range descriptions {
 		if field := value(fields, name); field != nil && value(field, "description") == nil && len(field.Content) > 0 {
-			missing[field.Content[0].Line] = append(missing[field.Content[0].Line], "description: "+text)
+			missing[field.Content[0].Line] = []string{"description: " + text}
 		}
 	}
+	metadata := value(value(value(node, "openAPIV3Schema"), "properties"), "metadata")
+	if metadata != nil && value(metadata, "properties") == nil && hasRuleOfName(value(node, "openAPIV3Schema")) {
+		missing[metadata.Content[0].Line] = []string{"properties:", "  name:", "    type: string"}
+	}
+}
+
+// hasRuleOfName reports whether a rule of the whole object names metadata.name: an API server ignores the fieldPath of a rule when the
+// schema does not have the field.
+func hasRuleOfName(schema *yaml.Node) bool {
+	rules := value(schema, "x-kubernetes-validations")
+	return rules != nil && slices.ContainsFunc(rules.Content, func(rule *yaml.Node) bool {
+		path := value(rule, "fieldPath")
+		return path != nil && path.Value == ".metadata.name"
+	})
 }
 
 func value(node *yaml.Node, key string) *yaml.Node {

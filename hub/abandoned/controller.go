@@ -48,6 +48,8 @@ type Options struct {
 	Hub client.Client
 	// APIReader reads the hub's API server, to know what is there before anything is deleted.
 	APIReader client.Reader
+	// Brake holds withdrawals while Milo itself is in doubt.
+	Brake projects.Brake
 	// After is how long Milo must have said that a project does not exist before it is withdrawn.
 	After time.Duration
 	// Clock is the time of the answers.
@@ -83,7 +85,11 @@ func New(o Options) (*Reconciler, error) {
 		Name: "karmada_compute_projects_gone",
 		Help: "Hub namespaces of this replica whose project does not exist, as Milo has said, and which are not withdrawn yet.",
 	}, func() float64 { return float64(r.inDoubt()) })
-	for _, metric := range []prometheus.Collector{r.withdrawn, left} {
+	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "karmada_compute_projects_held",
+		Help: "Hub namespaces of this replica whose project does not exist, as Milo has said, and whose withdrawal waits for an operator because Milo itself is in doubt.",
+	}, func() float64 { return float64(r.heldBack()) })
+	for _, metric := range []prometheus.Collector{r.withdrawn, left, held} {
 		if err := o.Registerer.Register(metric); err != nil {
 			return nil, fmt.Errorf("register the metrics of projects that are gone: %w", err)
 		}

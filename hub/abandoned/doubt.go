@@ -19,6 +19,8 @@ type doubt struct {
 	answers     int
 	// withdrawing says that enough answers were counted, and the deletion has begun.
 	withdrawing bool
+	// held says that the withdrawal waits for an operator.
+	held bool
 }
 
 // covers says whether the answers counted so far are about all of these projects.
@@ -69,6 +71,28 @@ func (r *Reconciler) begin(namespace string) (isFirst bool) {
 	}
 	d.withdrawing = true
 	return true
+}
+
+// hold notes whether the withdrawal of a hub namespace waits for an operator.
+func (r *Reconciler) hold(namespace string, held bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.doubts[namespace]; d != nil {
+		d.held = held
+	}
+}
+
+// heldBack is the number of hub namespaces whose withdrawal waits for an operator.
+func (r *Reconciler) heldBack() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	count := 0
+	for _, d := range r.doubts {
+		if d.held {
+			count++
+		}
+	}
+	return count
 }
 
 // forget begins the questions about a hub namespace anew.

@@ -24,8 +24,8 @@ import (
 const (
 	// lookAgain is when a question that Milo did not answer, or that was not asked since too many were, is asked again.
 	lookAgain = 15 * time.Second
-	// fewEnough is a number of hub namespaces that are withdrawn whatever part of all they are.
-	fewEnough = 5
+	// recheckHeld is about how soon an operator's word has an effect.
+	recheckHeld = time.Minute
 )
 
 // scope is the state of one reconcile of a hub namespace.
@@ -113,27 +113,27 @@ func (s *scope) ask(ctx context.Context, unknown []types.UID) (reconcile.Result,
 	if rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	if reason := s.held(ctx); reason != "" {
+	reason, err := s.held(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if reason != "" {
 		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uids", s.gone, "reason", reason)
-		return later(recheck), nil
+		return later(recheckHeld), nil
 	}
 	return s.withdraw(ctx)
 }
 
-// held is why nothing is withdrawn although Milo has said often enough that the project does not exist; "" if it is. That most
-// projects go within minutes is no work of their owners: then the add-on is connected to another Milo, or to one that has lost
-// its storage.
-func (s *scope) held(ctx context.Context) string {
+// held returns why nothing is withdrawn although Milo has said often enough that the project does not exist; "" if it is.
+func (s *scope) held(ctx context.Context) (string, error) {
+	s.hold(s.namespace.Name, false)
 	switch s.namespace.Annotations[v1alpha.AnnotationKeep] {
 	case "true":
-		return "the hub namespace is annotated to be kept"
+		return "the hub namespace is annotated to be kept", nil
 	case "false":
-		return ""
+		return "", nil
 	}
-	doubtful, all := s.inDoubt(), len(s.namespacesOf(ctx, ""))
-	if doubtful > fewEnough && 2*doubtful > all {
-		return fmt.Sprintf("%d of %d hub namespaces are of projects that do not exist: is --milo-kubeconfig right, and has Milo its storage? "+
-			"Annotate those that are to go with %s=false", doubtful, all, v1alpha.AnnotationKeep)
-	}
-	return ""
+	reason, err := s.Brake.Held(ctx)
+	s.hold(s.namespace.Name, reason != "" || err != nil)
+	return reason, err
 }

@@ -64,7 +64,16 @@ type fixture struct {
 	roster     *roster
 	copied     *v1alpha.WorkloadDeployment
 	city       string
+	brake      brake
 }
+
+// brake is what holds withdrawals, and why.
+type brake struct {
+	reason string
+	err    error
+}
+
+func (b *brake) Held(context.Context) (string, error) { return b.reason, b.err }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -85,7 +94,7 @@ func (f *fixture) restart(t *testing.T) {
 	t.Helper()
 	var err error
 	if f.reconciler, err = New(Options{
-		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, After: after, Clock: f.clock, Registerer: prometheus.NewRegistry(),
+		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Brake: &f.brake, After: after, Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -287,22 +296,42 @@ func TestProjectMadeAgainMeanwhile(t *testing.T) {
 	}
 }
 
-// TestMostProjectsAreGone: then it is not they that have gone.
-func TestMostProjectsAreGone(t *testing.T) {
+// TestMiloIsInDoubt: then nothing is withdrawn without an operator's word.
+func TestMiloIsInDoubt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for _, other := range []string{"a", "b", "c", "d", "e"} {
-		f.reconciler.count("another-"+other, []types.UID{"other"})
-	}
+	f.brake.reason = "it is another one"
 	f.doubt(t)
 	f.reconcile(t)
-	if f.isDeleted(t, f.copied) {
-		t.Fatal("it is withdrawn")
+	if f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+		t.Fatal("it is withdrawn, or not counted as held")
 	}
+	f.brake = brake{err: errAway}
+	if _, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil ||
+		f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+		t.Fatal("without an answer it is withdrawn, or not counted as held")
+	}
+	f.brake = brake{reason: "it is another one"}
 	planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "false" })
 	f.reconcile(t)
-	if !f.isDeleted(t, f.copied) {
-		t.Error("an administrator's word does not count")
+	if !f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 0 {
+		t.Error("an operator's word does not count")
+	}
+}
+
+// TestMiloIsReleased: after the operator's word for all of them it is withdrawn, and no longer counted.
+func TestMiloIsReleased(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.brake.reason = "it is another one"
+	f.doubt(t)
+	if wait := f.reconcile(t); wait > 2*recheckHeld {
+		t.Errorf("the operator's word has an effect after %s", wait)
+	}
+	f.brake.reason = ""
+	f.reconcile(t)
+	if !f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 0 {
+		t.Error("it is not withdrawn, or still counted as held")
 	}
 }
 

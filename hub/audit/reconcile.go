@@ -155,7 +155,7 @@ func (s *scope) patience(found *delivery.Finding) time.Duration {
 
 // repair does what a finding says, when it is time, and then comes back to see whether it helped.
 func (s *scope) repair(ctx context.Context, found *delivery.Finding) error {
-	fault := mend.Fault{Reason: string(found.Fault), Object: found.Object, Message: found.Message}
+	fault := mend.Fault{Reason: string(found.Fault), Object: found.Object, Cell: found.Cell, Message: found.Message}
 	attempts := s.Mender.Attempts(fault)
 	if attempts >= hopeless {
 		s.tell(found)
@@ -194,6 +194,6 @@ func (s *scope) tell(found *delivery.Finding) {
 	if s.deployment == nil || !s.Faults.tell(s.request, found.Key()) {
 		return
 	}
-	s.project.GetEventRecorder("karmada-compute-audit").Eventf(s.deployment, nil, corev1.EventTypeWarning, string(found.Fault), "Mend",
+	s.project.Recorder("karmada-compute-audit").Eventf(s.deployment, corev1.EventTypeWarning, string(found.Fault),
 		"The add-on has tried %d times to put this right; see its runbook audit.md: %s", hopeless, found.Message)
 }

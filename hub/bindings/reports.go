@@ -27,7 +27,7 @@ type Report struct {
 	// Replicas and ReadyReplicas are how many Instances exist, and are Ready.
 	Replicas      int32 `json:"replicas,omitempty"`
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
-	// Conditions hold Suspended alone, while the project is suspended.
+	// Conditions hold Suspended, while the project is suspended, and SpecReceived, while the cell lacks fields.
 	Conditions []ReportedCondition `json:"conditions,omitempty"`
 	// Indices say which Instances there are. A trimmed report has them only where the binding divides them among cells.
 	Indices []ReportedIndices `json:"indices,omitempty"`
@@ -60,13 +60,21 @@ func (r *Report) Suspended() bool {
 	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSuspended, metav1.ConditionTrue})
 }
 
-// Numbers is the report without the names, which compares with ==. A suspension that is confirmed is 1.
+// LacksFields reports whether the cell lacks fields of the deployment.
+func (r *Report) LacksFields() bool {
+	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSpecReceived, metav1.ConditionFalse})
+}
+
+// Numbers is the report without the names, which compares with ==. A suspension that is confirmed counts 1, and lacking fields 2.
 func (r *Report) Numbers() [6]int64 {
-	var suspended int64
+	var says int64
 	if r.Suspended() {
-		suspended = 1
+		says++
 	}
-	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), suspended}
+	if r.LacksFields() {
+		says += 2
+	}
+	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), says}
 }
 
 // divided is the placement of every trimmed binding that divides its replicas. All share it.
@@ -157,10 +165,19 @@ func TrimReport(status *runtime.RawExtension, names bool) *runtime.RawExtension 
 	return &runtime.RawExtension{Raw: raw}
 }
 
-// DecodeReport reads what a cell reports; nil: nothing that can be read.
+// maxInstances is the most Instances that an agent of an earlier version reports, and maxIndices the longest text with indices.
+const (
+	maxInstances = 1000
+	maxIndices   = 32768
+)
+
+// DecodeReport reads what a cell reports; nil: nothing that can be read. A report that is larger than an agent makes it confirms nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
 	decoded := &Report{}
-	if !decode(status, decoded) {
+	if !decode(status, decoded) || len(decoded.Instances) > maxInstances || len(decoded.Indices) > 1 {
+		return nil
+	}
+	if len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
 		return nil
 	}
 	return decoded.trimmed()
@@ -179,11 +196,12 @@ func decodeNumbers(status *runtime.RawExtension) *Report {
 	return decoded.trimmed()
 }
 
-// trimmed is the report with the condition Suspended alone.
+// trimmed is the report with the conditions that the controllers read, one of each type.
 func (r *Report) trimmed() *Report {
 	var kept []ReportedCondition
 	for _, condition := range r.Conditions {
-		if condition.Type == v1alpha.ConditionSuspended {
+		read := condition.Type == v1alpha.ConditionSuspended || condition.Type == v1alpha.ConditionSpecReceived
+		if read && !slices.ContainsFunc(kept, func(c ReportedCondition) bool { return c.Type == condition.Type }) {
 			kept = append(kept, condition)
 		}
 	}
@@ -201,11 +219,6 @@ func decode(status *runtime.RawExtension, into any) bool {
 	return status != nil && len(status.Raw) > 0 && string(status.Raw) != "null" && json.Unmarshal(status.Raw, into) == nil
 }
 
-// Reports says whether a cell has reported which Instances of a deployment it has. binding may be nil.
-func Reports(binding *workv1alpha2.ResourceBinding, cell string) bool {
-	return binding != nil && namesInstances(binding) && ReportOf(binding, cell) != nil
-}
-
 // MayRun says whether a cell may still run the Instance at an index that it has lost. It may until it reports that it has
 // acted on the newest copy and has no such Instance. binding may be nil.
 func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
@@ -219,7 +232,7 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 // has says whether the cell has the Instance of a deployment at an index.
 func (r *Report) has(deployment string, index int) bool {
 	return slices.Contains(r.Instances, ReportedName{v1alpha.InstanceName(deployment, index)}) ||
-		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return slices.Contains(v1alpha.ParseIndices(of.Existing), index) })
+		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return v1alpha.HasIndex(of.Existing, index) })
 }
 
 // ReportOf is what a cell reports of a deployment, or nil. binding may be nil.

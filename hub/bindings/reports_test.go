@@ -85,18 +85,6 @@ func TestMayRun(t *testing.T) {
 	}
 }
 
-func TestReports(t *testing.T) {
-	binding := reporting(map[string]string{"a": "{}", "b": ""})
-	for cell, want := range map[string]bool{"a": true, "b": false, "c": false} {
-		if got := Reports(binding, cell); got != want {
-			t.Errorf("%s: %t", cell, got)
-		}
-	}
-	if Reports(nil, "a") {
-		t.Error("without a binding there is no report")
-	}
-}
-
 func TestTrim(t *testing.T) {
 	full := reporting(map[string]string{"a": `{"readyReplicas":3,"indices":[{"existing":"1","ready":"1"}],"reports":[{"instances":[{"index":1}]}],"instances":[{"name":"web-1","templateHash":"x"}]}`, "b": ""})
 	full.Labels = map[string]string{"some": "label"}
@@ -159,7 +147,7 @@ func TestNamesOfTheOnlyCell(t *testing.T) {
 	if got := ReportOf(binding, "a"); got == nil || got.Numbers() != [6]int64{2, 2, 5, 0, 1, 0} || len(got.Instances)+len(got.Indices) > 0 {
 		t.Errorf("the report is %+v", got)
 	}
-	if !MayRun(binding, copied, "a", 1) || Reports(binding, "a") {
+	if !MayRun(binding, copied, "a", 1) {
 		t.Error("a report without names says which Instances are gone")
 	}
 }

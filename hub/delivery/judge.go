@@ -235,6 +235,11 @@ func (w *Way) report(cell string, work *workv1alpha1.Work) *Finding {
 			Fault: ReportOutdated, Cell: cell,
 			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell there",
 		}
+	case reported.LacksFields():
+		return &Finding{
+			Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work,
+			Message: "the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again",
+		}
 	case collected == nil || collected.Numbers() != reported.Numbers():
 		return &Finding{
 			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
@@ -250,6 +255,9 @@ func (w *Way) aggregation() *Finding {
 	owners := w.owners()
 	for _, cell := range owners {
 		reported := bindings.ReportOf(w.Binding, cell)
+		if reported == nil && w.leaves(cell) {
+			continue
+		}
 		if reported == nil || reported.ResourceTemplateGeneration != w.Copied.Generation || reported.ObservedGeneration != reported.Generation {
 			return nil
 		}
@@ -305,6 +313,11 @@ func (w *Way) assigned(cell string) int32 {
 		return 0
 	}
 	return int32(len(w.Copied.Spec.Assignment.Indices(cell))) //nolint:gosec // there are at most 1000
+}
+
+// leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
+func (w *Way) leaves(cell string) bool {
+	return w.Copied.Spec.Assignment != nil && len(w.Copied.Spec.Assignment.Indices(cell)) == 0
 }
 
 // owners are the cells whose reports make the status of the copy.

@@ -240,6 +240,12 @@ func TestJudge(t *testing.T) {
 				w.Works["a"].Status.ManifestStatuses[0].Status = raw(strings.Replace(report7, `"generation":2`, `"generation":3`, 1))
 			}, want: []string{"ReportOutdated/a/0"},
 		},
+		"a report of a cell that lacks fields": {
+			change: func(_ *testing.T, w *Way) {
+				lacking := strings.Replace(report7, "{", `{"conditions":[{"type":"SpecReceived","status":"False"}],`, 1)
+				w.Works["a"].Status.ManifestStatuses[0].Status = raw(lacking)
+			}, want: []string{"WorkNotApplied/a/5"}, wantSays: "lacks fields",
+		},
 		"a report that was not collected": {
 			change: func(_ *testing.T, w *Way) { w.Binding.Status.AggregatedStatus[0].Status = raw("{}") }, want: []string{"StatusOutdated/a/2"},
 		},

@@ -5,9 +5,11 @@ package deployments
 
 import (
 	"context"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -56,8 +58,8 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 }
 
-// byWorkload has the deployments of a Workload, which each of its reconciles reads.
-var byWorkload = projects.ByLabel{Object: &v1alpha.WorkloadDeployment{}, Label: v1alpha.LabelWorkloadUID}
+// byWorkload has the deployments of all Workloads of a name, of which each reconcile reads those of one name.
+var byWorkload = projects.ByLabel{Object: &v1alpha.WorkloadDeployment{}, Label: v1alpha.LabelWorkloadName}
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
@@ -67,7 +69,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("deployments").
 		For(&v1alpha.Workload{}).
-		Owns(&v1alpha.WorkloadDeployment{}).
+		Watches(&v1alpha.WorkloadDeployment{}, ofDeployment).
 		// A city without a location gets its deployment when the location appears, and a selector may select others.
 		Watches(r.Locations.Object(), allWorkloads).
 		WithOptions(options).
@@ -81,6 +83,30 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	}
 	// A Workload without a size gets its deployments when its type appears, and its conditions follow the type.
 	return built.MultiClusterWatch(instancetypes.NewChanges(types, workloadsOf))
+}
+
+// ofDeployment requests the Workload of a deployment by what this controller wrote. The owner reference alone is not enough: the garbage
+// collector removes it when a Workload is deleted with --cascade=orphan.
+func ofDeployment(name multicluster.ClusterName, _ cluster.Cluster) mchandler.EventHandler {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, obj client.Object) []mcreconcile.Request {
+		names := []string{obj.GetLabels()[v1alpha.LabelWorkloadName]}
+		if deployment, ok := obj.(*v1alpha.WorkloadDeployment); ok {
+			names = append(names, deployment.Spec.WorkloadRef.Name)
+		}
+		if owner := metav1.GetControllerOfNoCopy(obj); owner != nil && owner.Kind == v1alpha.KindWorkload {
+			names = append(names, owner.Name)
+		}
+		slices.Sort(names)
+		var requests []mcreconcile.Request
+		for _, workload := range slices.Compact(names) {
+			if workload != "" {
+				requests = append(requests, mcreconcile.Request{ClusterName: name, Request: reconcile.Request{
+					NamespacedName: types.NamespacedName{Namespace: obj.GetNamespace(), Name: workload},
+				}})
+			}
+		}
+		return requests
+	})
 }
 
 // allWorkloads requests every Workload of the project in which an event happened.
@@ -112,10 +138,11 @@ type scope struct {
 	*Reconciler
 	request  mcreconcile.Request
 	client   client.Client
-	events   events.EventRecorder
+	events   record.EventRecorder
 	workload *v1alpha.Workload
-	// existing are the Workload's deployments by name.
+	// existing are the Workload's deployments by name. orphans are of an earlier Workload of its name and have lost their owner.
 	existing map[string]*v1alpha.WorkloadDeployment
+	orphans  []*v1alpha.WorkloadDeployment
 	plan     plan
 	// kind is the Workload's instance type.
 	kind instanceType

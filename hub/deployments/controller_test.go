@@ -14,6 +14,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
+type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+
+func newQueue(t *testing.T) queue {
+	t.Helper()
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]())
+	t.Cleanup(queue.ShutDown)
+	return queue
+}
+
 // TestALocationRequeuesEveryWorkload of its project, whatever namespace they are in.
 func TestALocationRequeuesEveryWorkload(t *testing.T) {
 	t.Parallel()
@@ -23,8 +32,7 @@ func TestALocationRequeuesEveryWorkload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]())
-	t.Cleanup(queue.ShutDown)
+	queue := newQueue(t)
 	allWorkloads(planes.ProjectName, project).Create(t.Context(), event.CreateEvent{Object: &corev1.ConfigMap{}}, queue)
 	// Other tests have Workloads on this API server.
 	for queue.Len() > 0 {

@@ -59,15 +59,14 @@ func TestDeletionMakesNothing(t *testing.T) {
 	}
 }
 
-// TestDeletionLeavesDeploymentsOfOthers: those of an earlier Workload of this name are none of its own.
+// TestDeletionLeavesDeploymentsOfOthers: those of an earlier Workload of this name are none of its own, and the garbage collector
+// deletes them.
 func TestDeletionLeavesDeploymentsOfOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
 	workload := f.workload(t, "main DFW")
 	f.mustReconcile(t)
-	other := f.Deployment("web-main-ord", "ORD")
-	other.Labels[v1alpha.LabelWorkloadUID] = "of-an-earlier-one"
-	planes.Create(t, f.Planes, other)
+	planes.Create(t, f.Planes, f.ofAnEarlierWorkload("web-main-ord", "ORD"))
 	planes.Delete(t, f.Planes, workload)
 	f.mustReconcile(t)
 	f.withdraw(t)

@@ -74,6 +74,13 @@ func (p *plan) block(desired *v1alpha.WorkloadDeployment, message string) {
 	p.blocked[name] = append(p.blocked[name], message)
 }
 
+// explain says why each placement lacks its locations.
+func (p *plan) explain(why error) {
+	for placement := range p.missing {
+		p.missing[placement] = []string{why.Error()}
+	}
+}
+
 func (p *plan) wants(existing *v1alpha.WorkloadDeployment) bool {
 	return p.wanted[[2]string{existing.Spec.PlacementName, v1alpha.CityLabel(existing.Spec.CityCode)}]
 }

@@ -20,13 +20,13 @@ func (s *scope) tellOfAvailability(next v1alpha.WorkloadStatus) {
 	switch {
 	case after.Status == metav1.ConditionTrue:
 		if !was {
-			s.events.Eventf(s.workload, nil, corev1.EventTypeNormal, after.Reason, "Run", "The Workload is available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+			s.events.Eventf(s.workload, corev1.EventTypeNormal, after.Reason, "The Workload is available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
 		}
 	case before != nil && before.Status == after.Status && before.Reason == after.Reason:
 	case after.Reason == v1alpha.ReasonNoMatchingLocation && len(s.plan.missing) > 0:
 		// warnOfMissing says it.
 	case was || actedOn(after.Reason):
-		s.events.Eventf(s.workload, nil, corev1.EventTypeWarning, after.Reason, "Run", "The Workload is not available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+		s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "The Workload is not available: %s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
 	}
 }
 

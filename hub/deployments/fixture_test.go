@@ -88,6 +88,16 @@ func (f *fixture) workload(t *testing.T, placements ...string) *v1alpha.Workload
 	return planes.Create(t, f.Planes, workload)
 }
 
+// ofAnEarlierWorkload is a deployment of an earlier Workload web, which the garbage collector has not deleted yet.
+func (f *fixture) ofAnEarlierWorkload(name, city string) *v1alpha.WorkloadDeployment {
+	earlier := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "of-an-earlier-one"}}
+	deployment := f.Deployment(name, city)
+	deployment.Labels[v1alpha.LabelWorkloadUID] = string(earlier.UID)
+	deployment.Spec.WorkloadRef.UID = earlier.UID
+	deployment.OwnerReferences = []metav1.OwnerReference{earlier.ControllerReference()}
+	return deployment
+}
+
 // placementsOf are placements such as "main DFW ORD".
 func placementsOf(placements []string) []v1alpha.WorkloadPlacement {
 	var result []v1alpha.WorkloadPlacement

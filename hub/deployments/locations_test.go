@@ -4,6 +4,7 @@
 package deployments
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -87,5 +88,39 @@ func TestLocationsComeAndGo(t *testing.T) {
 	}
 	if reason := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable).Reason; reason != v1alpha.ReasonNoMatchingLocation {
 		t.Errorf("the reason is %s", reason)
+	}
+}
+
+// TestLocationsAreNotServed verifies that without LocationBindings at Milo what runs stays, for every way to choose, and that the Workload
+// says what is missing.
+func TestLocationsAreNotServed(t *testing.T) {
+	t.Parallel()
+	for name, choose := range map[string]func(*v1alpha.WorkloadPlacement){
+		"cities": func(p *v1alpha.WorkloadPlacement) { p.CityCodes = []string{"DFW"} }, "locations": atLocations("dfw-1"), "selector": inRegion("us"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "DFW")
+			f.workload(t, "main DFW")
+			f.choose(t, choose)
+			f.mustReconcile(t)
+			f.locations.cities, f.locations.err = "", fmt.Errorf("list them: %w", v1alpha.ErrLocationsNotServed)
+			f.mustReconcile(t)
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("it does not settle: %v", writes)
+			}
+			if got := f.names(t); got != "web-main-dfw" {
+				t.Errorf("there are %q", got)
+			}
+			placement := f.readWorkload(t).Status.Placements[0]
+			available := meta.FindStatusCondition(placement.Conditions, v1alpha.ConditionAvailable)
+			if available == nil || !strings.Contains(available.Message, "install their CustomResourceDefinition") {
+				t.Errorf("it says %+v", available)
+			}
+			deployment := f.readDeployment(t, "web-main-dfw")
+			if wanted, err := Wants(f.locations)(t.Context(), f.Project, deployment); err == nil {
+				t.Errorf("what runs is taken for wanted: %t", wanted)
+			}
+		})
 	}
 }

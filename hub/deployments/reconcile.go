@@ -5,6 +5,7 @@ package deployments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,22 +31,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		Reconciler: r,
 		request:    request,
 		client:     project.GetClient(),
-		events:     project.GetEventRecorder(string(FieldManager)),
+		events:     project.Recorder(string(FieldManager)),
 		workload:   &v1alpha.Workload{},
 		project:    project,
 	}
-	if err := s.client.Get(ctx, request.NamespacedName, s.workload); err != nil {
-		r.Passing.Done(request)
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if err := s.loadDeployments(ctx); err != nil {
+	steps, err := s.load(ctx)
+	if err != nil {
 		return reconcile.Result{}, err
-	}
-	steps := []func(context.Context) error{
-		s.ensureFinalizer, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.applyDeployments, s.deleteSurplus, s.writeStatus,
-	}
-	if !s.workload.DeletionTimestamp.IsZero() {
-		steps = []func(context.Context) error{s.deleteAll, s.removeFinalizer}
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil || s.rewritten {
@@ -55,14 +47,42 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	return s.requeueAfter.Result(), nil
 }
 
+// load reads the Workload and its deployments, and returns what to do with them.
+func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, err error) {
+	err = s.client.Get(ctx, s.request.NamespacedName, s.workload)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("get the Workload: %w", err)
+	}
+	if err := s.loadDeployments(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.workload.UID == "":
+		s.Passing.Done(s.request)
+		return []func(context.Context) error{s.deleteOrphans}, nil
+	case !s.workload.DeletionTimestamp.IsZero():
+		return []func(context.Context) error{s.deleteAll, s.deleteOrphans, s.removeFinalizer}, nil
+	}
+	return []func(context.Context) error{
+		s.ensureFinalizer, s.deleteOrphans, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.applyDeployments, s.deleteSurplus, s.writeStatus,
+	}, nil
+}
+
+// loadDeployments reads the deployments of Workloads of this name. Those of an earlier Workload are deleted by the garbage collector,
+// except those that have lost their owner reference.
 func (s *scope) loadDeployments(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
-	if err := s.client.List(ctx, &list, client.InNamespace(s.workload.Namespace), byWorkload.Value(string(s.workload.UID))); err != nil {
+	if err := s.client.List(ctx, &list, client.InNamespace(s.request.Namespace), byWorkload.Value(s.request.Name)); err != nil {
 		return fmt.Errorf("list the Workload's deployments: %w", err)
 	}
 	s.existing = make(map[string]*v1alpha.WorkloadDeployment, len(list.Items))
 	for i := range list.Items {
-		s.existing[list.Items[i].Name] = &list.Items[i]
+		switch deployment := &list.Items[i]; {
+		case s.workload.UID != "" && deployment.Labels[v1alpha.LabelWorkloadUID] == string(s.workload.UID):
+			s.existing[deployment.Name] = deployment
+		case len(deployment.OwnerReferences) == 0:
+			s.orphans = append(s.orphans, deployment)
+		}
 	}
 	return nil
 }
@@ -76,10 +96,15 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 
 func (s *scope) makePlan(ctx context.Context) error {
 	locations, err := s.Locations.List(ctx, s.client)
-	if err != nil {
+	notServed := errors.Is(err, v1alpha.ErrLocationsNotServed)
+	if err != nil && !notServed {
 		return err
 	}
+	// Without any location, what runs stays, and nothing is started.
 	s.plan = makePlan(s.workload, locations, s.existing)
+	if notServed {
+		s.plan.explain(err)
+	}
 	return nil
 }
 
@@ -165,6 +190,17 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 func (s *scope) deleteAll(ctx context.Context) error {
 	for _, existing := range s.existing {
 		if err := s.deleteDeployment(ctx, existing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteOrphans deletes deployments whose Workload is gone and that no owner reference binds to it: its finalizer was removed by force
+// after a deletion with --cascade=orphan.
+func (s *scope) deleteOrphans(ctx context.Context) error {
+	for _, orphan := range s.orphans {
+		if err := s.deleteDeployment(ctx, orphan); err != nil {
 			return err
 		}
 	}

@@ -176,8 +176,7 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 func TestATakenNameIsLeftToItsOwner(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
-	taken := f.Deployment("web-main-dfw", "DFW")
-	taken.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: "web", UID: "of-an-earlier-one"}
+	taken := f.ofAnEarlierWorkload("web-main-dfw", "DFW")
 	planes.Create(t, f.Planes, taken)
 	f.workload(t, "main DFW")
 	f.mustReconcile(t)
@@ -206,7 +205,7 @@ func TestASurplusDeploymentThatWasRecreated(t *testing.T) {
 	f.Project.Once("delete", "WorkloadDeployment", func() error {
 		planes.Delete(t, f.Planes, first)
 		f.withdraw(t)
-		planes.Create(t, f.Planes, f.Deployment("web-main-dfw", "DFW"))
+		planes.Create(t, f.Planes, f.ofAnEarlierWorkload("web-main-dfw", "DFW"))
 		return nil
 	})
 	if err := f.reconcile(t); !apierrors.IsConflict(err) {

@@ -202,6 +202,6 @@ func (s *scope) warnOfType(next v1alpha.WorkloadStatus) {
 		if after == nil || after.Status != metav1.ConditionTrue || meta.IsStatusConditionTrue(s.workload.Status.Conditions, name) {
 			continue
 		}
-		s.events.Eventf(s.workload, nil, corev1.EventTypeWarning, after.Reason, "Size", "%s", after.Message)
+		s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", after.Message)
 	}
 }

@@ -243,5 +243,5 @@ func (s *scope) warnOfMissing(next v1alpha.WorkloadStatus) {
 	if len(s.plan.missing) == 0 || (before != nil && before.Message == after.Message) {
 		return
 	}
-	s.events.Eventf(s.workload, nil, corev1.EventTypeWarning, v1alpha.ReasonNoMatchingLocation, "Place", "%s", after.Message)
+	s.events.Eventf(s.workload, corev1.EventTypeWarning, v1alpha.ReasonNoMatchingLocation, "%s", after.Message)
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	eventsv1 "k8s.io/api/events/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -285,9 +285,9 @@ func TestEvents(t *testing.T) {
 	if !warned() {
 		t.Error("not of LHR")
 	}
-	f.awaitEvent(t, func(event *eventsv1.Event) bool {
-		return event.Regarding.Name == "web" && event.Regarding.UID == workload.UID && event.Type == "Warning" &&
-			event.Reason == v1alpha.ReasonNoMatchingLocation && strings.Contains(event.Note, "LHR")
+	f.awaitEvent(t, func(event *corev1.Event) bool {
+		return event.InvolvedObject.Name == "web" && event.InvolvedObject.UID == workload.UID && event.Type == "Warning" &&
+			event.Reason == v1alpha.ReasonNoMatchingLocation && strings.Contains(event.Message, "LHR")
 	})
 }
 
@@ -299,9 +299,9 @@ func (f *fixture) mustReconcileKeepingCalls(t *testing.T) {
 }
 
 // awaitEvent waits for an Event: they are written in the background.
-func (f *fixture) awaitEvent(t *testing.T, matches func(*eventsv1.Event) bool) {
+func (f *fixture) awaitEvent(t *testing.T, matches func(*corev1.Event) bool) {
 	t.Helper()
-	watch, err := f.Client.Watch(t.Context(), &eventsv1.EventList{}, client.InNamespace(f.Namespace.Name))
+	watch, err := f.Client.Watch(t.Context(), &corev1.EventList{}, client.InNamespace(f.Namespace.Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func (f *fixture) awaitEvent(t *testing.T, matches func(*eventsv1.Event) bool) {
 	for {
 		select {
 		case change := <-watch.ResultChan():
-			if event, ok := change.Object.(*eventsv1.Event); ok && matches(event) {
+			if event, ok := change.Object.(*corev1.Event); ok && matches(event) {
 				return
 			}
 		case <-timeout:

@@ -23,6 +23,8 @@ type cellState struct {
 	// unexpected are the deployments that should not be in the cell, missing those that should.
 	unexpected map[v1alpha.InventoryEntry]*suspect
 	missing    map[types.NamespacedName]*suspect
+	// asked are the leaving deployments that the cell is asked about.
+	asked map[v1alpha.LeavingDeployment]bool
 }
 
 // suspect is a deployment in which a cell and the hub disagree.

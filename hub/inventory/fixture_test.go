@@ -41,7 +41,11 @@ type existence struct {
 	owns map[string]bool
 	uid  types.UID
 	err  error
+	// held is why the brake holds.
+	held string
 }
+
+func (e *existence) Held(context.Context) (string, error) { return e.held, nil }
 
 func (e *existence) Owns(name string) bool { return e.owns[name] }
 
@@ -76,7 +80,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f.inventory, err = inventory.New(inventory.Options{
-		Projects: f.Planes, Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Mender: mender, After: after,
+		Projects: f.Planes, Existence: f.existence, Brake: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Mender: mender, After: after,
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {

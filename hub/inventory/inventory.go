@@ -39,6 +39,8 @@ type Options struct {
 	// Existence says which projects exist, and which are in a shard of this replica. Cells are divided among the replicas in the
 	// same way.
 	Existence projects.Existence
+	// Brake holds removals from cells because Milo does not have the project.
+	Brake projects.Brake
 	// Waker has a project engaged of which a cell has something that is not expected there. It may be nil.
 	Waker projects.Waker
 	// Hub reads the hub from a cache and writes to it.

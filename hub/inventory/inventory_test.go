@@ -78,6 +78,8 @@ func TestUnexpected(t *testing.T) {
 			wantRemoved: true,
 		},
 
+		"Milo is in doubt":            {given: func(f *fixture) { f.existence.uid, f.existence.held = "", "it has lost its storage" }},
+		"Milo is another one":         {given: func(f *fixture) { f.existence.uid, f.existence.held = "another", "it has lost its storage" }},
 		"Milo does not answer":        {given: func(f *fixture) { f.existence.uid, f.existence.err = "", errNoAnswer }},
 		"the project does not answer": {given: func(f *fixture) { f.Project.Before(func(planes.Call) error { return errNoAnswer }) }},
 		"another replica has the project": {
@@ -106,15 +108,26 @@ func TestUnexpected(t *testing.T) {
 				planes.ChangeStatus(f.t, f.Planes, f.copied("web", "another"), func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 0 })
 			},
 		},
-		"the cell still has indices to release": {
+		"the cell still has indices": {
 			given: func(f *fixture) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0})}}}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},
+		},
+		"the cell only has indices to release, for which this must go": {
+			given: func(f *fixture) {
+				f.original("web")
+				copied := f.copied("web", "another")
+				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: v1alpha.IndexRanges([]int{0})}}}
+				})
+				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
+			},
+			wantRemoved: true,
 		},
 		"the cell is cut off": {
 			given: func(f *fixture) { f.SetReady(f.t, f.cell, metav1.ConditionFalse, metav1.Now()) },

@@ -52,7 +52,7 @@ func (i *Inventory) resend(ctx context.Context, cell string, deployment types.Na
 	if err != nil {
 		return err
 	}
-	fault := mend.Fault{Reason: "MissingInCell", Object: work, Message: fmt.Sprintf("cell %s does not have WorkloadDeployment %s", cell, deployment)}
+	fault := mend.Fault{Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have WorkloadDeployment %s", cell, deployment)}
 	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
 		return i.Hub.Patch(ctx, work, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager))
 	})

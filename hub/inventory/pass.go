@@ -32,12 +32,17 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 		i.measure(c.name, state)
 		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name})
 	}
+	var leaving []v1alpha.LeavingDeployment
+	var unknown error
+	if i.owns(c.name) {
+		leaving, unknown = i.askLeaving(ctx, c, state)
+	}
 	now := i.Clock.Now()
 	state.compare(report, c.expected, now)
 	state.suspects(report, c.expected, now)
 	i.measure(c.name, state)
-	err := i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, List: state.ask(now, i.After)})
-	return errors.Join(err, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
+	err := i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, List: state.ask(now, i.After), Leaving: leaving})
+	return errors.Join(err, unknown, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
 }
 
 // measure sets the metric of a cell, on the replica whose cell it is.

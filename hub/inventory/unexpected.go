@@ -91,7 +91,11 @@ func (i *Inventory) wanted(ctx context.Context, entry *v1alpha.InventoryEntry) (
 		return true, fmt.Errorf("ask Milo for project %s: %w", entry.Project, err)
 	}
 	if !found || uid != entry.ProjectUID {
-		return false, nil
+		reason, err := i.Brake.Held(ctx)
+		if reason != "" {
+			log.FromContext(ctx).Info("A deployment that Milo does not have stays in its cell", "deployment", entry.Key(), "project", entry.Project, "reason", reason)
+		}
+		return reason != "" || err != nil, err
 	}
 	project, err := projects.Find(ctx, i.Projects, multicluster.ClusterName(entry.Project))
 	if err != nil {
@@ -134,7 +138,8 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 			return false, nil
 		}
 	}
-	assigned := copied.Spec.Assignment != nil && copied.Spec.Assignment.Names(cell)
+	// A cell that is to release indices waits for this.
+	assigned := copied.Spec.Assignment != nil && len(copied.Spec.Assignment.Indices(cell)) > 0
 	status := &copied.Status
 	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil
@@ -146,7 +151,7 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 	if err != nil {
 		return err
 	}
-	fault := mend.Fault{Reason: "UnexpectedInCell", Object: work, Message: fmt.Sprintf(
+	fault := mend.Fault{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: fmt.Sprintf(
 		"project %s has no WorkloadDeployment %s/%s with UID %s any more, but cell %s has it", entry.Project, entry.ProjectNamespace,
 		entry.Name, entry.DeploymentUID, cell)}
 	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {

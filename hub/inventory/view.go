@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -33,6 +34,8 @@ type cell struct {
 	ready bool
 	// expected are the UIDs of the copies that Karmada sends there.
 	expected map[types.NamespacedName]types.UID
+	// leaving are the deployments that are no longer assigned to it and that it has not released.
+	leaving []v1alpha.LeavingDeployment
 	// work carries the Cell; nil: there is none yet.
 	work *workv1alpha1.Work
 }
@@ -55,6 +58,7 @@ func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
 	}
 	v := &view{hub: hub, cells: cellsOf(clusters.Items), works: works.Items}
 	v.expect(copies.Items, bindings.Items)
+	v.leave(copies.Items)
 	for n := range v.works {
 		work := &v.works[n]
 		if c := v.cells[cellOf(work)]; c != nil && work.Name == cellWorkName(hub) && work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell {
@@ -122,6 +126,10 @@ func (c *cell) report() *v1alpha.CellStatus {
 	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != v1alpha.InventoryBuckets {
 		return nil
 	}
+	// An agent reports no more, and what it reports fits into the metadata of objects.
+	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), v1alpha.InventoryEntries)], func(entry v1alpha.InventoryEntry) bool {
+		return !entry.Valid()
+	})
 	return status
 }
 

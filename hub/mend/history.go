@@ -19,11 +19,12 @@ const (
 	forgetAfter = 30 * time.Minute
 )
 
-// key is one fault of one object.
+// key is one fault of one object in one cell.
 type key struct {
 	kind   string
 	name   types.NamespacedName
 	reason string
+	cell   string
 }
 
 // attempts are the repairs of one fault.

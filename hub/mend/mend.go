@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,15 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-const (
-	// fieldManager is the field manager of the annotation.
-	fieldManager = client.FieldOwner("karmada-compute-mend")
-
-	// perSecond and burst bound the repairs of all objects together: a hub that comes back with thousands of faults must not
-	// get a storm of writes on top.
-	perSecond = 1
-	burst     = 20
-)
+// fieldManager is the field manager of the annotation.
+const fieldManager = client.FieldOwner("karmada-compute-mend")
 
 // Fault is a disagreement between an object on the hub and what it ought to be.
 type Fault struct {
@@ -37,6 +29,8 @@ type Fault struct {
 	Reason string
 	// Object is the object that is repaired.
 	Object client.Object
+	// Cell has the fault: it gets its own pauses and an equal share of the budget. "": the fault is of no single cell.
+	Cell string
 	// Message says what is wrong, for the log.
 	Message string
 }
@@ -49,12 +43,12 @@ type Options struct {
 	Registerer prometheus.Registerer
 }
 
-// Mender repairs objects on the hub, each after growing pauses, and all of them at a bounded rate. It is safe for concurrent
+// Mender repairs objects on the hub, each after growing pauses, and all of them at a bounded rate that cells share equally. It is safe for concurrent
 // use. What it remembers is in memory: after a restart the pauses begin anew.
 type Mender struct {
 	hub     client.Client
 	clock   clock.PassiveClock
-	bucket  *rate.Limiter
+	budget  *budget
 	history *history
 	mended  *prometheus.CounterVec
 	failed  *prometheus.CounterVec
@@ -64,7 +58,7 @@ type Mender struct {
 // registerer share them.
 func New(hub client.Client, o Options) (*Mender, error) {
 	m := &Mender{
-		hub: hub, clock: o.Clock, bucket: rate.NewLimiter(perSecond, burst), history: newHistory(o.Clock),
+		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
 		mended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_mended_total",
 			Help: "Objects on the hub that the add-on made Karmada reconcile again, by kind and by what was wrong.",
@@ -125,12 +119,12 @@ func (m *Mender) Do(ctx context.Context, f Fault, repair func(context.Context) e
 	if err != nil {
 		return 0, err
 	}
-	key := key{kind: kind, name: client.ObjectKeyFromObject(f.Object), reason: f.Reason}
+	key := keyOf(kind, f)
 	if rest := m.history.rest(key); rest > 0 {
 		return rest, nil
 	}
-	if now := m.clock.Now(); !m.bucket.AllowN(now, 1) {
-		return time.Second / perSecond, nil
+	if wait := m.budget.take(f.Cell); wait > 0 {
+		return wait, nil
 	}
 	attempt := m.history.begin(key)
 	if err := client.IgnoreNotFound(repair(ctx)); err != nil {
@@ -149,7 +143,11 @@ func (m *Mender) Attempts(f Fault) int {
 	if err != nil {
 		return 0
 	}
-	return m.history.attempts(key{kind: kind, name: client.ObjectKeyFromObject(f.Object), reason: f.Reason})
+	return m.history.attempts(keyOf(kind, f))
+}
+
+func keyOf(kind string, f Fault) key {
+	return key{kind: kind, name: client.ObjectKeyFromObject(f.Object), reason: f.Reason, cell: f.Cell}
 }
 
 func (m *Mender) kindOf(object client.Object) (string, error) {

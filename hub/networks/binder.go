@@ -6,6 +6,7 @@ package networks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -84,6 +85,9 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 		return nil, nil
 	}
 	wanted, err := b.wanted(ctx, project, d)
+	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+		return &v1alpha.WorkloadDeploymentNetworks{Message: err.Error()}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +188,10 @@ func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReferenc
 // template. It asks once for each set of networks.
 func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
 	wanted, err := b.wanted(ctx, project, d)
+	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+		// Which bindings are needed is not known: what runs keeps its networks.
+		return nil
+	}
 	if err != nil {
 		return err
 	}

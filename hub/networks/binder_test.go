@@ -5,6 +5,7 @@ package networks
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ type places []v1alpha.Location
 func (places) Object() client.Object { return nil }
 
 func (p *places) List(context.Context, client.Reader) ([]v1alpha.Location, error) {
+	if *p == nil {
+		return nil, fmt.Errorf("list them: %w", v1alpha.ErrLocationsNotServed)
+	}
 	return slices.Clone(*p), nil
 }
 
@@ -164,8 +168,10 @@ func TestBind(t *testing.T) {
 	}
 	b.answer("default@dfw-2", metav1.ConditionTrue)
 	b.bind(true, "")
-	*b.places = nil
+	*b.places = places{}
 	b.bind(false, "no location in city DFW")
+	*b.places = nil
+	b.bind(false, "Milo does not serve LocationBindings")
 
 	b.Project.Before(func(planes.Call) error { return context.DeadlineExceeded })
 	*b.places = places{{Name: "dfw-3", City: "DFW", Available: true}}
@@ -210,3 +216,17 @@ func TestSettle(t *testing.T) {
 
 // subresources of a kind with a status.
 var withStatus = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+
+// TestLocationsAreNotServed verifies that no network is given back while Milo does not say which locations there are.
+func TestLocationsAreNotServed(t *testing.T) {
+	b := newBinding(t)
+	b.serve()
+	b.bind(false, "default")
+	*b.places = nil
+	if err := b.binder.Settle(t.Context(), b.project(), b.deployment); err != nil {
+		t.Fatal(err)
+	}
+	if stored := b.stored(); len(stored) != 1 {
+		t.Errorf("there are %v", stored)
+	}
+}

@@ -64,8 +64,8 @@ func New(o Options) *Reconciler {
 	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock), shared: newShared()}
 }
 
-// byDeployment has the projected Instances of a deployment.
-var byDeployment = projects.ByLabel{Object: &v1alpha.Instance{}, Label: v1alpha.LabelDeploymentUID}
+// byDeployment has the projected Instances of all deployments of a name.
+var byDeployment = projects.ByLabel{Object: &v1alpha.Instance{}, Label: v1alpha.LabelDeploymentName}
 
 // Register adds the controllers to a manager: that of deployments, and that of their slices.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {

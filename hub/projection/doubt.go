@@ -25,8 +25,12 @@ import (
 
 // judge finds out what makes untrue what the copy's status says. What does not count yet requeues the deployment.
 func (s *scope) judge(ctx context.Context) error {
+	copied := s.copied
+	if s.withdrawn {
+		copied = nil
+	}
 	var err error
-	if s.way, err = delivery.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), s.copied); err != nil {
+	if s.way, err = delivery.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), copied); err != nil {
 		return err
 	}
 	s.way.With(s.karmada())
@@ -121,28 +125,32 @@ func (s *scope) doubted(instance string, reported []metav1.Condition, generation
 	if found == nil {
 		return reported
 	}
-	result := slices.Clone(reported)
+	return unknown(reported, metav1.Condition{
+		Reason: found.Fault.Reason(), ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(found.Since), Message: describe(found),
+	})
+}
+
+// unknown are the conditions of an Instance with Ready and, if it is there, Available Unknown as in like.
+func unknown(conditions []metav1.Condition, like metav1.Condition) []metav1.Condition {
+	result := slices.Clone(conditions)
 	for _, kind := range []string{v1alpha.ConditionReady, v1alpha.ConditionAvailable} {
-		if kind != v1alpha.ConditionReady && meta.FindStatusCondition(result, kind) == nil {
-			continue
-		}
-		unknown := metav1.Condition{
-			Type: kind, Status: metav1.ConditionUnknown, Reason: found.Fault.Reason(), ObservedGeneration: generation,
-			LastTransitionTime: metav1.NewTime(found.Since), Message: describe(found),
-		}
+		like.Type, like.Status = kind, metav1.ConditionUnknown
 		if before := meta.FindStatusCondition(result, kind); before != nil {
-			*before = unknown
-		} else {
-			result = append(result, unknown)
+			*before = like
+		} else if kind == v1alpha.ConditionReady {
+			result = append(result, like)
 		}
 	}
 	return result
 }
 
 // doubtInstance is for an Instance of which nothing is reported: what was shown stays, and becomes Unknown when the way from its cell
-// is interrupted.
+// is interrupted, or when no cell has reported at all.
 func (s *scope) doubtInstance(ctx context.Context, existing *v1alpha.Instance) error {
 	conditions := s.doubted(existing.Name, existing.Status.Conditions, existing.Generation)
+	if s.finding(existing.Name) == nil && !s.hasReport() {
+		conditions = s.unheard(existing)
+	}
 	if !existing.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(existing.Status.Conditions, conditions) {
 		return nil
 	}

@@ -209,33 +209,6 @@ func TestDoubtOfOneCell(t *testing.T) {
 	}
 }
 
-// TestACopyThatWasMadeAgain has no status, which is no report of cells without Instances.
-func TestACopyThatWasMadeAgain(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.serve(t)
-	planes.Delete(t, f.Planes, f.copied)
-	f.copied = planes.Create(t, f.Planes, f.newCopy())
-	f.mustReconcile(t)
-	if !f.exists(t, "web-0") || !meta.IsStatusConditionTrue(f.readInstance(t, "web-0").Status.Conditions, v1alpha.ConditionReady) {
-		t.Error("what was reported of the copy before is gone at once")
-	}
-	f.pass(doubtAfter)
-	f.mustReconcile(t)
-	got := meta.FindStatusCondition(f.readInstance(t, "web-0").Status.Conditions, v1alpha.ConditionReady)
-	if got.Status != metav1.ConditionUnknown || got.Reason != v1alpha.ReasonNotBound {
-		t.Errorf("Ready is %+v", got)
-	}
-	if writes := f.mustReconcile(t); len(writes) > 0 {
-		t.Errorf("it writes %v", writes)
-	}
-	f.report(t, instance("web-1", f.hash, metav1.ConditionTrue))
-	f.mustReconcile(t)
-	if f.exists(t, "web-0") || !f.exists(t, "web-1") {
-		t.Error("not exactly what the cell reports is shown")
-	}
-}
-
 // TestNothingIsAssigned: where no cell has anything to report, nothing is shown.
 func TestNothingIsAssigned(t *testing.T) {
 	t.Parallel()

@@ -46,20 +46,25 @@ func ofInstance(slices bool) mchandler.EventHandlerFunc {
 }
 
 // whoShows requests the slice that has the entry of an Instance, or its deployment if that has it; of these two only what is asked
-// for.
+// for. An Instance that has lost its owner reference is always for its deployment, which deletes or adopts it.
 func whoShows(project multicluster.ClusterName, instance client.Object, slices bool) []mcreconcile.Request {
+	name := instance.GetLabels()[v1alpha.LabelDeploymentName]
 	owner := metav1.GetControllerOfNoCopy(instance)
-	if owner == nil || owner.Kind != v1alpha.KindWorkloadDeployment {
+	switch {
+	case owner != nil && owner.Kind == v1alpha.KindWorkloadDeployment:
+		name = owner.Name
+	case owner != nil || name == "":
 		return nil
+	case !slices:
+		return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 	}
-	name := owner.Name
-	index, _ := v1alpha.InstanceIndex(owner.Name, instance.GetName())
+	index, _ := v1alpha.InstanceIndex(name, instance.GetName())
 	number, sliced := v1alpha.SliceOf(index)
 	if sliced != slices {
 		return nil
 	}
 	if sliced {
-		name = v1alpha.SliceName(owner.Name, number)
+		name = v1alpha.SliceName(name, number)
 	}
 	return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 }

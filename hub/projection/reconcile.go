@@ -42,7 +42,9 @@ type scope struct {
 	way      *delivery.Way
 	findings []delivery.Finding
 	// dropped says that the cells which reported are gone for good.
-	dropped      bool
+	dropped bool
+	// withdrawn says that the hub has no copy, or one that is being deleted: copied is empty.
+	withdrawn    bool
 	requeueAfter requeue.After
 }
 
@@ -67,6 +69,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
 		r.shared.forget(request)
 		r.Passing.Done(request)
+		if err == nil {
+			err = s.deleteOrphans(ctx)
+		}
 		return reconcile.Result{}, err
 	}
 	s.reported = s.copied.ReportedInstances()
@@ -80,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 }
 
 // load reads the original and the copy. It is false when there is nothing to project: the original does not exist or is being
-// deleted (its Instances go with it), or the hub has no copy of this very original.
+// deleted (its Instances go with it), or the hub has no copy of this very original, and nothing was shown of an earlier one.
 func (s *scope) load(ctx context.Context) (bool, error) {
 	name := s.request.NamespacedName
 	if err := s.project.Get(ctx, name, s.deployment); err != nil {
@@ -90,10 +95,17 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	if hubNamespace == "" || !s.deployment.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
-	if err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: name.Name}, s.copied); err != nil {
-		return false, client.IgnoreNotFound(err)
+	switch err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: name.Name}, s.copied); {
+	case apierrors.IsNotFound(err):
+		return s.withoutCopy(hubNamespace), nil
+	case err != nil:
+		return false, fmt.Errorf("get the hub's copy: %w", err)
+	case s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID):
+		return false, nil
+	case !s.copied.DeletionTimestamp.IsZero():
+		return s.withoutCopy(hubNamespace), nil
 	}
-	return s.copied.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID), nil
+	return true, nil
 }
 
 // loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all where slices may have gone
@@ -102,14 +114,22 @@ func (s *scope) loadInstances(ctx context.Context) error {
 	if len(s.copied.Status.Instances) == 0 && s.shared.knows(s) {
 		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: v1alpha.InlineInstances - 1})
 	}
+	instances, err := s.listInstances(ctx)
+	for i := range instances {
+		if instances[i].Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID) {
+			s.existing[instances[i].Name] = &instances[i]
+		}
+	}
+	return err
+}
+
+// listInstances reads the projected Instances of all deployments of this name.
+func (s *scope) listInstances(ctx context.Context) ([]v1alpha.Instance, error) {
 	var instances v1alpha.InstanceList
-	if err := s.project.List(ctx, &instances, client.InNamespace(s.deployment.Namespace), byDeployment.Value(string(s.deployment.UID))); err != nil {
-		return fmt.Errorf("list the projected Instances: %w", err)
+	if err := s.project.List(ctx, &instances, client.InNamespace(s.request.Namespace), byDeployment.Value(s.request.Name)); err != nil {
+		return nil, fmt.Errorf("list the projected Instances: %w", err)
 	}
-	for i := range instances.Items {
-		s.existing[instances.Items[i].Name] = &instances.Items[i]
-	}
-	return nil
+	return instances.Items, nil
 }
 
 // getInstances reads the projected Instances with these indices.

@@ -4,13 +4,17 @@
 package projection
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -138,5 +142,35 @@ func TestResumed(t *testing.T) {
 	f.serve(t)
 	if status := f.readOriginal(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) {
 		t.Errorf("the status is %+v", status)
+	}
+}
+
+// TestASuspendedProjectThatRefusesWrites gets what the cells report when it is resumed. Until then its answer says what it waits for.
+func TestASuspendedProjectThatRefusesWrites(t *testing.T) {
+	t.Parallel()
+	const cause metav1.CauseType = "ProjectSuspended"
+	f := newFixture(t)
+	f.serve(t)
+	f.suspend(t, true)
+	f.confirm(t, metav1.ConditionTrue)
+	f.Project.Before(func(call planes.Call) error {
+		if slices.Contains([]string{"get", "list", "delete"}, call.Verb) {
+			return nil
+		}
+		refusal := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha.GroupVersion.Group, Resource: call.Kind}, call.Name, errors.New("suspended"))
+		refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
+		return refusal
+	})
+	if err := f.reconcile(t); !apierrors.HasStatusCause(err, cause) {
+		t.Errorf("got %v", err)
+	}
+	if status := f.readOriginal(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) {
+		t.Errorf("the status is %+v", status)
+	}
+	f.Project.Before(nil)
+	f.mustReconcile(t)
+	suspended := meta.FindStatusCondition(f.readOriginal(t).Status.Conditions, v1alpha.ConditionSuspended)
+	if suspended == nil || suspended.Reason != v1alpha.ReasonProjectSuspended {
+		t.Errorf("when it accepts writes, Suspended is %+v", suspended)
 	}
 }

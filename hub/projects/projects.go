@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
@@ -48,6 +49,13 @@ type Roster interface {
 	OnChange(f func(project string))
 }
 
+// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
+type Brake interface {
+	// Held returns why nothing may be deleted now because Milo does not have its project; "": it may. An error is no answer, and
+	// holds as well.
+	Held(ctx context.Context) (reason string, err error)
+}
+
 // Waker has projects engaged that are not.
 type Waker interface {
 	// Wake has a project engaged that exists and is in a shard of this replica, until it has been idle for a while. It returns at once.
@@ -71,11 +79,18 @@ type Suspension interface {
 	OnSuspension(f func(project string))
 }
 
+// Root takes what cannot be told in a project. It is safe for concurrent use.
+type Root interface {
+	// Warn writes an Event about a Project at Milo's root. It returns at once: an Event is written later, or not at all.
+	Warn(project, reason, message string)
+}
+
 // Locations says which locations a project has.
 type Locations interface {
 	// Object is the kind in the project whose changes change the answer of List.
 	Object() client.Object
-	// List are the locations of the project, available or not.
+	// List are the locations of the project, available or not. The error is v1alpha.ErrLocationsNotServed while no project has any,
+	// since Milo does not serve the kind: that says nothing about what may run.
 	List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error)
 }
 
@@ -105,6 +120,12 @@ func Find(ctx context.Context, engaged Engaged, name multicluster.ClusterName) (
 		return Project{}, err
 	}
 	return Project{Cluster: found, Name: name.String(), UID: uid}, nil
+}
+
+// Recorder returns the recorder of a component's Events about objects of the project. They are core v1 Events: Milo
+// does not serve events.k8s.io.
+func (p Project) Recorder(name string) record.EventRecorder {
+	return p.GetEventRecorderFor(name) //nolint:staticcheck // The recorder that is not deprecated writes events.k8s.io.
 }
 
 // IsMissing says whether an API server has answered that it has no object of this name. One that does not serve the kind yet

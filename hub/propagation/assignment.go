@@ -6,6 +6,9 @@ package propagation
 import (
 	"maps"
 	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -20,8 +23,10 @@ type division struct {
 	runs func(cell string, index int) bool
 	// alone says that the city has one cell, so that no other cell could use an index too early.
 	alone bool
-	// gone says whether a cell without a share is lost or never had the deployment, so that it gives up nothing.
-	gone func(cell string) bool
+	// gone reports whether a cell without a share has released all of its indices.
+	gone func(cell *v1alpha.CellAssignment) bool
+	// now is when cells that lose their last index begin to leave.
+	now time.Time
 }
 
 // assign gives each cell as many indices as its share. A cell keeps the lowest indices that it has, so that running Instances
@@ -54,7 +59,31 @@ func assign(d division) *v1alpha.WorkloadDeploymentAssignment {
 			}
 		}
 	}
-	return newAssignment(kept, releasing)
+	result := newAssignment(kept, releasing)
+	d.markLeaving(result)
+	return result
+}
+
+// markLeaving sets since when each cell leaves that has no index any more.
+func (d *division) markLeaving(result *v1alpha.WorkloadDeploymentAssignment) {
+	since := map[string]*metav1.MicroTime{}
+	if d.current != nil {
+		for i := range d.current.Cells {
+			if before := &d.current.Cells[i]; before.IsLeaving() {
+				since[before.Name] = before.LeavingSince
+			}
+		}
+	}
+	for i := range result.Cells {
+		cell := &result.Cells[i]
+		if len(cell.Indices) > 0 {
+			continue
+		}
+		if cell.LeavingSince = since[cell.Name]; cell.LeavingSince == nil {
+			// As precise as it is stored.
+			cell.LeavingSince = new(metav1.NewMicroTime(d.now.Truncate(time.Microsecond)))
+		}
+	}
 }
 
 // keep are the indices that cells keep, and those that they lose and have not given up yet.
@@ -68,7 +97,7 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 		indices := d.current.Indices(cell)
 		n := min(d.shares[cell], len(indices))
 		kept[cell] = slices.Clone(indices[:n])
-		if d.alone || d.shares[cell] == 0 && d.gone(cell) {
+		if d.alone || d.shares[cell] == 0 && d.gone(&d.current.Cells[i]) {
 			continue
 		}
 		// The cell does not know yet that it loses these.

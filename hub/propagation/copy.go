@@ -51,9 +51,12 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		// From the first moment on, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
-	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported())
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported(), existing.Spec.Slices)
 	if independent(existing, desired) {
 		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
+	}
+	if requires := desired.Spec.Requires(); requires != "" {
+		desired.Annotations[v1alpha.AnnotationRequires] = requires
 	}
 	s.existing, s.desired = existing, desired
 	return nil

@@ -44,6 +44,8 @@ type fixture struct {
 	wanted map[types.UID]bool
 	// suspended says whether the project is.
 	suspended *suspension
+	// gone says that Milo does not have the project.
+	gone bool
 }
 
 // suspension is what Milo says of a project.
@@ -70,6 +72,9 @@ func newFixture(t *testing.T) *fixture {
 			return f.wanted[d.Spec.WorkloadRef.UID], nil
 		},
 	})
+	f.reconciler.Exists = func(_ context.Context, project string, uid types.UID) (bool, error) {
+		return !f.gone && project == planes.ProjectName.String() && uid == planes.ProjectUID, nil
+	}
 	f.cell = f.Cell(t, f.city)
 	f.original = planes.Create(t, f.Planes, f.Deployment("web", f.city))
 	return f

@@ -6,6 +6,8 @@ package propagation
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -32,26 +34,50 @@ func (s *scope) ensureNamespace(ctx context.Context) error {
 	return nil
 }
 
-// ensureNamespaceInCells carries the hub namespace into every cell of the city.
+// namespaceEnds is how long a deployment waits for a Ready cell that removes an earlier namespace, while another cell of the city
+// could run its Instances. Most cells need a second, and then divide the Instances as if nothing had been.
+const namespaceEnds = 30 * time.Second
+
+// ensureNamespaceInCells carries the hub namespace into every cell of the city. A cell that has not removed an earlier namespace
+// of that name yet delays only itself: if it is not Ready or takes too long, the other cells run the Instances.
 func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
+	var rest time.Duration
+	isFree := false
+	s.owing = nil
 	for _, cell := range s.cells {
-		if err := s.ensureNamespaceWork(ctx, cell.Name); err != nil || s.waiting {
+		ending, err := s.ensureNamespaceWork(ctx, cell.Name)
+		if err != nil {
 			return err
 		}
+		if ending == nil {
+			isFree = isFree || cell.Ready
+			continue
+		}
+		s.owing = append(s.owing, cell.Name)
+		if cell.Ready {
+			since := slices.MaxFunc([]time.Time{cell.Since, ending.DeletionTimestamp.Time}, time.Time.Compare)
+			rest = max(rest, since.Add(namespaceEnds).Sub(s.Clock.Now()))
+		}
+	}
+	if s.waiting = len(s.owing) > 0 && (!isFree || rest > 0); s.waiting && rest > 0 {
+		s.requeueAfter.AtMost(rest)
 	}
 	return nil
 }
 
-// ensureNamespaceWork keeps the Work of the namespace for a cell. While Karmada takes the namespace out of the cell, the
-// Work is being deleted and the scope waits.
-func (s *scope) ensureNamespaceWork(ctx context.Context, cell string) error {
+// ensureNamespaceWork keeps the Work of the namespace for a cell. While Karmada removes an earlier namespace from the cell, it
+// returns the Work of that one, which is being deleted.
+func (s *scope) ensureNamespaceWork(ctx context.Context, cell string) (ending *workv1alpha1.Work, err error) {
 	desired, err := s.desiredNamespaceWork(cell)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	existing := &workv1alpha1.Work{}
-	_, err = s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) })
-	return err
+	if _, err = s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) }); err != nil || !s.waiting {
+		return nil, err
+	}
+	s.waiting = false
+	return existing, nil
 }
 
 // ensurePolicy keeps the policy of the deployment's city that propagates the copy. The API server and Karmada's webhook set defaults

@@ -63,7 +63,8 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 }
 
 // confirmGone waits when the project has the original after all: a cache may not have received it yet. It waits as well when the
-// project's namespace is not the one that the hub namespace is of: the project may have lost its storage.
+// project's namespace is not the one that the hub namespace is of: the project may have lost its storage. A namespace that does not
+// exist proves something only while Milo has the project: hub/abandoned withdraws what a project left that does not exist.
 func (s *scope) confirmGone(ctx context.Context) error {
 	if s.deployment.Name == "" {
 		return nil
@@ -71,7 +72,9 @@ func (s *scope) confirmGone(ctx context.Context) error {
 	namespace := &corev1.Namespace{}
 	switch err := s.projectAPI.Get(ctx, client.ObjectKey{Name: s.deployment.Namespace}, namespace); {
 	case projects.IsMissing(err, s.deployment.Namespace):
-		return nil
+		exists, err := s.Exists(ctx, s.origin.Project, s.origin.ProjectUID)
+		s.waiting = !exists
+		return err
 	case err != nil:
 		return fmt.Errorf("read the namespace in the project: %w", err)
 	case v1alpha.HubNamespace(string(namespace.UID)) != s.hubNamespace:

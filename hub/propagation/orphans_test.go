@@ -227,3 +227,27 @@ func TestACopyStaysWithoutAnAnswer(t *testing.T) {
 		t.Error("the copy was deleted")
 	}
 }
+
+// TestACopyStaysWhenMiloIsEmpty: a Milo that has lost its storage answers for every project as for an empty one. Only while Milo's
+// root has the project does a namespace that is missing in it prove something.
+func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
+	t.Parallel()
+	f := made(t)
+	force(t, f)
+	f.Project.Before(func(call planes.Call) error {
+		if call.Verb == "get" && call.Kind == "Namespace" {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, call.Name)
+		}
+		return nil
+	})
+	f.gone = true
+	f.mustReconcile(t, "web")
+	if !planes.Exists(t, f.Planes, f.copied()) || !read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
+		t.Fatal("something was deleted because an empty Milo does not have it")
+	}
+	f.gone = false
+	f.mustReconcile(t, "web")
+	if planes.Exists(t, f.Planes, f.copied()) {
+		t.Error("the copy stays although the project exists without its namespace")
+	}
+}

@@ -70,6 +70,21 @@ func checkProvenance(t *testing.T, namespace string, objects ...client.Object) {
 	}
 }
 
+// TestTheCopyNamesWhatItRequires: a cell with an older CRD drops the fields, and not the annotation.
+func TestTheCopyNamesWhatItRequires(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mustReconcile(t, "web")
+	if got := read(t, f, f.copied()); got.Annotations[v1alpha.AnnotationRequires] != "assignment" || len(got.MissingFields()) > 0 {
+		t.Errorf("the annotations are %v", got.Annotations)
+	}
+	f.suspended.suspended = true
+	f.mustReconcile(t, "web")
+	if got := read(t, f, f.copied()); got.Annotations[v1alpha.AnnotationRequires] != "assignment,suspended" {
+		t.Errorf("of a suspended project the annotations are %v", got.Annotations)
+	}
+}
+
 // TestTheOriginalIsMarkedFirst: nothing is on the hub that a deletion would not find.
 func TestTheOriginalIsMarkedFirst(t *testing.T) {
 	t.Parallel()

@@ -53,7 +53,9 @@ type scope struct {
 	waiting bool
 	// cells are the cells of the deployment's city, allCells those of every city.
 	cells, allCells cities.Cells
-	requeueAfter    requeue.After
+	// owing are the cells of the city that have not removed an earlier namespace of the name of the hub namespace yet.
+	owing        []string
+	requeueAfter requeue.After
 }
 
 // Reconcile brings a WorkloadDeployment to the hub, or removes it from there when it is being deleted.

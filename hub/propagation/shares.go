@@ -29,11 +29,18 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 		}
 		return s.withoutGone(existing.Spec.Assignment), nil
 	}
+	leave, err := s.departures(ctx, binding, existing)
+	if err != nil {
+		return nil, err
+	}
 	result := assign(division{
 		current: existing.Spec.Assignment, shares: s.withRoom(shares), alone: s.alone(existing.Spec.Assignment, shares),
 		runs: func(cell string, index int) bool { return bindings.MayRun(binding, existing, cell, index) },
-		gone: func(cell string) bool { return !s.allCells.Ready(cell) || !bindings.Reports(binding, cell) },
+		gone: leave.gone, now: s.Clock.Now(),
 	})
+	if slices.ContainsFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return c.IsLeaving() }) {
+		s.requeueAfter.AtMost(leavingRequeue)
+	}
 	if s.deployment.Spec.Autoscaled() {
 		for i := range result.Cells {
 			result.Cells[i].MinReplicas = new(int32(shares[result.Cells[i].Name])) //nolint:gosec // there are at most 1000

@@ -23,21 +23,27 @@ import (
 )
 
 // slicesFor is how many slices a deployment with this assignment needs: for the Instances that always run, those that cells still
-// have to give up, and those that they have, of which highest is the highest index. What an autoscaler may ask for has its slices when it has asked.
-func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int) int32 {
+// have to release, and those that they have, of which highest is the highest index. What an autoscaler may ask for has its slices when
+// it has asked. The highest index comes from a cell: a report keeps the slices that there are, and creates those of assigned indices.
+func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, before int32) int32 {
+	needed, assigned := -1, -1
 	if assignment != nil {
 		for i := range assignment.Cells {
 			cell := &assignment.Cells[i]
 			indices := v1alpha.Indices(cell.Indices)
+			if len(indices) > 0 {
+				assigned = max(assigned, indices[len(indices)-1])
+			}
 			if least := cell.MinReplicas; least != nil {
 				indices = indices[:min(len(indices), int(*least))]
 			}
 			for _, index := range append(indices, v1alpha.Indices(cell.Releasing)...) {
-				highest = max(highest, index)
+				needed = max(needed, index)
 			}
 		}
 	}
-	return int32(min(v1alpha.SlicesFor(highest), v1alpha.MaxSlices)) //nolint:gosec // at most MaxSlices
+	reported := min(v1alpha.SlicesFor(highest), max(v1alpha.SlicesFor(assigned), int(before)))
+	return int32(min(max(v1alpha.SlicesFor(needed), reported), v1alpha.MaxSlices)) //nolint:gosec // at most MaxSlices
 }
 
 // ensureSlices makes the slices of the copy, and deletes those that it does not need any more. Karmada sends them where it sends the
@@ -117,7 +123,9 @@ func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 
 // slicesChanged drops updates of copies after which these need as many slices as before.
 func slicesChanged() predicate.Predicate {
-	needed := func(copied *v1alpha.WorkloadDeployment) int32 { return slicesFor(nil, copied.HighestReported()) }
+	needed := func(copied *v1alpha.WorkloadDeployment) int32 {
+		return slicesFor(nil, copied.HighestReported(), v1alpha.MaxSlices)
+	}
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)

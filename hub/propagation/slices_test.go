@@ -24,20 +24,23 @@ func TestSlicesFor(t *testing.T) {
 	tests := map[string]struct {
 		assignment *v1alpha.WorkloadDeploymentAssignment
 		reported   int
+		before     int32
 		want       int32
 	}{
-		"nothing":                          {nil, -1, 0},
-		"what fits into the status":        {cell(nil, nil, 15), 15, 0},
-		"one more":                         {cell(nil, nil, 16), -1, 1},
-		"assigned":                         {cell(nil, nil, 0, 47, 48), -1, 2},
-		"still to be given up":             {cell(nil, []int{80}, 0), -1, 3},
-		"still there":                      {cell(nil, nil, 0), 79, 2},
-		"what an autoscaler may ask for":   {cell(new(int32(2)), nil, 0, 1, 500), 1, 0},
-		"what an autoscaler has asked for": {cell(new(int32(2)), nil, 0, 1, 500), 500, 16},
+		"nothing":                               {nil, -1, 0, 0},
+		"what fits into the status":             {cell(nil, nil, 15), 15, 0, 0},
+		"one more":                              {cell(nil, nil, 16), -1, 0, 1},
+		"assigned":                              {cell(nil, nil, 0, 47, 48), -1, 0, 2},
+		"still to be given up":                  {cell(nil, []int{80}, 0), -1, 3, 3},
+		"still there":                           {cell(nil, nil, 0), 79, 4, 2},
+		"never there":                           {cell(nil, nil, 0), 9999, 1, 1},
+		"what an autoscaler may ask for":        {cell(new(int32(2)), nil, 0, 1, 500), 1, 0, 0},
+		"what an autoscaler has asked for":      {cell(new(int32(2)), nil, 0, 1, 500), 500, 0, 16},
+		"more than an autoscaler could ask for": {cell(new(int32(2)), nil, 0, 1, 500), 9999, 0, 16},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := slicesFor(test.assignment, test.reported); got != test.want {
+			if got := slicesFor(test.assignment, test.reported, test.before); got != test.want {
 				t.Errorf("got %d, want %d", got, test.want)
 			}
 		})

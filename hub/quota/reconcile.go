@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -47,7 +47,7 @@ type scope struct {
 	project     client.Client
 	projectAPI  client.Reader
 	watched     *projectClaims
-	events      events.EventRecorder
+	events      record.EventRecorder
 	// deployment is the one in the project, and copied that on the hub.
 	deployment, copied *v1alpha.WorkloadDeployment
 	// found are the claims of the deployment, by index.
@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	s := &scope{
 		Reconciler: r, request: request, projectName: project.Name, projectUID: project.UID,
 		project: project.GetClient(), projectAPI: project.GetAPIReader(), watched: r.claims.of(request.ClusterName),
-		events:     project.GetEventRecorder(string(FieldManager)),
+		events:     project.Recorder(string(FieldManager)),
 		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
 	}
 	if s.watched == nil || s.watched.cluster != project.Cluster {

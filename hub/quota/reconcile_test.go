@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,13 +72,13 @@ func TestPartlyDenied(t *testing.T) {
 func (f *fixture) awaitEvent(t *testing.T, reason, note string) {
 	t.Helper()
 	f.until(t, func() bool {
-		var list eventsv1.EventList
+		var list corev1.EventList
 		if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
-			return e.Reason == reason && e.Regarding.Kind == v1alpha.KindWorkload && e.Regarding.Name == f.original.Spec.WorkloadRef.Name &&
-				strings.HasPrefix(e.Note, note)
+		return slices.ContainsFunc(list.Items, func(e corev1.Event) bool {
+			return e.Reason == reason && e.InvolvedObject.Kind == v1alpha.KindWorkload && e.InvolvedObject.Name == f.original.Spec.WorkloadRef.Name &&
+				strings.HasPrefix(e.Message, note)
 		})
 	})
 }

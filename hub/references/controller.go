@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -46,6 +47,8 @@ type Reconciler struct {
 	Hub client.Client
 	// APIReader reads the hub's API server: no cache has the contents of copies.
 	APIReader client.Reader
+	// Exists says whether a project exists, past what its own control plane answers.
+	Exists ownership.Exists
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 

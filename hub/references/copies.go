@@ -112,7 +112,8 @@ func (s *scope) settle(o *object, source, copied client.Object) {
 }
 
 // deleteCopies deletes the copies that no deployment names any more, and those whose originals are gone: who deletes a Secret
-// expects it to be gone everywhere. Any other problem of an original leaves its copy as it is.
+// expects it to be gone everywhere. Any other problem of an original leaves its copy as it is, and so does a project that Milo does
+// not have: its control plane answers as if it were empty.
 func (s *scope) deleteCopies(ctx context.Context) error {
 	var failed failures
 	for hubNamespace := range s.hubNamespaces {
@@ -128,10 +129,19 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 			failed.add(err)
 			continue
 		}
+		unnamed = slices.DeleteFunc(unnamed, func(copied *metav1.PartialObjectMetadata) bool { return ownedBy(copied, awaited) })
+		if len(unnamed) == 0 {
+			continue
+		}
+		exists, err := s.Exists(ctx, s.origin.Project, s.origin.ProjectUID)
+		if err != nil {
+			failed.add(err)
+		}
+		if !exists {
+			continue
+		}
 		for _, copied := range unnamed {
-			if !ownedBy(copied, awaited) {
-				failed.add(s.deleteCopy(ctx, copied))
-			}
+			failed.add(s.deleteCopy(ctx, copied))
 		}
 	}
 	return failed.err()

@@ -298,3 +298,24 @@ func TestACopyWaitsForItsDeployment(t *testing.T) {
 		t.Error("it stays without its deployment")
 	}
 }
+
+// TestACopyStaysWhenMiloIsEmpty: a Milo that has lost its storage has no source of any copy.
+func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	source := planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.settled(t)
+	copied := f.appOnHub(t)
+	f.gone = true
+	planes.Delete(t, f.Planes, source)
+	f.mustReconcile(t)
+	if !planes.Exists(t, f.Planes, copied) {
+		t.Fatal("the copy was deleted because an empty Milo does not have the source")
+	}
+	f.gone = false
+	f.mustReconcile(t)
+	if planes.Exists(t, f.Planes, copied) {
+		t.Error("the copy stays although the source was deleted")
+	}
+}

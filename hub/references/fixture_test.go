@@ -4,6 +4,7 @@
 package references
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	testingclock "k8s.io/utils/clock/testing"
@@ -34,6 +36,8 @@ type fixture struct {
 	reconciler *Reconciler
 	clock      *testingclock.FakePassiveClock
 	queue      workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+	// gone says that Milo does not have the project.
+	gone bool
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -41,6 +45,9 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
 	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock}
+	f.reconciler.Exists = func(_ context.Context, project string, uid types.UID) (bool, error) {
+		return !f.gone && project == planes.ProjectName.String() && uid == planes.ProjectUID, nil
+	}
 	return f
 }
 

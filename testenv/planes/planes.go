@@ -26,7 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -112,21 +112,21 @@ func (c *projectCluster) GetClient() client.Client { return c.client }
 // GetAPIReader returns the project's Plane.
 func (c *projectCluster) GetAPIReader() client.Reader { return c.client }
 
-// GetEventRecorder returns the real recorder, whose calls the Plane records.
-func (c *projectCluster) GetEventRecorder(name string) events.EventRecorder {
-	return &recorder{EventRecorder: c.Cluster.GetEventRecorder(name), plane: c.client}
+// GetEventRecorderFor returns the real recorder, whose calls the Plane records.
+func (c *projectCluster) GetEventRecorderFor(name string) record.EventRecorder {
+	return &recorder{EventRecorder: c.Cluster.GetEventRecorderFor(name), plane: c.client} //nolint:staticcheck // See Project.Recorder.
 }
 
 type recorder struct {
-	events.EventRecorder
+	record.EventRecorder
 	plane *Plane
 }
 
 // Eventf records an event.
-func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	object, _ := regarding.(client.Object)
-	r.plane.record(Call{Verb: "event " + reason, Kind: r.plane.kind(regarding), Name: object.GetName()})
-	r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+func (r *recorder) Eventf(about runtime.Object, kind, reason, message string, args ...any) {
+	object, _ := about.(client.Object)
+	r.plane.record(Call{Verb: "event " + reason, Kind: r.plane.kind(about), Name: object.GetName()})
+	r.EventRecorder.Eventf(about, kind, reason, message, args...)
 }
 
 // connection is to the kube-apiserver of the package under test.

@@ -34,7 +34,7 @@ const (
 	denied  outcome = "denied"
 	// failed is an error, no denial, and a fault of this replica.
 	failed outcome = "error"
-	// unavailable is an error because Milo does not answer this replica or any other.
+	// unavailable is an error because Milo does not answer this replica or any other, or because it lacks a kind.
 	unavailable outcome = "unavailable"
 	// failedElsewhere is an error because the control plane of one project does not answer.
 	failedElsewhere outcome = "elsewhere"
@@ -42,10 +42,11 @@ const (
 	unauthorized outcome = "unauthorized"
 )
 
-// outcomeOfStatus maps an HTTP status: 503 says that Milo does not answer, 504 that one project does not.
+// outcomeOfStatus maps an HTTP status: 503 says that Milo does not answer, 501 that it does not serve a kind, 504 that one project does
+// not answer.
 func outcomeOfStatus(code int) outcome {
 	switch {
-	case code == http.StatusServiceUnavailable:
+	case code == http.StatusServiceUnavailable, code == http.StatusNotImplemented:
 		return unavailable
 	case code == http.StatusGatewayTimeout:
 		return failedElsewhere
@@ -147,7 +148,7 @@ func newMetrics(registerer prometheus.Registerer, serves bool) (*metrics, error)
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_webhook_requests_total",
-			Help: "Requests to webhooks, by outcome: allowed, denied, error (of this replica), unavailable (Milo did not answer), elsewhere (a project's control plane did not answer), unauthorized (the caller may not call).",
+			Help: "Requests to webhooks, by outcome: allowed, denied, error (of this replica), unavailable (Milo did not answer, or does not serve a kind), elsewhere (a project's control plane did not answer), unauthorized (the caller may not call).",
 		}, []string{"webhook", "outcome"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_webhook_request_duration_seconds",

@@ -203,7 +203,7 @@ func (s *Server) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS13,
 		ClientAuth:     tls.RequestClientCert,
-		GetCertificate: s.Certificates.GetCertificate,
+		GetCertificate: s.certificate,
 		NextProtos:     []string{"http/1.1"},
 	}
 }

@@ -11,6 +11,17 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
+// TestOutcomeOfStatus verifies that a replica becomes unready only by errors that are its own.
+func TestOutcomeOfStatus(t *testing.T) {
+	for code, want := range map[int]outcome{
+		200: allowed, 403: denied, 422: denied, 500: failed, 501: unavailable, 502: failed, 503: unavailable, 504: failedElsewhere,
+	} {
+		if got := outcomeOfStatus(code); got != want {
+			t.Errorf("%d: %s, want %s", code, got, want)
+		}
+	}
+}
+
 func TestWindow(t *testing.T) {
 	many := func(n int, o outcome) []outcome { return slices.Repeat([]outcome{o}, n) }
 	cases := map[string]struct {

@@ -6,6 +6,7 @@ package validation
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -27,6 +28,8 @@ func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *v
 		p.label(item.child("name"), container.Name)
 		p.unique(item.child("name"), names, container.Name)
 		p.image(item.child("image"), container.Image)
+		p.arguments(item.child("command"), container.Command)
+		p.arguments(item.child("args"), container.Args)
 		p.env(item.child("env"), container.Env)
 		p.envFrom(item.child("envFrom"), container.EnvFrom)
 		p.containerResources(item.child("resources"), container.Resources)
@@ -51,6 +54,20 @@ func (p *problems) image(at place, text string) {
 	}
 }
 
+func (p *problems) arguments(at place, arguments []string) {
+	for i, argument := range arguments {
+		p.text(at.item(i, ""), argument)
+	}
+}
+
+// text requires that the kernel can take a text: for it, a NUL ends the text, and a runtime refuses to start such a container. The text is
+// not shown, because it may be secret.
+func (p *problems) text(at place, text string) {
+	if strings.Contains(text, "\x00") {
+		p.hidden(at, text, "must not contain a NUL character: no container can be started with it", "")
+	}
+}
+
 func (p *problems) env(at place, env []corev1.EnvVar) {
 	names := sets.New[string]()
 	for i := range env {
@@ -62,6 +79,7 @@ func (p *problems) env(at place, env []corev1.EnvVar) {
 			p.messages(item.child("name"), variable.Name, validation.IsRelaxedEnvVarName(variable.Name))
 		}
 		p.unique(item.child("name"), names, variable.Name)
+		p.text(item.child("value"), variable.Value)
 		if variable.ValueFrom == nil {
 			continue
 		}

@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -257,4 +258,39 @@ func TestEnvFrom(t *testing.T) {
 		{"no name", nil, set(corev1.EnvFromSource{SecretRef: secret("")}), []string{at + ".secretRef.name " + required}},
 		{"a wrong name", nil, set(corev1.EnvFromSource{ConfigMapRef: configMap("a/b")}), []string{at + ".configMapRef.name " + invalid}},
 	})
+}
+
+// TestNUL verifies that no string of a container that a runtime passes to the kernel has a NUL: no process can be started with one.
+func TestNUL(t *testing.T) {
+	const nul = "a\x00b"
+	set := func(change func(c *v1alpha.SandboxContainer)) func(w *v1alpha.Workload) {
+		return func(w *v1alpha.Workload) { change(container(w)) }
+	}
+	checkRules(t, []rule{
+		{"command", nil, set(func(c *v1alpha.SandboxContainer) { c.Command = []string{"sh", nul} }), []string{containerPath + "command[1] " + invalid}},
+		{"args", nil, set(func(c *v1alpha.SandboxContainer) { c.Args = []string{nul, "a", nul} }), []string{
+			containerPath + "args[0] " + invalid, containerPath + "args[2] " + invalid,
+		}},
+		{"a value", nil, set(func(c *v1alpha.SandboxContainer) { c.Env[0].Value = nul }), []string{containerPath + "env[0].value " + invalid}},
+		{"a name", nil, set(func(c *v1alpha.SandboxContainer) { c.Env[0].Name = nul }), []string{containerPath + "env[0].name " + invalid}},
+		{"a prefix", nil, set(func(c *v1alpha.SandboxContainer) {
+			c.EnvFrom = []corev1.EnvFromSource{{Prefix: nul, ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "a"}}}}
+		}), []string{containerPath + "envFrom[0].prefix " + invalid}},
+		{"a path", nil, set(func(c *v1alpha.SandboxContainer) { c.VolumeAttachments[0].MountPath = new("/" + nul) }), []string{
+			containerPath + "volumeAttachments[0].mountPath " + invalid,
+		}},
+		{"the path of a key", nil, func(w *v1alpha.Workload) { volume(w, 0).ConfigMap.Items[0].Path = nul }, []string{volumePath + "[0].configMap.items[0].path " + invalid}},
+		{"other control characters", nil, set(func(c *v1alpha.SandboxContainer) { c.Args, c.Env[0].Value = []string{"a\tb\x01"}, "a\nb\x7f" }), nil},
+	})
+}
+
+// TestNULIsNotShown verifies that the problem shows neither the value of a variable, which may be secret, nor the NUL.
+func TestNULIsNotShown(t *testing.T) {
+	w := sandbox()
+	container(w).Env[0].Value = "c2VjcmV0\x00"
+	container(w).Args = []string{"c2VjcmV0\x00"}
+	text := fmt.Sprint(Workload(w, nil).ToAggregate())
+	if strings.Contains(text, "c2VjcmV0") || strings.Contains(text, "\x00") || !strings.Contains(text, "NUL") {
+		t.Errorf("got %q", text)
+	}
 }

@@ -33,7 +33,7 @@ package hub
 // The copies of the ConfigMaps and Secrets that templates name. Hub namespaces come and go with the projects' namespaces. A
 // Role in each of them would take the right to write Roles, with which any other right can be had; so this right covers all
 // namespaces. It has no update and no deletecollection, and the cache holds no contents. The marks of projects that have Workloads are
-// ConfigMaps too.
+// ConfigMaps too, and so is the record of Milo's identity.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch;create;patch;delete
 
 // The webhooks' own CA and their paths: two Secrets, which are created when they do not exist.

@@ -8,6 +8,9 @@ package project
 // The projects.
 // +kubebuilder:rbac:groups=resourcemanager.miloapis.com,resources=projects,verbs=get;list;watch
 
+// Events about projects that refuse writes, at the root.
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
 // The cities that a project may use.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=locationbindings,verbs=get;list;watch
 
@@ -44,8 +47,9 @@ package project
 // namespace of any project may have a Workload, so this right covers all namespaces.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
 
-// A hub namespace is named after the UID of the namespace in the project.
+// A hub namespace is named after the UID of the namespace in the project, and the UID of namespace default at the root identifies
+// Milo.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
 // Events for users.
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch

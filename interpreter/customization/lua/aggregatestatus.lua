@@ -20,7 +20,10 @@ local function decode_reports(items, assignment)
   local reports, missing, silent = {}, false, {}
   local assigned = list(assignment or {}, "cells")
   for i = 1, #assigned do
-    silent[text(object(assigned, i), "name")] = true
+    local cell = object(assigned, i)
+    local name = text(cell, "name")
+    -- A cell that only has indices to release reports nothing when Karmada has removed the deployment there.
+    silent[name] = silent[name] or #list(cell, "indices") > 0
   end
   for i, item in ipairs(items or {}) do
     local cell = text(item, "clusterName")
@@ -34,7 +37,7 @@ local function decode_reports(items, assignment)
         if not readable then
           error("status of cluster " .. cell .. ": " .. tostring(status), 0)
         end
-        reports[cell .. "\0" .. i] = {cell = cell, status = status}
+        reports[cell .. "\0" .. i] = {cell = cell, status = bound_status(status)}
       end
     end
   end

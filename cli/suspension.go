@@ -1,0 +1,145 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+const (
+	// projectsPath leads at Milo's root to the control planes of projects.
+	projectsPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/"
+	// causeSuspended is the cause that Milo gives when it refuses a write in a suspended project.
+	causeSuspended metav1.CauseType = "ProjectSuspended"
+	// suspensionTimeout bounds the questions whether the project is suspended.
+	suspensionTimeout = 5 * time.Second
+)
+
+// miloProjects is the group and version of Projects.
+var miloProjects = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Version: "v1alpha1"}
+
+// addSuspension shows that the project is suspended where its objects cannot: a Milo that refuses writes in suspended projects refuses
+// their statuses too. It is found out at Milo's root or, if the user may not read the Project, from the refusal of a write that changes
+// nothing. Where neither answers, what the objects show stays.
+func (s *session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
+	if s.project == nil || snapshot.Workload == nil || snapshot.ShowsSuspension() {
+		return
+	}
+	root, project, ok := rootOf(s.project.Config)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, suspensionTimeout)
+	defer cancel()
+	suspension, err := suspensionAt(ctx, root, project)
+	if err != nil {
+		suspension = refusalOf(s.project.Client.Patch(ctx, snapshot.Workload.DeepCopy(), client.RawPatch(types.MergePatchType, []byte("{}")), client.DryRunAll))
+	}
+	if suspension != nil {
+		snapshot.Suspend(*suspension)
+	}
+}
+
+// rootOf returns the configuration of Milo's root, and the name of the project that a configuration is for.
+func rootOf(config *rest.Config) (root *rest.Config, project string, ok bool) {
+	host, path, ok := strings.Cut(config.Host, projectsPath)
+	project, plane, _ := strings.Cut(path, "/")
+	if !ok || project == "" || strings.Trim(plane, "/") != "control-plane" {
+		return nil, "", false
+	}
+	root = rest.CopyConfig(config)
+	root.Host = host
+	return root, project, true
+}
+
+// suspensionAt reads the Project at Milo's root. It returns nil for a project that is not suspended.
+func suspensionAt(ctx context.Context, root *rest.Config, project string) (*view.Suspension, error) {
+	plane, err := planeOf(root)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(miloProjects.WithKind("Project"))
+	if err := plane.Client.Get(ctx, client.ObjectKey{Name: project}, object); err != nil {
+		return nil, err
+	}
+	var observed struct {
+		Status struct {
+			Conditions  []metav1.Condition `json:"conditions"`
+			Suspensions []struct {
+				Reason string `json:"reason"`
+			} `json:"suspensions"`
+		} `json:"status"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &observed); err != nil {
+		return nil, err
+	}
+	condition := meta.FindStatusCondition(observed.Status.Conditions, v1alpha.ConditionSuspended)
+	if condition == nil || condition.Status != metav1.ConditionTrue {
+		return nil, nil
+	}
+	var reasons []string
+	for _, suspension := range observed.Status.Suspensions {
+		reasons = append(reasons, suspension.Reason)
+	}
+	slices.Sort(reasons)
+	what := "the project is suspended"
+	if reasons = slices.Compact(reasons); len(reasons) > 0 {
+		what += fmt.Sprintf(" (%s)", strings.Join(reasons, ", "))
+	}
+	return suspended(what, condition.LastTransitionTime), nil
+}
+
+// refusalOf reads from the answer to a write that the project is suspended. It returns nil for any other answer.
+func refusalOf(err error) *view.Suspension {
+	var status apierrors.APIStatus
+	if !apierrors.HasStatusCause(err, causeSuspended) || !errors.As(err, &status) {
+		return nil
+	}
+	causes := status.Status().Details.Causes
+	index := slices.IndexFunc(causes, func(c metav1.StatusCause) bool { return c.Type == causeSuspended })
+	if causes[index].Message == "" {
+		return suspended("the project is suspended", metav1.Time{})
+	}
+	return suspended(causes[index].Message, metav1.Time{})
+}
+
+func suspended(what string, since metav1.Time) *view.Suspension {
+	return &view.Suspension{
+		Message: what + "; the project does not show it, because its control plane refuses status updates: kubectl get shows the state before",
+		Since:   since,
+	}
+}
+
+// tellSuspension says beside a tree that is followed what addSuspension has found out: the tree shows the objects as they are.
+func (c *command) tellSuspension(s *view.Snapshot) error {
+	if s.Workload == nil {
+		return nil
+	}
+	found := meta.FindStatusCondition(s.Workload.Status.Conditions, v1alpha.ConditionAvailable)
+	if found == nil || found.Status != metav1.ConditionUnknown || found.Reason != v1alpha.ReasonProjectSuspended {
+		return nil
+	}
+	_, err := fmt.Fprintln(c.Streams.ErrOut, terminal.Clean(found.Message))
+	return err
+}

@@ -1,0 +1,176 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
+)
+
+const (
+	// massLoss is the part of the hub's projects, one in so many, of which more may not be missing at once. One project may always be
+	// missing: it was deleted.
+	massLoss = 10
+	// recordRetry is the time between attempts to record Milo's identity at the start.
+	recordRetry = 15 * time.Second
+)
+
+// Milo is what a Brake asks about Milo.
+type Milo interface {
+	// Knows reports whether the watch of the Projects has seen the project of that name and UID, and not its end.
+	Knows(name string, uid types.UID) bool
+	// Identity is the same for as long as Milo keeps its storage. It is asked past every cache.
+	Identity(ctx context.Context) (types.UID, error)
+}
+
+// BrakeOptions configure a Brake.
+type BrakeOptions struct {
+	// Milo is asked what it is, and which projects it has.
+	Milo Milo
+	// Hub reads the hub namespaces from a cache, and writes the record of Milo's identity.
+	Hub client.Client
+	// APIReader reads the record at the hub's API server.
+	APIReader client.Reader
+	// Namespace has the record.
+	Namespace string
+	// Clock says whether an operator's release has expired.
+	Clock clock.Clock
+}
+
+// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt: it has lost its storage, it is
+// another one, or many projects are missing at once. It counts over all hub namespaces, whichever replica owns their projects, so
+// that all replicas decide the same. It is safe for concurrent use.
+type Brake struct{ BrakeOptions }
+
+// NewBrake returns a Brake.
+func NewBrake(o BrakeOptions) *Brake { return &Brake{BrakeOptions: o} }
+
+// Held returns why nothing may be deleted now because Milo does not have its project; "": it may. An error is no answer, and holds
+// as well.
+func (b *Brake) Held(ctx context.Context) (reason string, err error) {
+	s, err := b.look(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case s.recorded.isReleased(b.Clock.Now()):
+	case s.recorded.identity == "" && !s.counted.provesMilo():
+		// Without a recorded identity, the operator still needs the record, to annotate it.
+		s.identity = ""
+		reason = fmt.Sprintf("Milo has none of the hub's %d projects, and its identity was not recorded before", s.counted.all)
+	case s.recorded.identity != "" && s.recorded.identity != s.identity:
+		return fmt.Sprintf("Milo has lost its storage, or it is another Milo: the UID of its namespace default is %s and was %s",
+			s.identity, s.recorded.identity), nil
+	case s.counted.isMassLoss():
+		reason = fmt.Sprintf("Milo does not have %d of the hub's %d projects", s.counted.missing, s.counted.all)
+	}
+	return reason, b.write(ctx, s.recorded, s.identity)
+}
+
+// Start records Milo's identity as soon as Milo has a project of the hub, or the hub has none. It makes the Brake a manager's Runnable.
+func (b *Brake) Start(ctx context.Context) error {
+	logger := log.FromContext(ctx).WithName("ownership")
+	for {
+		s, err := b.look(ctx)
+		if err == nil && s.recorded.identity == "" && s.counted.provesMilo() {
+			err = b.write(ctx, s.recorded, s.identity)
+			s.recorded.identity = s.identity
+		}
+		if err == nil && s.recorded.identity != "" {
+			if s.recorded.identity != s.identity {
+				logger.Info("Milo has another identity than before: nothing is withdrawn from the hub until an operator releases it",
+					"identity", s.identity, "before", s.recorded.identity)
+			}
+			return nil
+		}
+		if err != nil {
+			logger.V(1).Info("Milo's identity is not recorded; retrying", "after", recordRetry, "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-b.Clock.After(recordRetry):
+		}
+	}
+}
+
+// NeedLeaderElection reports that every replica runs it.
+func (*Brake) NeedLeaderElection() bool { return false }
+
+// sight is what a decision depends on.
+type sight struct {
+	identity types.UID
+	recorded record
+	counted  count
+}
+
+func (b *Brake) look(ctx context.Context) (s sight, err error) {
+	if s.identity, err = b.Milo.Identity(ctx); err != nil {
+		return s, err
+	}
+	if s.recorded, err = b.read(ctx); err != nil {
+		return s, err
+	}
+	s.counted, err = b.count(ctx)
+	return s, err
+}
+
+// count is how many projects have something on the hub, and how many of them Milo does not have.
+type count struct{ all, missing int }
+
+// provesMilo reports whether Milo is the one that the hub works for: a project's UID is in no other.
+func (c count) provesMilo() bool { return c.missing < c.all || c.all == 0 }
+
+func (c count) isMassLoss() bool { return c.missing > 1 && c.missing*massLoss > c.all }
+
+// count counts the projects of the hub. What an operator has decided about, and what is withdrawn already, is no loss any more.
+func (b *Brake) count(ctx context.Context) (c count, err error) {
+	var namespaces corev1.NamespaceList
+	if err := b.Hub.List(ctx, &namespaces, client.HasLabels{v1alpha.LabelProjectUID}, client.UnsafeDisableDeepCopy); err != nil {
+		return c, fmt.Errorf("list the hub namespaces: %w", err)
+	}
+	exists := map[types.UID]bool{}
+	for i := range namespaces.Items {
+		namespace := &namespaces.Items[i]
+		uid, project := types.UID(namespace.Labels[v1alpha.LabelProjectUID]), origin.Project(namespace).String()
+		if project == "" || !namespace.DeletionTimestamp.IsZero() || namespace.Annotations[v1alpha.AnnotationKeep] != "" || exists[uid] {
+			continue
+		}
+		known, runs := b.Milo.Knows(project, uid), true
+		if !known {
+			if runs, err = b.hasCopies(ctx, namespace.Name); err != nil {
+				return c, err
+			}
+		}
+		if runs {
+			exists[uid] = known
+		}
+	}
+	for _, known := range exists {
+		if c.all++; !known {
+			c.missing++
+		}
+	}
+	return c, nil
+}
+
+// hasCopies reports whether a hub namespace has a copy that is not being deleted.
+func (b *Brake) hasCopies(ctx context.Context, namespace string) (bool, error) {
+	var copies v1alpha.WorkloadDeploymentList
+	if err := b.Hub.List(ctx, &copies, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return false, fmt.Errorf("list the copies in hub namespace %s: %w", namespace, err)
+	}
+	return slices.ContainsFunc(copies.Items, func(copied v1alpha.WorkloadDeployment) bool { return copied.DeletionTimestamp.IsZero() }), nil
+}

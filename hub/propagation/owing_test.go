@@ -1,0 +1,69 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestACellThatOwesTheEndOfANamespace: the last Workload was deleted, and one of two cells has not removed the namespace when the
+// next Workload arrives. Only that cell is waited for, and only while the other cell could not take the Instances or while the
+// wait is short.
+func TestACellThatOwesTheEndOfANamespace(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		owing, other metav1.ConditionStatus
+		// since is how long the cell has owed it.
+		since    time.Duration
+		wantWait bool
+	}{
+		"the cell is down":                      {owing: metav1.ConditionFalse, other: metav1.ConditionTrue},
+		"the cell is down, and the other too":   {owing: metav1.ConditionFalse, other: metav1.ConditionFalse, wantWait: true},
+		"the cell is Ready, and needs a moment": {owing: metav1.ConditionTrue, other: metav1.ConditionTrue, wantWait: true},
+		"the cell is Ready, and takes too long": {
+			owing: metav1.ConditionTrue, other: metav1.ConditionTrue, since: namespaceEnds,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			owing := f.Cell(t, f.city)
+			f.mustReconcile(t, "web")
+			planes.Delete(t, f.Planes, f.workIn(owing))
+			planes.Delete(t, f.Planes, f.copied())
+			deleted := read(t, f, f.workIn(owing)).DeletionTimestamp.Time
+			f.clock.SetTime(deleted.Add(test.since))
+			f.SetReady(t, owing, test.owing, metav1.Time{Time: deleted.Add(-time.Minute)})
+			f.SetReady(t, f.cell, test.other, metav1.Time{Time: deleted.Add(-time.Minute)})
+
+			f.mustReconcile(t, "web")
+			if got := !planes.Exists(t, f.Planes, f.copied()); got != test.wantWait {
+				t.Fatalf("the deployment waits: %t", got)
+			}
+			if test.wantWait {
+				f.mustLookAgain(t, "web")
+				return
+			}
+			excluded := func() []string { return read(t, f, f.policy()).Spec.Placement.ClusterAffinity.ExcludeClusters }
+			if !slices.Contains(excluded(), owing.Name) {
+				t.Error("Karmada may choose the cell, which would delete the Instances with the earlier namespace")
+			}
+			if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+				t.Errorf("while the cell owes the end of the namespace, it writes %v", writes)
+			}
+			end(t, f, f.workIn(owing))
+			f.mustReconcile(t, "web")
+			if !planes.Exists(t, f.Planes, f.workIn(owing)) || slices.Contains(excluded(), owing.Name) {
+				t.Error("after the end of the namespace the cell is not used again")
+			}
+		})
+	}
+}
