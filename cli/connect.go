@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -33,6 +34,8 @@ type session struct {
 	project, hub *live.Plane
 	projectName  string
 	namespace    string
+	// now is the clock.
+	now func() time.Time
 }
 
 var errNoProject = errors.New("the project itself is not reached: name Milo's root with --milo-kubeconfig")
@@ -43,7 +46,7 @@ func (c *command) connect() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{projectName: c.project}
+	s := &session{projectName: c.project, now: c.Clock.Now}
 	if s.namespace, _, err = c.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
 		return nil, err
 	}
@@ -149,6 +152,7 @@ func (s *session) read(ctx context.Context, workload string) (*view.Snapshot, er
 	if err != nil {
 		return nil, err
 	}
+	snapshot.Now = s.now()
 	if err := snapshot.MustExist(); err != nil {
 		return nil, err
 	}

@@ -230,7 +230,8 @@ func (c *comparison) workloadStatus(w *v1alpha.Workload, of string) {
 	if !meta.IsStatusConditionTrue(w.Status.Conditions, v1alpha.ConditionAvailable) {
 		c.add(c.inProject(), object, of, "is not Available")
 	}
-	if meta.IsStatusConditionTrue(w.Status.Conditions, v1alpha.ConditionProgressing) {
+	progressing := meta.FindStatusCondition(w.Status.Conditions, v1alpha.ConditionProgressing)
+	if progressing != nil && (progressing.Status == metav1.ConditionTrue || progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded) {
 		c.add(c.inProject(), object, of, "is Progressing")
 	}
 }

@@ -7,7 +7,8 @@ package v1alpha
 const (
 	// ConditionAvailable is True while at least one Instance is Ready.
 	ConditionAvailable = "Available"
-	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec.
+	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
+	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
 	ConditionProgressing = "Progressing"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
@@ -51,7 +52,7 @@ const (
 	ReasonInstanceTypeDisabled = "InstanceTypeDisabled"
 	// ReasonInstanceTypeDeprecated says that the type is Deprecated.
 	ReasonInstanceTypeDeprecated = "InstanceTypeDeprecated"
-	// ReasonInstanceTypeUsable says that the type may be used again, or that the template names another one.
+	// ReasonInstanceTypeUsable says that the instance type is usable again, or the template names another one.
 	ReasonInstanceTypeUsable = "InstanceTypeUsable"
 )
 
@@ -64,6 +65,8 @@ const (
 	ReasonReported = "Reported"
 	// ReasonAwaitingReport says that the cells have not reported yet on what was changed a moment ago.
 	ReasonAwaitingReport = "AwaitingReport"
+	// ReasonNotPropagated says that the hub has no copy of the deployment.
+	ReasonNotPropagated = "NotPropagated"
 	// ReasonCellNotReady says that Karmada does not reach a cell.
 	ReasonCellNotReady = "CellNotReady"
 	// ReasonAgentNotReady says that the agent of a cell does not run, so that nobody reports.
@@ -88,8 +91,16 @@ const (
 	ReasonProvisioning = "Provisioning"
 	// ReasonImageUnavailable says that an image cannot be pulled.
 	ReasonImageUnavailable = "ImageUnavailable"
+	// ReasonUnschedulable says that no node of the cell can take the Pod. The message is the scheduler's.
+	ReasonUnschedulable = "Unschedulable"
 	// ReasonInstanceCrashing says that a container exits repeatedly.
 	ReasonInstanceCrashing = "InstanceCrashing"
+	// ReasonOOMKilled says that a container was killed because it used more memory than its limit.
+	ReasonOOMKilled = "OOMKilled"
+	// ReasonEvicted says that the node evicted the Pod, which is replaced. The message is the kubelet's.
+	ReasonEvicted = "Evicted"
+	// ReasonNodeLost says that the node of the Pod does not respond.
+	ReasonNodeLost = "NodeLost"
 	// ReasonConfigurationError says that the Instance cannot run until its template is corrected.
 	ReasonConfigurationError = "ConfigurationError"
 	// ReasonAvailable says that the Instance is ready. It is a reason of Available on an Instance as well.
@@ -134,7 +145,7 @@ const (
 	ReasonProgrammingInProgress = "ProgrammingInProgress"
 	// ReasonProgrammed says that the Pod has a node.
 	ReasonProgrammed = "Programmed"
-	// ReasonFieldsNotHonoured says that the Pod has a node, and that a field of the template has no effect in this cell.
+	// ReasonFieldsNotHonoured says that the Pod is scheduled, but a field of the template has no effect in this cell.
 	ReasonFieldsNotHonoured = "FieldsNotHonoured"
 	// ReasonRuntimeClassNotServed says that this cell has no runtime for runtime.class of the template. It is a reason of Ready as well.
 	ReasonRuntimeClassNotServed = "RuntimeClassNotServed"
@@ -154,7 +165,7 @@ const (
 	ReasonQuotaNoBudget = "QuotaNoBudget"
 	// ReasonQuotaValidationFailed says that Milo does not accept the claim.
 	ReasonQuotaValidationFailed = "ValidationFailed"
-	// ReasonQuotaMisconfigured says that Milo has no quota for a resource, or that the add-on may not claim it.
+	// ReasonQuotaMisconfigured says that Milo has no quota for the resource, or the add-on may not claim it.
 	ReasonQuotaMisconfigured = "QuotaMisconfigured"
 	// ReasonQuotaBackendUnavailable says that Milo does not answer.
 	ReasonQuotaBackendUnavailable = "QuotaBackendUnavailable"
@@ -216,6 +227,9 @@ const (
 const (
 	// ReasonRollingOut says that Instances are being created, replaced or deleted.
 	ReasonRollingOut = "RollingOut"
+	// ReasonProgressDeadlineExceeded says that the Instances do not match the spec, and there was no progress for
+	// progressDeadlineSeconds.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonSettled says that the Instances match the spec.
 	ReasonSettled = "Settled"
 	// ReasonAllReplicasReady says that every desired Instance is Ready.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestEveryReasonHasARemedy reads the sources: every constant that is a reason, and every reason that is set without one.
@@ -93,12 +94,12 @@ func text(expression ast.Expr) (string, bool) {
 	return value, err == nil && value != ""
 }
 
-// TestRemedies: whoever must act is told what to do, and no condition has two remedies for one reason.
+// TestRemedies: every remedy is complete, and no condition has two remedies for one reason.
 func TestRemedies(t *testing.T) {
 	seen := map[string]bool{}
 	for _, remedy := range Remedies() {
-		if (remedy.Actor == ActorConsumer || remedy.Actor == ActorOperator) && remedy.Do == "" {
-			t.Errorf("the %s is not told what to do about %s", remedy.Actor, remedy.Reason)
+		if problem := incomplete(&remedy); problem != "" {
+			t.Errorf("%s: %s", remedy.Reason, problem)
 		}
 		if len(remedy.Conditions) == 0 {
 			t.Errorf("no condition has reason %s", remedy.Reason)
@@ -116,5 +117,52 @@ func TestRemedies(t *testing.T) {
 	}
 	if got, ok := RemedyOf(ConditionReady, "Nonsense"); ok {
 		t.Errorf("a remedy for nonsense: %+v", got)
+	}
+}
+
+// incomplete reports what is missing in a remedy: a reason has a rank and a normal duration, and a state that may last
+// too long has somebody who acts then.
+func incomplete(r *Remedy) string {
+	acts := func(a Action) bool { return (a.Actor == ActorConsumer || a.Actor == ActorOperator) && a.Do != "" }
+	switch {
+	case r.Rank < RankWell || r.Rank > RankCause:
+		return "it has no rank"
+	case (r.Rank == RankWell) != (r.Normal == Forever):
+		return "exactly the reasons that report no fault may last forever"
+	case r.Rank == RankWell && (r.Actor != ActorNobody || r.Late != Action{}):
+		return "somebody must act although all is well"
+	case r.Normal == 0 && (!acts(r.Action) || r.Late != Action{}):
+		return "it is never normal, so somebody must act at once, and nothing is left for later"
+	case r.Normal > 0 && r.Normal < Forever && (r.Actor != ActorNobody || r.Do == "" || !acts(r.Late)):
+		return "it is normal at first, so nobody acts, and somebody must when it lasts too long"
+	}
+	return ""
+}
+
+func TestIncompleteRemedies(t *testing.T) {
+	act, wait := Action{ActorConsumer, "act"}, Action{ActorNobody, "wait"}
+	for name, r := range map[string]Remedy{
+		"without a rank":            {Action: act},
+		"without a duration":        {Rank: RankStep, Action: wait},
+		"without an end":            {Rank: RankStep, Normal: 1, Action: wait},
+		"an end that nobody brings": {Rank: RankStep, Normal: 1, Action: wait, Late: wait},
+		"well for a while":          {Rank: RankWell, Normal: 1, Action: Action{Actor: ActorNobody}},
+	} {
+		if incomplete(&r) == "" {
+			t.Errorf("%s, it counts as complete", name)
+		}
+	}
+}
+
+func TestAfter(t *testing.T) {
+	passing := Remedy{Normal: 10, Action: Action{ActorNobody, "wait"}, Late: Action{ActorOperator, "act"}}
+	for lasted, want := range map[time.Duration]string{0: "wait", 10: "wait", 11: "act", -5: "wait"} {
+		if got := passing.After(lasted); got.Do != want {
+			t.Errorf("after %d: %+v, want %s", lasted, got, want)
+		}
+	}
+	urgent := Remedy{Action: Action{ActorConsumer, "act"}}
+	if got := urgent.After(1); got != urgent.Action {
+		t.Errorf("got %+v", got)
 	}
 }

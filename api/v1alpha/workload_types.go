@@ -4,6 +4,8 @@
 package v1alpha
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -21,6 +23,32 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=48
 	Placements []WorkloadPlacement `json:"placements"`
+
+	// rollout is how the Instances are brought to a new template.
+	// +optional
+	Rollout *WorkloadRollout `json:"rollout,omitempty"`
+}
+
+// WorkloadRollout is how the Instances of a Workload are brought to a new template.
+type WorkloadRollout struct {
+	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
+	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
+	// Instance that becomes Ready or gets the current template, and one of an earlier template that is deleted. The
+	// add-on continues after the deadline. Without the field it is 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+}
+
+// defaultProgressDeadline is that of Kubernetes' Deployments.
+const defaultProgressDeadline = 600 * time.Second
+
+// ProgressDeadline is how long Instances may make no progress. r may be nil.
+func (r *WorkloadRollout) ProgressDeadline() time.Duration {
+	if r == nil || r.ProgressDeadlineSeconds == nil {
+		return defaultProgressDeadline
+	}
+	return time.Duration(*r.ProgressDeadlineSeconds) * time.Second
 }
 
 // WorkloadPlacement is a set of cities and the scale in each of them.
@@ -202,6 +230,11 @@ type WorkloadStatus struct {
 	Deployments int32 `json:"deployments"`
 
 	ReplicaCounts `json:",inline"`
+
+	// lastProgressTime is when the Workload last made progress towards its spec. It is not set while the Instances
+	// match the spec.
+	// +optional
+	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
 	// placements have the status of each placement.
 	// +optional

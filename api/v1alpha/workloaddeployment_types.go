@@ -50,6 +50,10 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
+	// rollout is that of the Workload. The hub's copy does not have it: the add-on judges the progress in the project.
+	// +optional
+	Rollout *WorkloadRollout `json:"rollout,omitempty"`
+
 	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -284,6 +288,11 @@ type WorkloadDeploymentStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	ReplicaCounts `json:",inline"`
+
+	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not
+	// while the Instances match the spec.
+	// +optional
+	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
 	// selector selects the Pods of the Instances, for the autoscaler of the cell. It is set in cells only.
 	// +optional

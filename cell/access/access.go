@@ -36,6 +36,9 @@ package access
 // metadata.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list;watch
 
+// The Event of a kubelet says why it has evicted a Pod, where the Pod does not.
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+
 // Events that a user must act on.
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 

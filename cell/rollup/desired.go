@@ -86,8 +86,11 @@ func (s *summary) progressing() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if !s.settled() {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
-		condition.Message = fmt.Sprintf("%d of %d Instances are of the current template, %d are being removed",
+		condition.Message = fmt.Sprintf("%d of %d Instances have the current template, %d are being deleted",
 			s.counts.CurrentReplicas, s.counts.DesiredReplicas, s.leaving)
+		if s.worst != "" {
+			condition.Message += "; " + s.worst
+		}
 	}
 	return condition
 }

@@ -171,6 +171,35 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
+// TestProgressing: while the Instances are not those that are wanted, the message names the Instance that holds it, and
+// why.
+func TestProgressing(t *testing.T) {
+	d := deployment(2)
+	gone := instance("web-1", "h", v1alpha.ReasonNodeLost, deleted)
+	for name, test := range map[string]struct {
+		instances []v1alpha.Instance
+		want      string
+	}{
+		"a new Instance that no node can take": {
+			[]v1alpha.Instance{instance("web-0", "old", "Available"), instance("web-1", "h", v1alpha.ReasonUnschedulable)},
+			"1 of 2 Instances have the current template, 0 are being deleted; Instance web-1: Unschedulable: about web-1",
+		},
+		"a deletion": {
+			[]v1alpha.Instance{instance("web-0", "old", "Available"), instance("web-1", "old", "Provisioning", deleted)},
+			"0 of 2 Instances have the current template, 1 are being deleted",
+		},
+		"a deletion that a lost node holds": {
+			[]v1alpha.Instance{instance("web-0", "h", "Available"), gone},
+			"1 of 2 Instances have the current template, 1 are being deleted; Instance web-1: NodeLost: about web-1",
+		},
+	} {
+		got := desiredStatus(d, newSummary(d, "h", test.instances), conditions.Stamp{Now: now})
+		if progressing := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionProgressing); progressing.Message != test.want {
+			t.Errorf("%s: got %q, want %q", name, progressing.Message, test.want)
+		}
+	}
+}
+
 func TestReportedInstances(t *testing.T) {
 	d := deployment(11)
 	ip := "10.0.0.1"

@@ -183,7 +183,7 @@ func (r *Reports) starting(number int, now time.Time) bool {
 			return false
 		}
 		ready := meta.FindStatusCondition(one.Status.Conditions, v1alpha.ConditionReady)
-		return ready == nil || ready.Reason == v1alpha.ReasonProvisioning
+		return ready == nil || ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonUnschedulable
 	})
 }
 

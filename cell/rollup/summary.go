@@ -20,7 +20,11 @@ var severity = map[string]int{
 	v1alpha.ReasonProvisioning:           1,
 	v1alpha.ReasonProjectSuspended:       1,
 	v1alpha.ReasonSchedulingGatesPresent: 2,
+	v1alpha.ReasonUnschedulable:          2,
+	v1alpha.ReasonEvicted:                3,
 	v1alpha.ReasonInstanceCrashing:       3,
+	v1alpha.ReasonOOMKilled:              3,
+	v1alpha.ReasonNodeLost:               4,
 	v1alpha.ReasonImageUnavailable:       4,
 	v1alpha.ReasonRuntimeClassNotServed:  5,
 	v1alpha.ReasonConfigurationError:     5,
@@ -137,12 +141,14 @@ func (s *summary) within(first, last int32) []indexed {
 	return s.ordered[find(int(first)):find(int(last)+1)]
 }
 
-// trouble says why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being deleted.
+// trouble returns why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being
+// deleted, unless its node is lost, which holds the deletion.
 func trouble(instance *v1alpha.Instance) (int, string) {
-	if owned.Ready(instance) || !instance.DeletionTimestamp.IsZero() {
+	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
+	leaving := !instance.DeletionTimestamp.IsZero() && (ready == nil || ready.Reason != v1alpha.ReasonNodeLost)
+	if owned.Ready(instance) || leaving {
 		return 0, ""
 	}
-	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
 	if ready == nil {
 		return 0, fmt.Sprintf("Instance %s has not been reconciled yet", instance.Name)
 	}

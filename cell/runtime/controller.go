@@ -32,7 +32,7 @@ const FieldManager apply.FieldManager = "karmada-compute-cell-runtime"
 type Reconciler struct {
 	// Client reads from the cache and writes to the cell.
 	Client client.Client
-	// APIReader reads Pods that are not in the cache: it holds those of Instances alone.
+	// APIReader reads what is not in the cache: Pods that are not of Instances, and the Events of evictions.
 	APIReader client.Reader
 	// Strays deletes Pods of an earlier Instance of the same name.
 	Strays *strays.Keeper

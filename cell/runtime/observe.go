@@ -6,6 +6,7 @@ package runtime
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,14 +31,20 @@ var waitingReasons = map[string]string{
 	"CreateContainerError":       v1alpha.ReasonConfigurationError,
 }
 
-// examine says why the Instance of a Pod is not Ready; nil when it is.
-func examine(pod *corev1.Pod) *finding {
+// lostAfter is how long a node may take to confirm that a Pod has stopped, after the Pod's grace period.
+const lostAfter = time.Minute
+
+// examine returns why the Instance of a Pod is not Ready; nil when it is.
+func examine(pod *corev1.Pod, now time.Time) *finding {
 	provisioning := func(message string) *finding { return &finding{v1alpha.ReasonProvisioning, message} }
+	if lost := examineNode(pod, now); lost != nil {
+		return lost
+	}
 	switch {
 	case !pod.DeletionTimestamp.IsZero():
-		return provisioning("the Pod is being stopped")
+		return provisioning(withDetail("the Pod is being stopped", disruption(pod)))
 	case finished(pod):
-		return provisioning(strings.TrimSpace(fmt.Sprintf("the Pod has ended and is being replaced: %s %s", pod.Status.Reason, pod.Status.Message)))
+		return ended(pod)
 	case podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue:
 		return nil
 	}
@@ -45,7 +52,7 @@ func examine(pod *corev1.Pod) *finding {
 		return trouble
 	}
 	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled.Status == corev1.ConditionFalse {
-		return provisioning("no node for the Pod: " + scheduled.Message)
+		return &finding{v1alpha.ReasonUnschedulable, unscheduled(pod)}
 	}
 	if pod.Spec.NodeName == "" {
 		return provisioning("the Pod has no node yet")
@@ -53,11 +60,88 @@ func examine(pod *corev1.Pod) *finding {
 	return provisioning(withDetail("the Pod is not ready", podCondition(pod, corev1.PodReady).Message))
 }
 
+// unscheduled returns why a Pod has no node, in the words of the scheduler.
+func unscheduled(pod *corev1.Pod) string {
+	scheduled := podCondition(pod, corev1.PodScheduled)
+	if scheduled.Status != corev1.ConditionFalse {
+		return "the Pod has no node yet"
+	}
+	return withDetail("no node for the Pod", scheduled.Message)
+}
+
+// examineNode returns a finding if the node of a Pod is lost. The agent may not read Nodes, but a Pod shows what its
+// node does not do: it does not confirm that the Pod has stopped; or Kubernetes' node controller has taken Ready from a
+// Pod whose containers were all ready when the node reported last.
+func examineNode(pod *corev1.Pod, now time.Time) *finding {
+	stopping := !pod.DeletionTimestamp.IsZero()
+	switch {
+	case pod.Spec.NodeName == "":
+	case stopping && now.Sub(pod.DeletionTimestamp.Time) >= lostAfter && len(pod.Finalizers) == 0:
+		return &finding{v1alpha.ReasonNodeLost, fmt.Sprintf("node %s does not confirm that the Pod has stopped, which was due at %s",
+			pod.Spec.NodeName, pod.DeletionTimestamp.UTC().Format(time.RFC3339))}
+	case !stopping && pod.Status.Phase == corev1.PodRunning && len(pod.Spec.ReadinessGates) == 0 &&
+		podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse && podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue:
+		return &finding{v1alpha.ReasonNodeLost, fmt.Sprintf("node %s does not report the state of the Pod", pod.Spec.NodeName)}
+	}
+	return nil
+}
+
+// evicted is the reason of a Pod that its node has evicted.
+const evicted = "Evicted"
+
+// ended returns why a Pod has ended for good. A kubelet drops its reason for an eviction when the containers end with
+// exit code 0.
+func ended(pod *corev1.Pod) *finding {
+	reason := v1alpha.ReasonProvisioning
+	if pod.Status.Reason == evicted {
+		reason = v1alpha.ReasonEvicted
+	}
+	detail := withDetail(pod.Status.Reason, pod.Status.Message)
+	if pod.Status.Message == "" {
+		detail = withDetail(detail, disruption(pod))
+	}
+	if detail == "" {
+		detail = exits(pod)
+	}
+	return &finding{reason, "the Pod has ended and is being replaced" + prefixed(": ", strings.TrimPrefix(detail, ": "))}
+}
+
+// disruption returns why a Pod is evicted, preempted or deleted with its node; "" if it is not.
+func disruption(pod *corev1.Pod) string {
+	if condition := podCondition(pod, corev1.DisruptionTarget); condition.Status == corev1.ConditionTrue {
+		return withDetail(condition.Reason, condition.Message)
+	}
+	return ""
+}
+
+// exits lists how the containers of a Pod ended.
+func exits(pod *corev1.Pod) string {
+	var texts []string
+	for i := range pod.Status.ContainerStatuses {
+		container := &pod.Status.ContainerStatuses[i]
+		if terminated := container.State.Terminated; terminated != nil {
+			texts = append(texts, exited(container.Name, terminated))
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+func exited(container string, terminated *corev1.ContainerStateTerminated) string {
+	return withDetail(fmt.Sprintf("container %s ends with exit code %d (%s)", container, terminated.ExitCode, terminated.Reason), terminated.Message)
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
 func examineContainers(pod *corev1.Pod) *finding {
 	for i := range pod.Status.ContainerStatuses {
 		container := &pod.Status.ContainerStatuses[i]
 		if terminated := container.State.Terminated; terminated != nil {
-			return crashed(container.Name, terminated)
+			return crashed(pod, container.Name, terminated)
 		}
 		waiting := container.State.Waiting
 		if waiting == nil || waitingReasons[waiting.Reason] == "" {
@@ -67,7 +151,7 @@ func examineContainers(pod *corev1.Pod) *finding {
 		case reason == v1alpha.ReasonImageUnavailable:
 			return &finding{reason, withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting))}
 		case waiting.Reason == "CrashLoopBackOff" && container.LastTerminationState.Terminated != nil:
-			return crashed(container.Name, container.LastTerminationState.Terminated)
+			return crashed(pod, container.Name, container.LastTerminationState.Terminated)
 		default:
 			return &finding{reason, withDetail("container "+container.Name, waiting.Message)}
 		}
@@ -75,14 +159,23 @@ func examineContainers(pod *corev1.Pod) *finding {
 	return nil
 }
 
-// crashed leaves out how often the container was restarted: a message that changes with each restart would be written and
+// crashed omits how often the container was restarted: a message that changes with each restart would be written and
 // reported with each restart.
-func crashed(container string, terminated *corev1.ContainerStateTerminated) *finding {
-	return &finding{
-		v1alpha.ReasonInstanceCrashing,
-		withDetail(fmt.Sprintf("container %s ends with exit code %d (%s)", container, terminated.ExitCode, terminated.Reason), terminated.Message),
+func crashed(pod *corev1.Pod, container string, terminated *corev1.ContainerStateTerminated) *finding {
+	if terminated.Reason != oomKilled {
+		return &finding{v1alpha.ReasonInstanceCrashing, exited(container, terminated)}
 	}
+	limit := "the limit of its Pod"
+	for i := range pod.Spec.Containers {
+		if memory := pod.Spec.Containers[i].Resources.Limits.Memory(); pod.Spec.Containers[i].Name == container && !memory.IsZero() {
+			limit = "its limit of " + memory.String()
+		}
+	}
+	return &finding{v1alpha.ReasonOOMKilled, fmt.Sprintf("container %s used more memory than %s and was killed", container, limit)}
 }
+
+// oomKilled is a kubelet's reason for a container that was killed because of its memory.
+const oomKilled = "OOMKilled"
 
 // pullError is why an image cannot be pulled. A kubelet alternates between two messages for it, which are the same here.
 func pullError(waiting *corev1.ContainerStateWaiting) string {
@@ -93,12 +186,7 @@ func pullError(waiting *corev1.ContainerStateWaiting) string {
 	return waiting.Message
 }
 
-func withDetail(message, detail string) string {
-	if detail == "" {
-		return message
-	}
-	return message + ": " + detail
-}
+func withDetail(message, detail string) string { return message + prefixed(": ", detail) }
 
 // finished says whether a Pod has ended for good.
 func finished(pod *corev1.Pod) bool {

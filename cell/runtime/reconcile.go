@@ -6,6 +6,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,7 +68,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return s.Run(ctx, s.findDeployment, s.liftGates, s.writeGates)
 		}
 	}
-	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
+	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.findEviction, s.stopPod, s.deleteFinishedPod, s.createPod, s.labelPod, s.writeStatus)
 }
 
 // findDeployment gets the WorkloadDeployment of the Instance.
@@ -256,6 +257,7 @@ func (s *scope) findHolder(ctx context.Context) error {
 
 // writeStatus writes the status when it differs, with an Event when a user must act on it.
 func (s *scope) writeStatus(ctx context.Context) error {
+	s.expectStop()
 	status := desiredStatus(&s.observed, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
 	key := client.ObjectKeyFromObject(s.instance)
 	if sameStatus(&s.instance.Status, &status) {
@@ -273,11 +275,21 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	return s.applyStatus(ctx, status)
 }
 
+// expectStop requeues the Instance for when its Pod must have stopped: no event reports that a node does not stop it.
+func (s *scope) expectStop() {
+	if s.pod == nil || s.pod.DeletionTimestamp.IsZero() {
+		return
+	}
+	if rest := s.pod.DeletionTimestamp.Add(lostAfter).Sub(s.Clock.Now()); rest > 0 {
+		s.RequeueAfter.AtMost(rest)
+	}
+}
+
 // passing says whether a status tells of an Instance that starts: it was not Ready, and nobody has to act.
 func passing(before, after *v1alpha.InstanceStatus) bool {
 	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
 	return !meta.IsStatusConditionTrue(before.Conditions, v1alpha.ConditionReady) &&
-		(ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonSchedulingGatesPresent)
+		slices.Contains([]string{v1alpha.ReasonProvisioning, v1alpha.ReasonUnschedulable, v1alpha.ReasonSchedulingGatesPresent}, ready.Reason)
 }
 
 // patience is how long the state of an Instance that starts waits for that of one that is Ready. It is longer where nothing but its Pod is
@@ -289,6 +301,11 @@ func (s *scope) patience() time.Duration {
 	return startLimit
 }
 
+// recorded are the reasons of Ready that are recorded as Events. What a crash loop changes every few seconds is not.
+var recorded = []string{
+	v1alpha.ReasonConfigurationError, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable, v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
+}
+
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.
 func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
 	before := meta.FindStatusCondition(s.instance.Status.Conditions, v1alpha.ConditionReady)
@@ -296,7 +313,7 @@ func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
 	if before != nil && before.Reason == now.Reason {
 		return
 	}
-	if now.Reason == v1alpha.ReasonConfigurationError || now.Reason == v1alpha.ReasonRuntimeClassNotServed || now.Reason == v1alpha.ReasonImageUnavailable {
+	if slices.Contains(recorded, now.Reason) {
 		s.Recorder.Eventf(s.instance, corev1.EventTypeWarning, now.Reason, "%s", now.Message)
 	}
 }

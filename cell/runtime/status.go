@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -31,10 +32,13 @@ type observed struct {
 	blocked *finding
 	// found are the conditions of what the Instance waits for before it starts.
 	found []metav1.Condition
+	// now is the time of the observation.
+	now time.Time
 }
 
 // desiredStatus is the part of the status of an Instance that this controller writes.
 func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatus {
+	seen.now = stamp.Now
 	ready, programmed, available := seen.ready(), seen.programmed(), seen.available()
 	for _, condition := range []*metav1.Condition{&ready, &programmed, &available} {
 		condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
@@ -68,12 +72,18 @@ func (o *observed) ready() metav1.Condition {
 	switch {
 	case !o.instance.DeletionTimestamp.IsZero():
 		condition.Message = "the Instance is being deleted"
+		if lost := o.lost(); lost != nil {
+			condition.Reason, condition.Message = lost.reason, condition.Message+"; "+lost.message
+		}
 	case o.suspended && o.pod != nil:
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, "the project is suspended; the Pod is being stopped"
+		if lost := o.lost(); lost != nil {
+			condition.Message = "the project is suspended; " + lost.message
+		}
 	case o.suspended:
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case o.pod != nil:
-		trouble := examine(o.pod)
+		trouble := examine(o.pod, o.now)
 		if trouble == nil {
 			condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailable
 			condition.Message = "the Pod is ready"
@@ -91,6 +101,14 @@ func (o *observed) ready() metav1.Condition {
 	return condition
 }
 
+// lost returns a finding if the node of the Pod is lost; nil without a Pod.
+func (o *observed) lost() *finding {
+	if o.pod == nil {
+		return nil
+	}
+	return examineNode(o.pod, o.now)
+}
+
 func (o *observed) programmed() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress}
 	gates := o.instance.SchedulingGates()
@@ -101,7 +119,7 @@ func (o *observed) programmed() metav1.Condition {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonProgrammed
 		condition.Message = "the Pod has a node"
 	case o.pod != nil:
-		condition.Message = "the Pod has no node yet"
+		condition.Message = unscheduled(o.pod)
 	case o.suspended:
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case slices.Contains(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota}):
@@ -128,7 +146,7 @@ func (o *observed) available() metav1.Condition {
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case o.pod != nil && finished(o.pod):
 		condition.Reason, condition.Message = v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)
-	case o.pod != nil && examine(o.pod) == nil:
+	case o.pod != nil && examine(o.pod, o.now) == nil:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailable
 	}
 	return condition

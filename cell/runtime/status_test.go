@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -46,6 +47,11 @@ func waiting(reason, message string) func(*corev1.Pod) {
 }
 
 func deletedPod(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: now} }
+
+// isComplete reports whether a message does not end before the cause.
+func isComplete(message string) bool { return !strings.HasSuffix(strings.TrimSpace(message), ":") }
+
+func overduePod(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: now.Add(-2 * time.Minute)} }
 
 func TestDesiredStatus(t *testing.T) {
 	gated := func(names ...string) func(*v1alpha.Instance) {
@@ -85,7 +91,7 @@ func TestDesiredStatus(t *testing.T) {
 		"no node":        {nil, pod("Pending"), nil, "Provisioning", "Starting", "ProgrammingInProgress", "has no node yet"},
 		"unschedulable": {
 			nil, pod("Pending", with(corev1.PodScheduled, corev1.ConditionFalse, "0/2 nodes")), nil,
-			"Provisioning", "Starting", "ProgrammingInProgress", "0/2 nodes",
+			"Unschedulable", "Starting", "ProgrammingInProgress", "no node for the Pod: 0/2 nodes",
 		},
 		"starting": {nil, pod("Pending", onNode, waiting("ContainerCreating", ""), notReady), nil, "Provisioning", "Starting", "Programmed", "unready status: [app]"},
 		"serving":  {nil, pod("Running", onNode, ready), nil, "Available", "Available", "Programmed", ""},
@@ -118,11 +124,65 @@ func TestDesiredStatus(t *testing.T) {
 				p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{
 					Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"},
 				}}}
-			}), nil, "InstanceCrashing", "Starting", "Programmed", "exit code 137 (OOMKilled)",
+			}), nil, "OOMKilled", "Starting", "Programmed", "container app used more memory than the limit of its Pod and was killed",
+		},
+		"out of memory": {
+			nil, pod("Running", onNode, notReady, waiting("CrashLoopBackOff", "back-off 10s"), func(p *corev1.Pod) {
+				p.Spec.Containers = []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{
+					corev1.ResourceMemory: resource.MustParse("64Mi"),
+				}}}}
+				p.Status.ContainerStatuses[1].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
+			}), nil, "OOMKilled", "Starting", "Programmed", "container app used more memory than its limit of 64Mi and was killed",
 		},
 		"evicted": {
-			nil, pod("Failed", onNode, ready, func(p *corev1.Pod) { p.Status.Reason = "Evicted" }), nil,
-			"Provisioning", "Stopped", "Programmed", "Evicted",
+			nil, pod("Failed", onNode, ready, func(p *corev1.Pod) {
+				p.Status.Reason, p.Status.Message = "Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 10Mi."
+			}), nil,
+			"Evicted", "Stopped", "Programmed", "is being replaced: Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 10Mi.",
+		},
+		"evicted, said in a condition": {
+			nil, pod("Failed", onNode, func(p *corev1.Pod) {
+				p.Status.Reason = "Evicted"
+				p.Status.Conditions = []corev1.PodCondition{{
+					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: "The node was low on resource: memory.",
+				}}
+			}), nil, "Evicted", "Stopped", "Programmed", "is being replaced: Evicted: TerminationByKubelet: The node was low on resource: memory.",
+		},
+		"ended without a reason": {
+			nil, pod("Succeeded", onNode, func(p *corev1.Pod) {
+				p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"},
+				}}}
+			}), nil, "Provisioning", "Stopped", "Programmed", "is being replaced: container app ends with exit code 0 (Completed)",
+		},
+		"ended, and that is all": {nil, pod("Failed", onNode), nil, "Provisioning", "Stopped", "Programmed", "is being replaced"},
+		"on a node that does not report": {
+			nil, pod("Running", onNode, with(corev1.PodReady, corev1.ConditionFalse, ""), with(corev1.ContainersReady, corev1.ConditionTrue, "")), nil,
+			"NodeLost", "Starting", "Programmed", "node node does not report the state of the Pod",
+		},
+		"with a readiness gate": {
+			nil, pod("Running", onNode, notReady, with(corev1.ContainersReady, corev1.ConditionTrue, ""), func(p *corev1.Pod) {
+				p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/served"}}
+			}), nil, "Provisioning", "Starting", "Programmed", "unready status",
+		},
+		"on a node that does not stop it": {
+			nil, pod("Running", onNode, ready, overduePod), nil,
+			"NodeLost", "Starting", "Programmed", "node node does not confirm that the Pod has stopped, which was due at 2025-12-31T23:58:00Z",
+		},
+		"held by a finalizer": {
+			nil, pod("Running", onNode, ready, overduePod, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/held"} }), nil,
+			"Provisioning", "Starting", "Programmed", "being stopped",
+		},
+		"drained": {
+			nil, pod("Running", onNode, ready, deletedPod, func(p *corev1.Pod) {
+				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+				})
+			}), nil, "Provisioning", "Starting", "Programmed", "the Pod is being stopped: EvictionByEvictionAPI: Eviction API: evicting",
+		},
+		"an Instance being deleted on a lost node": {
+			func(i *v1alpha.Instance) { i.DeletionTimestamp = &metav1.Time{Time: now} }, pod("Running", onNode, ready, overduePod), nil,
+			"NodeLost", "Stopping", "Programmed", "the Instance is being deleted; node node does not confirm",
 		},
 		"a Pod being deleted": {nil, pod("Running", onNode, ready, deletedPod), nil, "Provisioning", "Starting", "Programmed", "being stopped"},
 		"an Instance being deleted": {
@@ -149,7 +209,7 @@ func TestDesiredStatus(t *testing.T) {
 					t.Errorf("%s is %+v, want %s %s", conditionType, condition, wantStatus, want)
 				}
 			}
-			if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReady).Message; !strings.Contains(message, test.wantMessage) {
+			if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReady).Message; !strings.Contains(message, test.wantMessage) || !isComplete(message) {
 				t.Errorf("message %q, want %q in it", message, test.wantMessage)
 			}
 			if (got.Controller != nil) != (test.pod != nil) || (got.Controller != nil && got.Controller.ObservedTemplateHash != "hash") {

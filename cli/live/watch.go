@@ -215,7 +215,12 @@ func (w *Watch) check(ctx context.Context) {
 
 // Snapshot is the present state.
 func (w *Watch) Snapshot(ctx context.Context) (*view.Snapshot, error) {
-	return view.Read(ctx, w.planes, w.options.Key)
+	snapshot, err := view.Read(ctx, w.planes, w.options.Key)
+	if err != nil {
+		return nil, err
+	}
+	snapshot.Now = w.options.Now()
+	return snapshot, nil
 }
 
 // Wait returns when something has changed or the clock is to be updated.

@@ -5,6 +5,7 @@ package view
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,13 +13,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// The conditions of each kind: first the one that says whether all is well, then those that may say why not, what is nearest to the
-// cause first.
+// The conditions of each kind: first the condition that reports whether all is well, then those that may have the
+// cause. Of two reasons with the same rank, the one of the earlier condition is shown, and the first condition comes
+// last.
 var (
-	workloadConditions = []string{v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated}
-	deployConditions   = []string{
+	workloadConditions = []string{
+		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionProgressing,
+	}
+	deployConditions = []string{
 		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
-		v1alpha.ConditionAvailable, v1alpha.ConditionScalingActive,
+		v1alpha.ConditionAvailable, v1alpha.ConditionScalingActive, v1alpha.ConditionProgressing,
 	}
 	instanceConditions = []string{
 		v1alpha.ConditionReady, v1alpha.ConditionQuotaGranted, v1alpha.ConditionReferencedDataReady, v1alpha.ConditionProgrammed,
@@ -43,60 +47,99 @@ type Finding struct {
 	Do string `json:"do,omitempty"`
 	// Warning says that the object works all the same.
 	Warning bool `json:"warning,omitempty"`
+	// rank is the specificity of the reason; 0 for reasons that are not the add-on's.
+	rank v1alpha.Rank
 }
 
 func (f *Finding) urgent() bool {
 	return f != nil && (f.Actor == v1alpha.ActorConsumer || f.Actor == v1alpha.ActorOperator)
 }
 
-func findingOf(condition *metav1.Condition) *Finding {
+// moment is the time at which an object is examined, and since when it has been as it is.
+type moment struct {
+	now   time.Time
+	since time.Time
+}
+
+// at returns the moment of an object with these conditions. A condition keeps its transition time when only its reason
+// changes. So the object is as it is since the last transition of any of its conditions, at the latest.
+func at(now time.Time, conditions []metav1.Condition) moment {
+	m := moment{now: now, since: now}
+	for i := range conditions {
+		if changed := conditions[i].LastTransitionTime.Time; i == 0 || changed.After(m.since) {
+			m.since = changed
+		}
+	}
+	return m
+}
+
+// lasted is how long the object has been as it is; 0 if that is not known.
+func (m moment) lasted() time.Duration {
+	if m.now.IsZero() || m.since.IsZero() {
+		return 0
+	}
+	return m.now.Sub(m.since)
+}
+
+func findingOf(condition *metav1.Condition, m moment) *Finding {
 	f := &Finding{Condition: condition.Type, Reason: condition.Reason, Message: condition.Message}
 	if !condition.LastTransitionTime.IsZero() {
 		f.Since = condition.LastTransitionTime.DeepCopy()
 	}
 	if remedy, ok := v1alpha.RemedyOf(condition.Type, condition.Reason); ok {
-		f.Actor, f.Do = remedy.Actor, remedy.Do
+		f.apply(&remedy, m.lasted())
 	}
 	return f
 }
 
-// wrong says whether a condition says that something is not as it should be.
+// apply gives a finding what the remedy of its reason says, when the reason has lasted this long.
+func (f *Finding) apply(remedy *v1alpha.Remedy, lasted time.Duration) {
+	action := remedy.After(lasted)
+	f.Actor, f.Do, f.rank = action.Actor, action.Do, remedy.Rank
+}
+
+// wrong reports whether a condition reports a fault.
 func wrong(condition *metav1.Condition) bool {
-	if slices.Contains(trueIsBad, condition.Type) {
+	switch {
+	case slices.Contains(trueIsBad, condition.Type):
 		return condition.Status == metav1.ConditionTrue || condition.Reason == v1alpha.ReasonNotConfirmed
+	case condition.Type == v1alpha.ConditionProgressing:
+		return condition.Reason == v1alpha.ReasonProgressDeadlineExceeded
 	}
 	return condition.Status != metav1.ConditionTrue
 }
 
-// cause is what holds an object, by its conditions in the order of types; nil when all is well. Of an object that works it is what
-// its user must do something about, such as a deprecated type or a field without effect.
-func cause(conditions []metav1.Condition, types []string) *Finding {
+// cause returns the most specific reason why an object is not as it should be, by its conditions of these types; nil
+// when all is well. If the object works, it is what somebody must act on all the same, such as a deprecated type or a
+// field without effect.
+func cause(conditions []metav1.Condition, types []string, now time.Time) *Finding {
 	working := meta.IsStatusConditionTrue(conditions, types[0])
-	var first, urgent *Finding
+	m := at(now, conditions)
+	var found *Finding
 	for _, conditionType := range append(slices.Clone(types[1:]), types[0]) {
 		condition := meta.FindStatusCondition(conditions, conditionType)
 		if condition == nil {
 			continue
 		}
-		found := findingOf(condition)
-		if !wrong(condition) && (!found.urgent() || !working) {
+		one := findingOf(condition, m)
+		if !wrong(condition) && (!one.urgent() || !working) || working && !one.urgent() {
 			continue
 		}
-		if first == nil {
-			first = found
-		}
-		if urgent == nil && found.urgent() {
-			urgent = found
+		if found == nil || one.over(found) {
+			found = one
 		}
 	}
-	switch {
-	case working && urgent != nil:
-		urgent.Warning = true
-		return urgent
-	case working:
-		return nil
-	case urgent != nil:
-		return urgent
+	if found != nil {
+		found.Warning = working
 	}
-	return first
+	return found
+}
+
+// over reports whether a finding is shown in the place of another one: it is more specific, or as specific and somebody
+// must act.
+func (f *Finding) over(other *Finding) bool {
+	if f.rank != other.rank {
+		return f.rank > other.rank
+	}
+	return f.urgent() && !other.urgent()
 }

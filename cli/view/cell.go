@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,7 +55,7 @@ func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace
 			step.State = StateHidden
 			step.Finding = &Finding{Reason: "CellNotRead", Message: err.Error(), Warning: true}
 		default:
-			step.look(object)
+			step.look(object, w.now)
 		}
 		steps = append(steps, step)
 		if step.State == StateHidden {
@@ -68,13 +69,13 @@ func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace
 }
 
 // look finds out what holds an object in a cell.
-func (s *Step) look(object client.Object) {
+func (s *Step) look(object client.Object, now time.Time) {
 	switch object := object.(type) {
 	case *v1alpha.WorkloadDeployment:
-		node := deploymentNode(object)
+		node := deploymentNode(object, now)
 		s.State, s.Finding = node.State, node.Finding
 	case *v1alpha.Instance:
-		node := instanceNode(object)
+		node := instanceNode(object, now)
 		s.State, s.Finding = node.State, node.Finding
 	case *corev1.Pod:
 		s.State, s.Finding = podState(object)

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 )
 
@@ -65,7 +66,7 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 	lines := terminal.Wrap(head, columns)
 	texts := []string{terminal.Clean(finding.Message)}
 	if len(v.Names) > 1 || v.Names[0] != v.Stop.Name {
-		texts = append(texts, "of: "+strings.Join(v.Names, ", "))
+		texts = append(texts, "of: "+some(v.Names))
 	}
 	if finding.Do != "" {
 		texts = append(texts, fmt.Sprintf("-> %s: %s", actor(finding), finding.Do))
@@ -78,8 +79,19 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 	return lines
 }
 
+// mostNames is how many names a verdict lists.
+const mostNames = 5
+
+// some lists the first names, and how many more there are.
+func some(names []string) string {
+	if len(names) <= mostNames+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+}
+
 func actor(f *Finding) string {
-	if f.Actor == "nobody" {
+	if f.Actor == v1alpha.ActorNobody {
 		return "nothing to do"
 	}
 	return string(f.Actor)

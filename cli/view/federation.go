@@ -89,7 +89,7 @@ type HubObjects struct {
 
 // Summarize makes the summary.
 func Summarize(o *HubObjects, now time.Time) *Federation {
-	return &Federation{Replicas: replicas(o, now), Cells: cells(o), Cities: cities(o), Mended: mended(o)}
+	return &Federation{Replicas: replicas(o, now), Cells: cells(o, now), Cities: cities(o), Mended: mended(o)}
 }
 
 // Well says whether replicas run, and all cells and their agents are ready.
@@ -166,7 +166,7 @@ func replicaOf(lease *coordinationv1.Lease, now time.Time) *Replica {
 	return &Replica{Name: *spec.HolderIdentity, Renewed: metav1.NewTime(spec.RenewTime.Time), Running: now.Before(spec.RenewTime.Add(lasts))}
 }
 
-func cells(o *HubObjects) []Cell {
+func cells(o *HubObjects, now time.Time) []Cell {
 	result := make([]Cell, 0, len(o.Clusters))
 	for i := range o.Clusters {
 		cluster := &o.Clusters[i]
@@ -178,8 +178,8 @@ func cells(o *HubObjects) []Cell {
 		if agent := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); agent != nil {
 			cell.Agent = agent.Reason
 		}
-		if cell.Finding = clusterFinding(cluster); cell.Finding == nil && !cell.Ready {
-			cell.Finding = known(v1alpha.ReasonCellNotReady, "Karmada has not said yet how the cell is")
+		if cell.Finding = clusterFinding(cluster, now); cell.Finding == nil && !cell.Ready {
+			cell.Finding = known(v1alpha.ReasonCellNotReady, "Karmada has not reported the state of the cell yet", moment{now: now})
 		}
 		cell.Deployments, cell.Behind = o.reportsOf(cell.Name)
 		cell.Inventory = o.inventoryOf(cell.Name)

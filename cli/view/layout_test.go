@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,7 +80,7 @@ func TestCause(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := cause(c.conditions, c.types)
+			got := cause(c.conditions, c.types, time.Time{})
 			if got == nil {
 				if c.want != "" {
 					t.Errorf("nothing, want %s", c.want)

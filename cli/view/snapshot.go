@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -21,6 +22,8 @@ import (
 type Snapshot struct {
 	// Project is its name, where it is known.
 	Project string
+	// Now is when it was read. Without it no state has lasted too long.
+	Now time.Time
 	// Namespace in the project.
 	Namespace string
 	// Name of the Workload.

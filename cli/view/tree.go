@@ -6,6 +6,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -53,12 +54,12 @@ func (s *Snapshot) Tree() *Node {
 	root := s.workloadNode()
 	for i := range s.Deployments {
 		deployment := &s.Deployments[i]
-		node := deploymentNode(deployment)
+		node := deploymentNode(deployment, s.Now)
 		s.addInstances(node, deployment)
 		root.Children = append(root.Children, node)
 	}
 	for _, instance := range s.Strays() {
-		root.Children = append(root.Children, instanceNode(instance))
+		root.Children = append(root.Children, instanceNode(instance, s.Now))
 	}
 	if s.Project == "" {
 		return root
@@ -72,7 +73,7 @@ func (s *Snapshot) workloadNode() *Node {
 	case s.Workload != nil:
 		status := &s.Workload.Status
 		node.count(s.Workload, status.ReplicaCounts)
-		node.judge(status.Conditions, workloadConditions, v1alpha.ConditionAvailable)
+		node.judge(status.Conditions, workloadConditions, s.Now)
 	case s.isHidden():
 		node.State = StateHidden
 		var counts v1alpha.ReplicaCounts
@@ -93,14 +94,14 @@ func (s *Snapshot) isHidden() bool {
 	return hidden || s.Hub != nil && len(s.Deployments) > 0
 }
 
-func deploymentNode(d *v1alpha.WorkloadDeployment) *Node {
+func deploymentNode(d *v1alpha.WorkloadDeployment, now time.Time) *Node {
 	node := &Node{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, City: d.Spec.CityCode}
 	node.count(d, d.Status.ReplicaCounts)
-	node.judge(d.Status.Conditions, deployConditions, v1alpha.ConditionAvailable)
+	node.judge(d.Status.Conditions, deployConditions, now)
 	return node
 }
 
-func instanceNode(instance *v1alpha.Instance) *Node {
+func instanceNode(instance *v1alpha.Instance, now time.Time) *Node {
 	conditions := instance.Status.Conditions
 	node := &Node{Kind: v1alpha.KindInstance, Name: instance.Name, State: StateWaiting}
 	if ready := meta.FindStatusCondition(conditions, v1alpha.ConditionReady); ready != nil {
@@ -111,7 +112,7 @@ func instanceNode(instance *v1alpha.Instance) *Node {
 	if instance.DeletionTimestamp != nil {
 		node.State = StateDeleting
 	}
-	node.judge(conditions, instanceConditions, v1alpha.ConditionReady)
+	node.judge(conditions, instanceConditions, now)
 	if node.State == StateReady {
 		node.Address = address(instance)
 	}
@@ -136,10 +137,14 @@ func (n *Node) count(object metav1.Object, counts v1alpha.ReplicaCounts) {
 	}
 }
 
-// judge sets the reason: of what holds the object, else of the condition that says that it does not.
-func (n *Node) judge(conditions []metav1.Condition, types []string, shown string) {
+// judge sets the reason: of what holds the object, else of the condition that reports that all is well.
+func (n *Node) judge(conditions []metav1.Condition, types []string, now time.Time) {
+	shown := v1alpha.ConditionAvailable
+	if n.Kind == v1alpha.KindInstance {
+		shown = v1alpha.ConditionReady
+	}
 	n.Conditions = conditions
-	n.Finding = cause(conditions, types)
+	n.Finding = cause(conditions, types, now)
 	if n.Finding != nil && !n.Finding.Warning {
 		n.Reason = n.Finding.Reason
 	} else if condition := meta.FindStatusCondition(conditions, shown); condition != nil {
@@ -157,7 +162,7 @@ func (s *Snapshot) addInstances(node *Node, d *v1alpha.WorkloadDeployment) {
 		node.Children = append(node.Children, cell)
 	}
 	for _, instance := range s.InstancesOf(d) {
-		child := instanceNode(instance)
+		child := instanceNode(instance, s.Now)
 		if cell := cells[onHub.Cell(instance.Name)]; cell != nil {
 			cell.Children = append(cell.Children, child)
 			*cell.Desired++
@@ -186,9 +191,9 @@ func (s *Snapshot) cellNode(name, deployment string) *Node {
 		return node
 	}
 	node.Conditions = cluster.Status.Conditions
-	node.Finding = clusterFinding(cluster)
+	node.Finding = clusterFinding(cluster, s.Now)
 	if node.Finding == nil {
-		node.Finding = workFinding(s.Hub[deployment], name)
+		node.Finding = workFinding(s.Hub[deployment], name, s.Now)
 	}
 	if node.Finding != nil {
 		node.Reason = node.Finding.Reason
@@ -196,15 +201,16 @@ func (s *Snapshot) cellNode(name, deployment string) *Node {
 	return node
 }
 
-// clusterFinding is what holds all that is in a cell. Karmada's reasons are told in the add-on's words.
-func clusterFinding(cluster *clusterv1alpha1.Cluster) *Finding {
-	found := cause(cluster.Status.Conditions, clusterConditions)
+// clusterFinding returns what holds all objects in a cell. Karmada's reasons are translated to the add-on's.
+func clusterFinding(cluster *clusterv1alpha1.Cluster, now time.Time) *Finding {
+	found := cause(cluster.Status.Conditions, clusterConditions, now)
 	if found == nil || found.Condition != v1alpha.ConditionReady {
 		return found
 	}
 	if remedy, ok := v1alpha.RemedyOf(v1alpha.ConditionReady, v1alpha.ReasonCellNotReady); ok {
 		found.Message = strings.TrimSpace(found.Reason + " " + found.Message)
-		found.Reason, found.Actor, found.Do = remedy.Reason, remedy.Actor, remedy.Do
+		found.Reason = remedy.Reason
+		found.apply(&remedy, 0)
 	}
 	return found
 }

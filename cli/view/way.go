@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -57,6 +59,10 @@ type Way struct {
 	Steps []*Step `json:"steps"`
 	// Stop is the step where the way ends; nil when it reaches a Pod that is ready.
 	Stop *Step `json:"stop,omitempty"`
+	// next is what happens to an object about which no condition reports a fault, and that has no Instance.
+	next *Finding
+	// now is when the way was read.
+	now time.Time
 }
 
 // Ways are the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments.
@@ -76,10 +82,11 @@ func (s *Snapshot) Ways() []*Way {
 		}
 	}
 	if len(ways) == 0 {
-		way := &Way{Kind: v1alpha.KindWorkload, Name: s.Name, Steps: s.workloadSteps("")}
+		way := &Way{Kind: v1alpha.KindWorkload, Name: s.Name, Steps: s.workloadSteps(""), now: s.Now}
 		if s.Workload != nil {
+			way.next = s.awaiting(v1alpha.KindWorkload, s.Workload.CreationTimestamp, "")
 			for _, placement := range s.Workload.Status.Placements {
-				way.Steps = append(way.Steps, placementStep(s.Namespace, &placement))
+				way.Steps = append(way.Steps, s.placementStep(&placement))
 			}
 		}
 		way.stop(nil)
@@ -99,7 +106,7 @@ func (s *Snapshot) WayTo(instance string) *Way {
 	}
 	for _, found := range s.Strays() {
 		if found.Name == instance {
-			way := &Way{Kind: v1alpha.KindInstance, Name: instance, Steps: append(s.workloadSteps(""), instanceStep(found))}
+			way := &Way{Kind: v1alpha.KindInstance, Name: instance, Steps: append(s.workloadSteps(""), s.instanceStep(found, "its city"))}
 			way.stop(way.Steps[len(way.Steps)-1])
 			return way
 		}
@@ -109,8 +116,11 @@ func (s *Snapshot) WayTo(instance string) *Way {
 
 // wayTo is the way to an Instance of a deployment, or to the deployment.
 func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) *Way {
-	way := &Way{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, Steps: s.workloadSteps(d.Spec.PlacementName)}
-	node := deploymentNode(d)
+	way := &Way{
+		Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, Steps: s.workloadSteps(d.Spec.PlacementName),
+		next: s.awaiting(v1alpha.KindWorkloadDeployment, d.CreationTimestamp, d.Spec.CityCode), now: s.Now,
+	}
+	node := deploymentNode(d, s.Now)
 	way.Steps = append(way.Steps, &Step{
 		Plane: planeProject, Kind: v1alpha.KindWorkloadDeployment, Namespace: d.Namespace, Name: d.Name, State: node.State, Finding: node.Finding,
 	})
@@ -118,7 +128,7 @@ func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instan
 	var last *Step
 	if instance != nil {
 		way.Kind, way.Name, name = v1alpha.KindInstance, instance.Name, instance.Name
-		last = instanceStep(instance)
+		last = s.instanceStep(instance, d.Spec.CityCode)
 	}
 	if s.Hub != nil {
 		way.Steps = append(way.Steps, s.hubSteps(d, name)...)
@@ -137,13 +147,13 @@ func (w *Way) stop(last *Step) {
 		return
 	}
 	w.Stop = w.deepest(last)
-	if w.Stop != nil || last != nil {
+	if w.Stop != nil || last != nil || w.next == nil {
 		return
 	}
-	// Nothing says that something is wrong, and there is no Instance.
+	// No condition reports a fault, and there is no Instance.
 	for _, step := range slices.Backward(w.Steps) {
 		if step.Plane == planeProject {
-			step.Finding, w.Stop = awaiting(), step
+			step.Finding, w.Stop = w.next, step
 			return
 		}
 	}
@@ -165,9 +175,20 @@ func (w *Way) deepest(last *Step) *Step {
 	return found
 }
 
-// awaiting is the finding of what nobody has said anything about yet.
-func awaiting() *Finding {
-	return known(v1alpha.ReasonAwaitingReport, "nothing has been reported on it yet")
+// awaiting returns the finding of an object without conditions: what happens after its creation.
+func (s *Snapshot) awaiting(kind string, created metav1.Time, city string) *Finding {
+	next := map[string]string{
+		v1alpha.KindWorkload:           "the add-on creates its deployments",
+		v1alpha.KindWorkloadDeployment: "the cells of " + city + " report their Instances",
+		v1alpha.KindInstance:           "the cell of " + city + " reports its state",
+	}[kind]
+	age := ""
+	if !s.Now.IsZero() && !created.IsZero() {
+		age = fmt.Sprintf(" %s ago", duration.HumanDuration(max(0, s.Now.Sub(created.Time))))
+	}
+	found := known(v1alpha.ReasonAwaitingReport, fmt.Sprintf("created%s; next, %s", age, next), moment{s.Now, created.Time})
+	found.Since = since(created)
+	return found
 }
 
 func (s *Snapshot) workloadSteps(placement string) []*Step {
@@ -178,26 +199,26 @@ func (s *Snapshot) workloadSteps(placement string) []*Step {
 	steps := []*Step{{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: node.State, Finding: node.Finding}}
 	for i := range s.Workload.Status.Placements {
 		if found := &s.Workload.Status.Placements[i]; found.Name == placement {
-			steps = append(steps, placementStep(s.Namespace, found))
+			steps = append(steps, s.placementStep(found))
 		}
 	}
 	return steps
 }
 
-func placementStep(namespace string, placement *v1alpha.WorkloadPlacementStatus) *Step {
+func (s *Snapshot) placementStep(placement *v1alpha.WorkloadPlacementStatus) *Step {
 	node := &Node{}
 	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
-	node.judge(placement.Conditions, workloadConditions, v1alpha.ConditionAvailable)
-	return &Step{Plane: planeProject, Kind: "Placement", Namespace: namespace, Name: placement.Name, State: node.State, Finding: node.Finding}
+	node.judge(placement.Conditions, workloadConditions, s.Now)
+	return &Step{Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name, State: node.State, Finding: node.Finding}
 }
 
-func instanceStep(instance *v1alpha.Instance) *Step {
-	node := instanceNode(instance)
+func (s *Snapshot) instanceStep(instance *v1alpha.Instance, city string) *Step {
+	node := instanceNode(instance, s.Now)
 	step := &Step{
 		Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name, State: node.State, Finding: node.Finding,
 	}
 	if step.Finding == nil && node.State != StateReady {
-		step.Finding = awaiting()
+		step.Finding = s.awaiting(v1alpha.KindInstance, instance.CreationTimestamp, city)
 	}
 	return step
 }
@@ -212,13 +233,13 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 	if onHub.Copy == nil {
 		return steps
 	}
-	steps = append(steps, bindingStep(onHub, d.Name))
+	steps = append(steps, s.bindingStep(onHub, d.Name))
 	cells := onHub.Cells()
 	if cell := onHub.Cell(instance); cell != "" {
 		cells = []string{cell}
 	}
 	for _, cell := range cells {
-		step := &Step{Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK, Finding: workFinding(onHub, cell)}
+		step := &Step{Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK, Finding: workFinding(onHub, cell, s.Now)}
 		if work := onHub.Works[cell]; work != nil {
 			step.Name = work.Name
 		} else {
@@ -241,43 +262,41 @@ func (s *Snapshot) copyStep(d *v1alpha.WorkloadDeployment, onHub *OnHub) *Step {
 	step := &Step{Plane: planeHub, Kind: v1alpha.KindWorkloadDeployment, Namespace: onHub.Namespace, Name: d.Name, State: StateOK}
 	if onHub.Copy == nil && s.Hidden["v1alpha.WorkloadDeployment of the hub"] == nil {
 		step.State = StateMissing
-		step.Finding = &Finding{
-			Reason: "NotPropagated", Actor: v1alpha.ActorOperator, Message: "the hub has no copy of the deployment",
-			Do: "See the logs of karmada-compute, and karmadactl compute status: does a replica have the project?",
-		}
+		step.Finding = known(v1alpha.ReasonNotPropagated, "the hub has no copy of the deployment", moment{now: s.Now})
 	}
 	return step
 }
 
-func bindingStep(onHub *OnHub, name string) *Step {
+func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 	step := &Step{Plane: planeHub, Kind: "ResourceBinding", Namespace: onHub.Namespace, Name: strings.ToLower(name + "-" + v1alpha.KindWorkloadDeployment), State: StateOK}
 	if onHub.Binding == nil {
 		step.State = StateMissing
-		step.Finding = known(v1alpha.ReasonNotBound, "Karmada has no ResourceBinding for the deployment")
+		step.Finding = known(v1alpha.ReasonNotBound, "Karmada has no ResourceBinding for the deployment", moment{s.Now, onHub.Copy.CreationTimestamp.Time})
 		return step
 	}
 	condition := meta.FindStatusCondition(onHub.Binding.Status.Conditions, workv1alpha2.Scheduled)
 	if condition != nil && condition.Status == metav1.ConditionFalse {
-		step.Finding = findingOf(condition)
-		step.Finding.Actor, step.Finding.Do = v1alpha.ActorOperator, "Add room to the cells of the city, or have fewer or smaller Instances asked for."
+		step.Finding = findingOf(condition, moment{now: s.Now})
+		step.Finding.Actor, step.Finding.rank = v1alpha.ActorOperator, v1alpha.RankCause
+		step.Finding.Do = "Add capacity to the cells of the city. Or the consumer asks for fewer or smaller Instances."
 	}
 	return step.settled()
 }
 
 // workFinding is what keeps Karmada from writing a deployment into a cell.
-func workFinding(onHub *OnHub, cell string) *Finding {
+func workFinding(onHub *OnHub, cell string, now time.Time) *Finding {
 	if onHub == nil || onHub.Works == nil {
 		return nil
 	}
 	work := onHub.Works[cell]
 	if work == nil {
-		return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell)
+		return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell, moment{now: now})
 	}
 	condition := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	if condition == nil || condition.Status == metav1.ConditionTrue {
 		return nil
 	}
-	found := known(v1alpha.ReasonNotApplied, fmt.Sprintf("%s: %s", condition.Reason, condition.Message))
+	found := known(v1alpha.ReasonNotApplied, fmt.Sprintf("%s: %s", condition.Reason, condition.Message), moment{now: now})
 	found.Since = condition.LastTransitionTime.DeepCopy()
 	return found
 }
@@ -285,7 +304,7 @@ func workFinding(onHub *OnHub, cell string) *Finding {
 func (s *Snapshot) clusterStep(cell string) *Step {
 	step := &Step{Plane: planeHub, Kind: "Cluster", Name: cell, State: StateOK}
 	if cluster := s.Clusters[cell]; cluster != nil {
-		step.Finding = clusterFinding(cluster)
+		step.Finding = clusterFinding(cluster, s.Now)
 	} else if _, hidden := s.Hidden["clusters"]; !hidden {
 		step.State = StateMissing
 		step.Finding = s.cellNode(cell, "").Finding
@@ -293,7 +312,7 @@ func (s *Snapshot) clusterStep(cell string) *Step {
 	return step.settled()
 }
 
-// known is a finding with the remedy of a reason of condition StatusCurrent: of what interrupts the way.
-func known(reason, message string) *Finding {
-	return findingOf(&metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Reason: reason, Message: message})
+// known returns a finding with the remedy of a reason of condition StatusCurrent: of what interrupts the way.
+func known(reason, message string, m moment) *Finding {
+	return findingOf(&metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Reason: reason, Message: message}, m)
 }

@@ -95,7 +95,7 @@ var scalarReaders = map[scalar]string{
 
 // reader is what reads a field in lua/types.lua. It panics when there is nothing: whoever extends the API adds it.
 func (t *luaTypes) reader(of reflect.Type, always bool) string {
-	if of == reflect.TypeFor[metav1.Time]() {
+	if of == reflect.TypeFor[metav1.Time]() || of == reflect.TypeFor[*metav1.Time]() {
 		return "time"
 	}
 	switch name, known := scalarReaders[scalar{of.Kind(), always}]; {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
@@ -26,6 +28,11 @@ const (
 const head = `# Reasons
 
 Generated from the code: every reason that a condition of the add-on has, what it means, who must act, and what to do.
+
+- **specificity**: of several unhealthy conditions, ` + "`explain`" + ` shows the one with the most specific reason: a cause before a step, a step before a
+  summary.
+- **normal for**: how long the reason usually lasts. Nobody acts while it has not lasted longer; then the second actor does.
+
 Reasons of condition ScalingActive that are not listed are those of Kubernetes' HorizontalPodAutoscaler.
 `
 
@@ -55,12 +62,40 @@ func run() error {
 	}
 	slices.Sort(conditions)
 	for _, condition := range conditions {
-		fmt.Fprintf(out, "\n## %s\n\n| reason | meaning | who acts | what to do |\n| --- | --- | --- | --- |\n", condition)
+		fmt.Fprintf(out, "\n## %s\n\n| reason | meaning | specificity | normal for | who acts | what to do |\n", condition)
+		fmt.Fprint(out, "| --- | --- | --- | --- | --- | --- |\n")
 		for _, remedy := range byCondition[condition] {
-			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", remedy.Reason, meanings[remedy.Reason], remedy.Actor, remedy.Do)
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", remedy.Reason, meanings[remedy.Reason], ranks[remedy.Rank], normal(&remedy), actors(&remedy), does(&remedy))
 		}
 	}
 	return os.WriteFile(reference, []byte(out.String()), 0o644) //nolint:gosec // not a secret
+}
+
+var ranks = map[v1alpha.Rank]string{v1alpha.RankWell: "–", v1alpha.RankSummary: "summary", v1alpha.RankStep: "step", v1alpha.RankCause: "cause"}
+
+// normal is how long a reason usually lasts.
+func normal(r *v1alpha.Remedy) string {
+	switch r.Normal {
+	case 0:
+		return "–"
+	case v1alpha.Forever:
+		return "always"
+	}
+	return duration.HumanDuration(r.Normal)
+}
+
+func actors(r *v1alpha.Remedy) string {
+	if r.Late.Actor == "" {
+		return string(r.Actor)
+	}
+	return fmt.Sprintf("%s, then %s", r.Actor, r.Late.Actor)
+}
+
+func does(r *v1alpha.Remedy) string {
+	if r.Late.Do == "" {
+		return r.Do
+	}
+	return fmt.Sprintf("%s After %s: %s", r.Do, normal(r), r.Late.Do)
 }
 
 // saysThat is how the comment of a constant begins.

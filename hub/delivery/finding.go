@@ -56,6 +56,8 @@ const (
 	AssignmentOutdated Fault = "AssignmentOutdated"
 	// WorkOrphaned: a Work is for a cell that the binding does not name.
 	WorkOrphaned Fault = "WorkOrphaned"
+	// CopyMissing: the hub has no copy of a deployment.
+	CopyMissing Fault = "CopyMissing"
 	// CopyGone: a ResourceBinding or a Work is left of a copy that does not exist.
 	CopyGone Fault = "CopyGone"
 )
@@ -69,7 +71,7 @@ func (f Fault) Reason() string {
 		CellNotReady: v1alpha.ReasonCellNotReady, AgentNotReady: v1alpha.ReasonAgentNotReady,
 		WorkMissing: v1alpha.ReasonNotApplied, WorkDeleting: v1alpha.ReasonNotApplied, WorkEdited: v1alpha.ReasonNotApplied, WorkNotApplied: v1alpha.ReasonNotApplied,
 		WorkOutdated: v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated, StatusOutdated: v1alpha.ReasonReportOutdated,
-		ReportMissing: v1alpha.ReasonNoReport,
+		ReportMissing: v1alpha.ReasonNoReport, CopyMissing: v1alpha.ReasonNotPropagated,
 	}[f]
 }
 

@@ -114,6 +114,7 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 			CityCode:      strings.ToUpper(city),
 			Template:      *workload.Spec.Template.DeepCopy(),
 			ScaleSettings: *placement.ScaleSettings.DeepCopy(),
+			Rollout:       workload.Spec.Rollout.DeepCopy(),
 		},
 	}
 }

@@ -35,6 +35,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	s.Passing.Done(s.request)
 	s.warnOfMissing(status)
 	s.tellOfAvailability(status)
+	s.tellOfProgress(status)
 	s.warnOfType(status)
 	s.workload.Status = status
 	return apply.Status(ctx, s.client, FieldManager, s.workload)
@@ -44,13 +45,16 @@ func (s *scope) writeStatus(ctx context.Context) error {
 func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
 	var worst *metav1.Condition
-	anyAvailable, progressing := false, len(s.missingNetworks) > 0
+	var unsettled []*v1alpha.WorkloadDeployment
+	anyAvailable := false
 	for i := range s.workload.Spec.Placements {
 		name := s.workload.Spec.Placements[i].Name
 		placement := s.placementStatus(name)
 		for _, deployment := range s.deploymentsOf(name) {
 			status.Deployments++
-			progressing = progressing || !settled(deployment)
+			if !settled(deployment) {
+				unsettled = append(unsettled, deployment)
+			}
 		}
 		available := meta.FindStatusCondition(placement.Conditions, v1alpha.ConditionAvailable)
 		if available.Status == metav1.ConditionTrue {
@@ -61,7 +65,8 @@ func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 		status.ReplicaCounts = status.Add(placement.ReplicaCounts)
 		status.Placements = append(status.Placements, placement)
 	}
-	wanted := append([]metav1.Condition{workloadAvailable(anyAvailable, worst, status.Placements), workloadProgressing(progressing)}, s.typeConditions()...)
+	available, progressing := workloadAvailable(anyAvailable, worst, status.Placements), s.addProgress(&status, unsettled)
+	wanted := append([]metav1.Condition{available, progressing}, s.typeConditions()...)
 	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(), wanted...)
 	return status
 }
@@ -88,20 +93,23 @@ func ofAll(reason string) bool {
 	return reason == v1alpha.ReasonProjectSuspended || reason == v1alpha.ReasonNetworkNotFound
 }
 
-// worse says whether a condition that is not True says more than the present worst one: that nothing is available is not known
-// while the state of one part is not. A suspension says most: it is the whole project's, and nobody needs to look further.
+// worse reports whether a condition that is not True says more than the present worst one: that nothing is available is
+// not known while the state of one part is not. A suspension says most: it is the whole project's. Of other conditions
+// the one with the more specific reason says more.
 func worse(condition, worst *metav1.Condition) bool {
 	return worst == nil || weight(condition) > weight(worst)
 }
 
 func weight(condition *metav1.Condition) int {
+	const unknown, suspended = 100, 200
+	remedy, _ := v1alpha.RemedyOf(v1alpha.ConditionAvailable, condition.Reason)
 	switch {
 	case condition.Reason == v1alpha.ReasonProjectSuspended:
-		return 2
+		return suspended
 	case condition.Status == metav1.ConditionUnknown:
-		return 1
+		return unknown
 	}
-	return 0
+	return int(remedy.Rank)
 }
 
 // describe joins the messages of the placements.
@@ -115,25 +123,17 @@ func describe(placements []v1alpha.WorkloadPlacementStatus) string {
 	return strings.Join(messages, "; ")
 }
 
-func workloadProgressing(progressing bool) metav1.Condition {
-	if progressing {
-		return metav1.Condition{
-			Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue,
-			Reason: v1alpha.ReasonRollingOut, Message: "Instances are being made, replaced or removed",
-		}
-	}
-	return metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
-}
-
 func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 	result := v1alpha.WorkloadPlacementStatus{Name: name}
 	available := false
 	var worst *metav1.Condition
+	var silent []string
 	for _, deployment := range s.deploymentsOf(name) {
 		result.ReplicaCounts = result.Add(deployment.Status.ReplicaCounts)
 		condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
 		switch {
 		case condition == nil:
+			silent = append(silent, deployment.Spec.CityCode+": "+notReported)
 		case condition.Status == metav1.ConditionTrue:
 			available = true
 		case worse(condition, worst):
@@ -149,7 +149,7 @@ func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 			existing = s.workload.Status.Placements[i].Conditions
 		}
 	}
-	result.Conditions = conditions.Merged(existing, s.stamp(), s.placementAvailable(name, available, worst))
+	result.Conditions = conditions.Merged(existing, s.stamp(), s.placementAvailable(name, available, worst, silent))
 	return result
 }
 
@@ -181,7 +181,9 @@ func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.Workloa
 	return result
 }
 
-func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition) metav1.Condition {
+// placementAvailable is the condition of a placement. worst is the worst condition of its deployments, and silent are
+// messages about those without conditions, which matter when no other deployment has a cause.
+func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition, silent []string) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,
 	}
@@ -189,6 +191,8 @@ func (s *scope) placementAvailable(name string, available bool, worst *metav1.Co
 	if worst != nil {
 		condition.Status, condition.Reason = worst.Status, worst.Reason
 		messages = append(messages, worst.Message)
+	} else if !available {
+		messages = append(messages, silent[:min(len(silent), mostCities)]...)
 	}
 	if missing := s.plan.missing[name]; len(missing) > 0 {
 		if worst == nil {
@@ -223,13 +227,6 @@ func (s *scope) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
 	}
 	slices.SortFunc(result, func(a, b *v1alpha.WorkloadDeployment) int { return strings.Compare(a.Name, b.Name) })
 	return result
-}
-
-// settled says whether the cells have acted on the newest generation of a deployment and have nothing left to change.
-func settled(deployment *v1alpha.WorkloadDeployment) bool {
-	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
-	return deployment.Status.ObservedGeneration == deployment.Generation &&
-		progressing != nil && progressing.Status == metav1.ConditionFalse
 }
 
 func (s *scope) stamp() conditions.Stamp {

@@ -78,6 +78,7 @@ func TestStatus(t *testing.T) {
 	}{
 		"before any report": {
 			placements: "main DFW ORD", wantReason: v1alpha.ReasonNoAvailableDeployments, wantProgressing: true, wantDeployments: 2,
+			wantMessage: "placement main: DFW: its deployment has no status yet; ORD: its deployment has no status yet",
 		},
 		"a cell that has not confirmed the suspension": {
 			placements: "main DFW ORD", cities: "DFW ORD",
@@ -109,6 +110,13 @@ func TestStatus(t *testing.T) {
 				"web-main-ord": {reason: v1alpha.ReasonCellNotReady, message: "cell ord: lost", unknown: true},
 			},
 			wantReason: v1alpha.ReasonCellNotReady, wantMessage: "cell ord: lost", wantDeployments: 2, wantUnknown: true,
+		},
+		"a cell blocks one city": {
+			placements: "main DFW ORD", reports: map[string]report{
+				"web-main-dfw": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
+				"web-main-ord": {reason: v1alpha.ReasonCellNotReady, message: "ORD: cell ord: Karmada does not reach the cell"},
+			},
+			wantReason: v1alpha.ReasonCellNotReady, wantMessage: "placement main: ORD: cell ord: Karmada does not reach the cell", wantDeployments: 2,
 		},
 		"nothing is known of one of two placements": {
 			placements: "main DFW, spare ORD", reports: map[string]report{

@@ -88,8 +88,11 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstancesProvisioning,
 		Message: fmt.Sprintf("waiting for the cell of %s to report", s.deployment.Spec.CityCode),
 	}
+	if len(s.findings) > 0 {
+		available.Reason, available.Message = s.findings[0].Fault.Reason(), fmt.Sprintf("%s: %s", s.deployment.Spec.CityCode, described(&s.findings[0]))
+	}
 	if refusal != "" {
-		available.Message = s.noRoom(refusal)
+		available.Reason, available.Message = v1alpha.ReasonInstancesProvisioning, s.noRoom(refusal)
 	}
 	if !served {
 		available.Reason = v1alpha.ReasonNoMatchingLocation

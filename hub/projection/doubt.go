@@ -166,6 +166,15 @@ func describe(found *delivery.Finding) string {
 	return v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
 }
 
+// described is what is wrong, and in which cell.
+func described(found *delivery.Finding) string {
+	message := found.Message
+	if found.Cell != "" {
+		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
+	}
+	return v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
+}
+
 // doubt takes the Instances whose state is unknown out of the count of those that are Ready, and says so. Of those whose slice alone is
 // concerned, the deployment's own report says whether they are.
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
@@ -206,13 +215,8 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 	switch {
 	case len(s.findings) > 0:
 		worst := &s.findings[0]
-		message := worst.Message
-		if worst.Cell != "" {
-			message = fmt.Sprintf("cell %s: %s", worst.Cell, message)
-		}
 		s.set(status, metav1.Condition{
-			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionFalse, Reason: worst.Fault.Reason(),
-			Message: v1alpha.ShortenMessage(message, v1alpha.MaxMessage),
+			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionFalse, Reason: worst.Fault.Reason(), Message: described(worst),
 		}, worst.Since)
 	case !s.hasReport():
 		s.set(status, metav1.Condition{

@@ -64,6 +64,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	s := scopeOf(r, request, engaged)
 	found, err := s.load(ctx)
+	if err == nil && !found && s.awaitsCopy() {
+		r.shared.forget(request)
+		err = s.awaitCopy(ctx)
+		return s.requeueAfter.Result(), err
+	}
 	if err != nil || !found {
 		r.tracker.Observe(request, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
@@ -255,6 +260,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	s.doubt(&status)
 	s.addCurrent(&status)
 	s.addSuspension(&status)
+	s.addProgress(&status)
 	read := *s.deployment.Status.DeepCopy()
 	read.Conditions = withoutForeign(read.Conditions)
 	if !equality.Semantic.DeepEqual(read, status) {

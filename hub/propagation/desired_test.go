@@ -48,6 +48,15 @@ func TestDesiredCopy(t *testing.T) {
 	}
 }
 
+// TestTheCopyHasNoRollout: a change of the deadline costs the cells nothing.
+func TestTheCopyHasNoRollout(t *testing.T) {
+	s := newScope()
+	s.deployment.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: new(int32(60))}
+	if got := s.desiredCopy("hub-uid"); got.Spec.Rollout != nil || s.deployment.Spec.Rollout == nil {
+		t.Errorf("the copy has %+v, the original %+v", got.Spec.Rollout, s.deployment.Spec.Rollout)
+	}
+}
+
 // TestDesiredNamespaceWork: without the finalizer or the label, Karmada would leave the namespace in the cell for ever.
 func TestDesiredNamespaceWork(t *testing.T) {
 	s := newScope()

@@ -37,7 +37,17 @@ func check(workload *v1alpha.Workload) *problems {
 	spec := place{}.child("spec")
 	p.template(spec.child("template"), &workload.Spec.Template)
 	p.placements(spec.child("placements"), workload.Spec.Placements)
+	p.rollout(spec.child("rollout"), workload.Spec.Rollout)
 	return p
+}
+
+func (p *problems) rollout(at place, rollout *v1alpha.WorkloadRollout) {
+	if rollout == nil || rollout.ProgressDeadlineSeconds == nil {
+		return
+	}
+	if deadline := *rollout.ProgressDeadlineSeconds; deadline < 1 {
+		p.invalid(at.child("progressDeadlineSeconds"), deadline, "must be at least 1 second")
+	}
 }
 
 func (p *problems) workloadName(at place, workload *v1alpha.Workload) {

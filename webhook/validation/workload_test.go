@@ -60,6 +60,21 @@ func TestPlacements(t *testing.T) {
 	})
 }
 
+func TestRollout(t *testing.T) {
+	deadline := func(seconds int32) func(*v1alpha.Workload) {
+		return func(w *v1alpha.Workload) {
+			w.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: &seconds}
+		}
+	}
+	const path = "spec.rollout.progressDeadlineSeconds "
+	checkRules(t, []rule{
+		{"empty", nil, func(w *v1alpha.Workload) { w.Spec.Rollout = &v1alpha.WorkloadRollout{} }, nil},
+		{"a second", nil, deadline(1), nil},
+		{"no time", nil, deadline(0), []string{path + invalid}},
+		{"less than none", nil, deadline(-1), []string{path + invalid}},
+	})
+}
+
 func TestScale(t *testing.T) {
 	half := v1alpha.MetricTarget{AverageUtilization: new(int32(50))}
 	target := scalePath + "metrics[0].resource.target"

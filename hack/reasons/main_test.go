@@ -1,0 +1,33 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// halfSentence is what is left of "says that A, and that B" without its beginning.
+var halfSentence = regexp.MustCompile(`,? (and|or) that `)
+
+// TestMeaningsAreSentences: the reference has a sentence on every reason.
+func TestMeaningsAreSentences(t *testing.T) {
+	t.Chdir("../..")
+	meanings, err := readMeanings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofKubernetes := map[string]bool{"ValidMetricFound": true, "FailedGetResourceMetric": true}
+	for _, remedy := range v1alpha.Remedies() {
+		meaning := meanings[remedy.Reason]
+		if meaning == "" && !ofKubernetes[remedy.Reason] {
+			t.Errorf("nothing says what %s means", remedy.Reason)
+		}
+		if halfSentence.MatchString(meaning) {
+			t.Errorf("the meaning of %s is no sentence: %s", remedy.Reason, meaning)
+		}
+	}
+}

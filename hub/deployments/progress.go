@@ -1,0 +1,124 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// mostCities is how many deployments a message describes.
+const mostCities = 3
+
+// addProgress says in status whether the Workload progresses, and what its deployments wait for. Their deadlines are
+// judged by hub/projection. A Workload whose network is missing has no deployment that is judged: its own deadline
+// counts.
+func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
+	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
+	if len(unsettled) == 0 && len(s.missingNetworks) == 0 {
+		return condition
+	}
+	last := s.lastProgress(unsettled)
+	status.LastProgressTime = &last
+	condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
+	var messages []string
+	exceeded := slices.ContainsFunc(unsettled, hasExceeded)
+	if len(s.missingNetworks) > 0 {
+		messages = append(messages, s.describeMissingNetworks())
+		if rest := last.Add(s.workload.Spec.Rollout.ProgressDeadline()).Sub(s.Clock.Now()); rest > 0 {
+			s.requeueAfter.AtMost(rest)
+		} else {
+			exceeded = true
+		}
+	}
+	if exceeded {
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
+	}
+	condition.Message = strings.Join(append(messages, describeProgress(unsettled)...), "; ")
+	return condition
+}
+
+// describeProgress describes what deployments wait for, first those that exceed their deadlines.
+func describeProgress(unsettled []*v1alpha.WorkloadDeployment) []string {
+	ordered := slices.Clone(unsettled)
+	slices.SortStableFunc(ordered, func(a, b *v1alpha.WorkloadDeployment) int { return urgency(b) - urgency(a) })
+	var messages []string
+	for i, deployment := range ordered {
+		if more := len(ordered) - i; i == mostCities && more > 1 {
+			return append(messages, fmt.Sprintf("and %d more deployments", more))
+		}
+		messages = append(messages, waitsFor(deployment))
+	}
+	return messages
+}
+
+func urgency(deployment *v1alpha.WorkloadDeployment) int {
+	if hasExceeded(deployment) {
+		return 1
+	}
+	return 0
+}
+
+// waitsFor is what a deployment says in condition Progressing, which names the city.
+func waitsFor(deployment *v1alpha.WorkloadDeployment) string {
+	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
+	switch {
+	case progressing == nil:
+		return deployment.Spec.CityCode + ": " + notReported
+	case isSettled(progressing) || progressing.Message == "":
+		return deployment.Spec.CityCode + ": the newest generation is not rolled out yet"
+	}
+	return v1alpha.ShortenMessage(progressing.Message, v1alpha.MaxMessage)
+}
+
+// notReported is what is known of a deployment without conditions.
+const notReported = "its deployment has no status yet"
+
+// settled reports whether the cells have acted on the newest generation of a deployment and have nothing left to
+// change.
+func settled(deployment *v1alpha.WorkloadDeployment) bool {
+	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
+	return deployment.Status.ObservedGeneration == deployment.Generation && progressing != nil && isSettled(progressing)
+}
+
+func isSettled(progressing *metav1.Condition) bool {
+	return progressing.Status == metav1.ConditionFalse && progressing.Reason != v1alpha.ReasonProgressDeadlineExceeded
+}
+
+func hasExceeded(deployment *v1alpha.WorkloadDeployment) bool {
+	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
+	return progressing != nil && progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
+}
+
+// lastProgress is when the Workload last made progress: when its spec changed, or one of its deployments did.
+func (s *scope) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Time {
+	before := &s.workload.Status
+	if before.LastProgressTime == nil || before.ObservedGeneration != s.workload.Generation {
+		return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+	}
+	last := *before.LastProgressTime
+	for _, deployment := range unsettled {
+		if at := deployment.Status.LastProgressTime; at != nil && last.Before(at) {
+			last = *at
+		}
+	}
+	return last
+}
+
+// tellOfProgress records an event when there is no progress for too long.
+func (s *scope) tellOfProgress(next v1alpha.WorkloadStatus) {
+	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionProgressing)
+	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionProgressing)
+	if after.Reason != v1alpha.ReasonProgressDeadlineExceeded || before != nil && before.Reason == after.Reason {
+		return
+	}
+	s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+}

@@ -1,0 +1,50 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/delivery"
+)
+
+// awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts. It looks again in
+// intervals: no event of the hub is about a deployment without a copy, and the event of its copy comes when there is
+// one.
+func (s *scope) awaitCopy(ctx context.Context) error {
+	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
+	// What load has found may be the copy of an earlier deployment.
+	s.copied = &v1alpha.WorkloadDeployment{}
+	var err error
+	if s.way, err = delivery.Load(ctx, s.Hub, name, nil); err != nil {
+		return err
+	}
+	found, err := delivery.Obstacle(ctx, s.Hub, name, s.way.Cells.Of(s.deployment.Spec.CityCode))
+	if err != nil {
+		return err
+	}
+	lasting := s.tracker.Observe(s.request, []delivery.Finding{*found})[0]
+	s.remember(&lasting)
+	if rest := lasting.Rest(s.Clock.Now(), s.DoubtAfter); rest > 0 {
+		s.requeueAfter.AtMost(rest)
+		return nil
+	}
+	s.requeueAfter.AtMost(s.DoubtAfter)
+	if state := s.karmada(); state.Down {
+		// No deletion ends without it.
+		lasting = delivery.Finding{Fault: delivery.KarmadaNotRunning, Message: state.Message, Since: state.Since}
+	}
+	lasting.Since = lasting.Since.Truncate(time.Second)
+	s.findings = []delivery.Finding{lasting}
+	return s.writeStatus(ctx)
+}
+
+// awaitsCopy reports whether a deployment is to have a copy on the hub.
+func (s *scope) awaitsCopy() bool {
+	return s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() && s.deployment.Annotations[v1alpha.AnnotationHubNamespace] != ""
+}

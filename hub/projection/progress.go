@@ -1,0 +1,75 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// addProgress names in condition Progressing the city and what its Instances wait for. The condition is False when
+// there was no progress for too long, and the deployment is requeued for that. The time of the last progress is written
+// with the counts that show the progress, and not while the Instances match the spec: a settled deployment needs no
+// further write.
+func (s *scope) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
+	reported := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
+	if reported == nil || s.copied.Spec.Suspended || reported.Status == metav1.ConditionFalse && !s.isStuck() {
+		return
+	}
+	now, last := s.Clock.Now(), s.lastProgress(status)
+	status.LastProgressTime = &last
+	since := reported.LastTransitionTime.Time
+	if before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionProgressing); before != nil && hasExceeded(before) {
+		since = now
+	}
+	deadline := s.deployment.Spec.Rollout.ProgressDeadline()
+	condition := metav1.Condition{
+		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut,
+		Message: fmt.Sprintf("%s: %s", s.deployment.Spec.CityCode, s.waitsFor(reported)),
+	}
+	if rest := last.Add(deadline).Sub(now); rest > 0 {
+		s.requeueAfter.AtMost(rest)
+	} else {
+		since = now
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
+		condition.Message = fmt.Sprintf("%s: no progress for %s: %s", s.deployment.Spec.CityCode, deadline, s.waitsFor(reported))
+	}
+	condition.Message = v1alpha.ShortenMessage(condition.Message, 2*v1alpha.MaxMessage)
+	s.set(status, condition, since)
+}
+
+func hasExceeded(progressing *metav1.Condition) bool {
+	return progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
+}
+
+// isStuck reports whether the cells have not acted on the newest copy, because the way to or from them is interrupted.
+// What they report is about an earlier copy then.
+func (s *scope) isStuck() bool {
+	return len(s.findings) > 0 && s.copied.Status.ObservedGeneration != s.copied.Generation
+}
+
+// lastProgress is when the Instances last made progress: now, if the status shows more than the one before.
+func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Time {
+	before := &s.deployment.Status
+	old, now := before.ReplicaCounts, status.ReplicaCounts
+	progressed := before.LastProgressTime == nil || before.ObservedGeneration != status.ObservedGeneration ||
+		old.DesiredReplicas != now.DesiredReplicas || old.CurrentReplicas < now.CurrentReplicas || old.ReadyReplicas < now.ReadyReplicas ||
+		old.Replicas-old.CurrentReplicas > now.Replicas-now.CurrentReplicas
+	if !progressed {
+		return *before.LastProgressTime
+	}
+	return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+}
+
+// waitsFor is the cause: an interrupted way first, since it makes the report old.
+func (s *scope) waitsFor(reported *metav1.Condition) string {
+	if len(s.findings) > 0 {
+		return described(&s.findings[0])
+	}
+	return reported.Message
+}
