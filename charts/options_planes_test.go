@@ -117,7 +117,7 @@ var miloCases = func() []optionCase {
 		},
 		{
 			option: "webhooks.addOnUsers", value: []any{"a", `o'b\`},
-			object: admission, query: "{.webhooks[1].matchConditions[2].expression}", want: `in ['a', 'o\'b\\'])`,
+			object: admission, query: "{.webhooks[1].matchConditions[0].expression}", want: `in ['a', 'o\'b\\'])`,
 			with: made,
 		},
 		{

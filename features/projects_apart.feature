@@ -17,6 +17,30 @@ Feature: Projects do not see each other
     Then project "north" has nothing of the namespace
     And in project "south" Workload "web" becomes available with 2 ready Instances
 
+  Scenario: A consumer names the hub namespace of another project
+    Given a namespace in project "north" and one of the same name in project "south"
+    And in project "south" Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And "metadata.resourceVersion" of namespace "${hubNamespace of south}" on the hub is remembered as "NAMESPACE"
+    And "metadata.uid" of workloaddeployment "${hubNamespace of south}/web-main-dfw" on the hub is remembered as "COPY"
+    And "metadata.uid" of pod "${hubNamespace of south}/web-main-dfw-0" in cell "dfw" is remembered as "POD"
+    When the consumer tries to patch workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
+    Then that is refused with "is made and kept by karmada-compute"
+    # As if nothing had reviewed it.
+    When the add-on patches workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
+    Then workloaddeployment "web-main-dfw" has "metadata.annotations['compute.datumapis.com/federation-namespace']" "${hubNamespace}"
+    When the add-on patches workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
+    And the consumer deletes workload "web"
+    Then the project has nothing of the namespace
+    And the hub has nothing of the namespace
+    And namespace "${hubNamespace of south}" on the hub still has "metadata.resourceVersion" "${NAMESPACE}"
+    And workloaddeployment "${hubNamespace of south}/web-main-dfw" on the hub still has "metadata.uid" "${COPY}"
+    And pod "${hubNamespace of south}/web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${POD}"
+
   Scenario: A project is watched when it has a Workload, and not before
     Given a project of its own
     And instancetype "datumcloud-d1-standard-2" exists

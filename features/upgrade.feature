@@ -22,7 +22,8 @@ Feature: From one version to the next, and back
     And Workload "old" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And "metadata.uid" of pod "old-main-dfw-0" in cell "dfw" is remembered as "OLD"
+    And "metadata.annotations['compute.datumapis.com/federation-namespace']" of workloaddeployment "old-main-dfw" is remembered as "PLACE"
+    And "metadata.uid" of pod "${PLACE}/old-main-dfw-0" in cell "dfw" is remembered as "OLD"
     And the add-on is of this version
     Then deployment "karmada-compute-system/karmada-compute-cell" in cell "dfw" has "spec.template.spec.containers[0].image" "${AGENT}"
     And cluster "dfw" on the hub has condition ComputeAgentReady True because of "AgentReady"
@@ -31,4 +32,4 @@ Feature: From one version to the next, and back
     Then none of them was refused
     And instance "new-main-dfw-0" in cell "dfw" was not replaced
     And pod "new-main-dfw-0" in cell "dfw" has "metadata.uid" "${NEW}"
-    And pod "old-main-dfw-0" in cell "dfw" has "metadata.uid" "${OLD}"
+    And pod "${PLACE}/old-main-dfw-0" in cell "dfw" has "metadata.uid" "${OLD}"

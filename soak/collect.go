@@ -17,6 +17,7 @@ import (
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -68,7 +69,7 @@ func newClient(f *federation.Federation, plane, user string) (client.Client, err
 // newCollector finds the hub namespaces of a namespace in projects.
 func newCollector(ctx context.Context, f *federation.Federation, namespace string, projects []string) (*collector, error) {
 	c := &collector{namespace: namespace, hubNamespaces: map[string]string{}, cities: map[string][]string{}, planes: map[string]client.Client{}}
-	planes := []string{hubPlane}
+	planes := []string{hubPlane, miloPlane}
 	for _, project := range projects {
 		planes = append(planes, "project/"+project)
 	}
@@ -88,9 +89,22 @@ func newCollector(ctx context.Context, f *federation.Federation, namespace strin
 		if err := c.planes["project/"+project].Get(ctx, client.ObjectKey{Name: namespace}, &found); err != nil {
 			return nil, fmt.Errorf("read namespace %s of project %s: %w", namespace, project, err)
 		}
-		c.hubNamespaces[project] = v1alpha.HubNamespace(string(found.UID))
+		projectUID, err := c.projectUID(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		c.hubNamespaces[project] = v1alpha.HubNamespace(projectUID, string(found.UID))
 	}
 	return c, nil
+}
+
+// projectUID reads the identity of a project.
+func (c *collector) projectUID(ctx context.Context, name string) (string, error) {
+	project := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "resourcemanager.miloapis.com/v1alpha1", Kind: "Project"}}
+	if err := c.planes[miloPlane].Get(ctx, client.ObjectKey{Name: name}, project); err != nil {
+		return "", fmt.Errorf("read project %s: %w", name, err)
+	}
+	return string(project.UID), nil
 }
 
 // collect reads one view per project. It fails when any plane does not answer.

@@ -17,7 +17,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-const hubPlane = "hub"
+const (
+	hubPlane  = "hub"
+	miloPlane = "milo"
+)
 
 // hub compares the hub's namespace, copies, policies and bindings with the project's deployments.
 func (c *comparison) hub() {

@@ -30,7 +30,9 @@ func TestConfiguration(t *testing.T) {
 		resources[*hook.ClientConfig.Service.Path] = checkWebhook(t, hook.Name, hook)
 	}
 	want := map[string][]string{
-		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {"workloaddeployments", "instances", "instancetypes"},
+		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {
+			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "instancetypes",
+		},
 	}
 	if !maps.EqualFunc(resources, want, slices.Equal) {
 		t.Errorf("served are %v, want %v", resources, want)
@@ -50,7 +52,7 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 			t.Errorf("%s: rule %+v", name, rule)
 		}
 		for _, resource := range rule.Resources {
-			if strings.ContainsAny(resource, "*/") {
+			if strings.Contains(resource, "*") {
 				t.Errorf("%s: resource %s", name, resource)
 			}
 		}
@@ -60,10 +62,12 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	for _, condition := range hook.MatchConditions {
 		conditions = append(conditions, condition.Name)
 	}
-	for _, needed := range []string{"not-being-deleted", "spec-or-suspension-changes"} {
-		if !slices.Contains(conditions, needed) {
-			t.Errorf("%s lacks the match condition %s", name, needed)
-		}
+	needed := map[string][]string{
+		"workloads.compute.datumapis.com": {"not-being-deleted", "spec-or-suspension-changes"},
+		"owned.compute.datumapis.com":     {webhook.ConditionNotAddOn, "owned-part-changes"},
+	}
+	if !slices.Equal(conditions, needed[name]) {
+		t.Errorf("%s has the match conditions %v", name, conditions)
 	}
 	return resources
 }

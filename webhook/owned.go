@@ -16,8 +16,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project to all users but the add-on: these objects
-// mirror what the add-on does or offers, so changing one has no effect. It is safe for concurrent use.
+// Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project, their subresources included, to
+// all users but the add-on: these objects show what the add-on does or offers, and it takes what it does from them. It
+// is safe for concurrent use.
 type Owned struct {
 	// Users returns the users that the add-on's controllers are at Milo. Its errors have the classes of those of Projects.
 	Users func(context.Context) ([]string, error)
@@ -25,10 +26,11 @@ type Owned struct {
 
 // Handle answers one admission request.
 func (o *Owned) Handle(ctx context.Context, request admission.Request) admission.Response {
-	advice, owned := advices[request.Kind.Kind]
-	if request.Kind.Group != v1alpha.GroupVersion.Group || !owned {
-		return malformed(fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
-			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group))
+	// The resource and not the kind: that of a scale subresource is a Scale.
+	kept, owned := ownedKinds[request.Resource.Resource]
+	if request.Resource.Group != v1alpha.GroupVersion.Group || !owned {
+		return malformed(fmt.Errorf("resource %s of group %q is not validated here; correct the rules of the "+
+			"ValidatingWebhookConfiguration", request.Resource.Resource, request.Resource.Group))
 	}
 	users, err := o.Users(ctx)
 	if err != nil {
@@ -38,9 +40,9 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 		return admission.Allowed("")
 	}
 	if suspends(request) {
-		return admission.Denied(fmt.Sprintf("annotation %s of a %s %s", v1alpha.AnnotationSuspended, request.Kind.Kind, validation.SuspensionAdvice))
+		return admission.Denied(fmt.Sprintf("annotation %s of %s %s", v1alpha.AnnotationSuspended, kept.name, validation.SuspensionAdvice))
 	}
-	return admission.Denied(fmt.Sprintf("a %s is made and kept by karmada-compute; %s", request.Kind.Kind, advice))
+	return admission.Denied(fmt.Sprintf("%s is made and kept by karmada-compute; %s", kept.name, kept.advice))
 }
 
 // suspends reports whether a request sets v1alpha.AnnotationSuspended. What cannot be read does not.
@@ -52,9 +54,17 @@ func suspends(request admission.Request) bool {
 	return validation.Suspends(now, then)
 }
 
-// advices are what to do instead of a write, by kind.
-var advices = map[string]string{
-	"WorkloadDeployment": "change the Workload that it comes from",
-	"Instance":           "change the Workload that it comes from",
-	"InstanceType":       "it shows what the operator offers, who changes it on the hub",
+// ownedKind is a kind that the add-on alone writes in a project.
+type ownedKind struct {
+	// name has an article.
+	name string
+	// advice is what to do instead of a write.
+	advice string
+}
+
+// ownedKinds are the kinds by their resources.
+var ownedKinds = map[string]ownedKind{
+	"workloaddeployments": {"a WorkloadDeployment", "change the Workload that it comes from"},
+	"instances":           {"an Instance", "change the Workload that it comes from"},
+	"instancetypes":       {"an InstanceType", "it shows what the operator offers, who changes it on the hub"},
 }

@@ -232,24 +232,25 @@ func TestOwned(t *testing.T) {
 	lost := &webhook.Owned{Users: func(context.Context) ([]string, error) { return nil, errUnreachable }}
 	refused := &webhook.Owned{Users: func(context.Context) ([]string, error) { return nil, errOwnFault }}
 	cases := map[string]struct {
-		handler     *webhook.Owned
-		kind, user  string
-		wantAllowed bool
-		wantCode    int32
-		wantMessage string
+		handler        *webhook.Owned
+		resource, user string
+		wantAllowed    bool
+		wantCode       int32
+		wantMessage    string
 	}{
-		"the add-on":              {handler: owned, kind: "Instance", user: "add-on", wantAllowed: true},
-		"a consumer":              {handler: owned, kind: "Instance", user: "consumer", wantCode: 403, wantMessage: "change the Workload"},
-		"a consumer's deployment": {handler: owned, kind: "WorkloadDeployment", user: "consumer", wantCode: 403, wantMessage: "WorkloadDeployment"},
-		"a consumer's type":       {handler: owned, kind: "InstanceType", user: "consumer", wantCode: 403, wantMessage: "on the hub"},
-		"another kind":            {handler: owned, kind: "Pod", user: "add-on", wantCode: 400, wantMessage: "Pod"},
-		"Milo out of reach":       {handler: lost, kind: "Instance", user: "add-on", wantCode: 503, wantMessage: "cannot be reached"},
-		"credentials refused":     {handler: refused, kind: "Instance", user: "add-on", wantCode: 500, wantMessage: "credentials"},
+		"the add-on":              {handler: owned, resource: "instances", user: "add-on", wantAllowed: true},
+		"a consumer":              {handler: owned, resource: "instances", user: "consumer", wantCode: 403, wantMessage: "change the Workload"},
+		"a consumer's deployment": {handler: owned, resource: "workloaddeployments", user: "consumer", wantCode: 403, wantMessage: "WorkloadDeployment"},
+		"a consumer's type":       {handler: owned, resource: "instancetypes", user: "consumer", wantCode: 403, wantMessage: "on the hub"},
+		"another kind":            {handler: owned, resource: "pods", user: "add-on", wantCode: 400, wantMessage: "pods"},
+		"Milo out of reach":       {handler: lost, resource: "instances", user: "add-on", wantCode: 503, wantMessage: "cannot be reached"},
+		"credentials refused":     {handler: refused, resource: "instances", user: "add-on", wantCode: 500, wantMessage: "credentials"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			request := creation(t, workload("DFW"))
-			request.Kind.Kind, request.UserInfo.Username = c.kind, c.user
+			request.Resource = metav1.GroupVersionResource{Group: "compute.datumapis.com", Version: "v1alpha", Resource: c.resource}
+			request.UserInfo.Username = c.user
 			response := c.handler.Handle(t.Context(), request)
 			if response.Allowed != c.wantAllowed || !c.wantAllowed && (response.Result.Code != c.wantCode || !strings.Contains(response.Result.Message, c.wantMessage)) {
 				t.Errorf("answer is %t, %+v", response.Allowed, response.Result)
@@ -290,9 +291,9 @@ func TestSuspendedAnnotation(t *testing.T) {
 		})
 	}
 	owned := &webhook.Owned{Users: func(context.Context) ([]string, error) { return []string{"add-on"}, nil }}
-	for _, kind := range []string{"WorkloadDeployment", "Instance"} {
+	for _, resource := range []string{"workloaddeployments", "instances"} {
 		request := update(t, workload("DFW"), changed(workload("DFW"), suspended))
-		request.Kind.Kind = kind
+		request.Resource = metav1.GroupVersionResource{Group: "compute.datumapis.com", Version: "v1alpha", Resource: resource}
 		wantSuspensionAdvice(t, owned.Handle(t.Context(), request), http.StatusForbidden, "annotation compute.datumapis.com/suspended")
 	}
 }

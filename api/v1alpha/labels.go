@@ -27,6 +27,9 @@ const (
 	LabelPlacementName = "compute.datumapis.com/placement-name"
 	// LabelProjectUID is the UID of the Milo Project. A project that is recreated with the same name has another one.
 	LabelProjectUID = "compute.datumapis.com/project-uid"
+	// LabelProjectNamespaceUID, on a hub namespace, is the UID of the namespace in the project. With LabelProjectUID it
+	// proves the name of the hub namespace.
+	LabelProjectNamespaceUID = "compute.datumapis.com/project-namespace-uid"
 	// LabelTemplateHash, on a Pod, is the hash of the template that its Instance was created from.
 	LabelTemplateHash = "compute.datumapis.com/template-hash"
 	// LabelManagedBy is who made an object that nobody else may write.
@@ -77,8 +80,8 @@ const (
 
 // Annotations of the add-on's objects.
 const (
-	// AnnotationHubNamespace, on a project WorkloadDeployment, is its hub namespace. It is set before anything is written to the
-	// hub, so that a deletion never has to find the namespace.
+	// AnnotationHubNamespace, on a project WorkloadDeployment, is a note of its hub namespace. Consumers may write it:
+	// the labels of that namespace decide whether it is true.
 	AnnotationHubNamespace = "compute.datumapis.com/federation-namespace"
 	// AnnotationProjectGeneration, on a hub WorkloadDeployment, is the generation of the project WorkloadDeployment that its spec
 	// was copied from.

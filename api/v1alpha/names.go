@@ -4,8 +4,10 @@
 package v1alpha
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -66,8 +68,25 @@ func InstanceIndex(deployment, instance string) (int, bool) {
 	return index, true
 }
 
-// HubNamespace is the hub namespace for the namespace of a project with this UID.
-func HubNamespace(projectNamespaceUID string) string { return "ns-" + projectNamespaceUID }
+// hubNamespacePrefix begins the name of every hub namespace.
+const hubNamespacePrefix = "ns-"
+
+// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace
+// default and its UID when a project is recreated, so that the UID of the namespace alone does not tell the two
+// projects apart.
+func HubNamespace(projectUID, namespaceUID string) string {
+	sum := sha256.Sum256([]byte(projectUID + "/" + namespaceUID))
+	return fmt.Sprintf("%s%x-%x-%x-%x-%x", hubNamespacePrefix, sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// EarlierHubNamespace is the name that earlier versions gave the hub namespace of a project's namespace with this UID.
+// A hub namespace that has it keeps it.
+func EarlierHubNamespace(namespaceUID string) string { return hubNamespacePrefix + namespaceUID }
+
+// IsHubNamespace reports whether a name has the form of both.
+func IsHubNamespace(name string) bool { return hubNamespace.MatchString(name) }
+
+var hubNamespace = regexp.MustCompile(`^` + hubNamespacePrefix + `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // ProjectShard is the shard of a project, of count shards. It is the same on every replica with the same number of them.
 func ProjectShard(project string, count int) int {

@@ -155,3 +155,26 @@ func TestShortenMessage(t *testing.T) {
 		})
 	}
 }
+
+// TestHubNamespace: every pair of a project and a namespace has a name of its own, which is valid and is recognized.
+func TestHubNamespace(t *testing.T) {
+	const project, namespace = "130b7a3d-36d3-400b-b657-f9f6804a7191", "83b43b77-d31f-4063-834c-d75e010dfdf2"
+	names := map[string]bool{}
+	for _, name := range []string{
+		v1alpha.HubNamespace(project, namespace), v1alpha.HubNamespace(namespace, project), v1alpha.HubNamespace(project+"/", namespace),
+		v1alpha.EarlierHubNamespace(namespace),
+	} {
+		if names[name] || !v1alpha.IsHubNamespace(name) || len(validation.IsDNS1123Label(name)) > 0 {
+			t.Errorf("%s is not unique, not valid or not recognized", name)
+		}
+		names[name] = true
+	}
+	if want := "ns-131f89bd-23f2-dc9c-4f7c-b89c034d784a"; v1alpha.HubNamespace(project, namespace) != want {
+		t.Errorf("got %s, want %s: the names of hub namespaces must not change from one version to the next", v1alpha.HubNamespace(project, namespace), want)
+	}
+	for _, name := range []string{"victim", "ns-1", "ns-" + namespace + "-2", "default"} {
+		if v1alpha.IsHubNamespace(name) {
+			t.Errorf("%s counts as the name of a hub namespace", name)
+		}
+	}
+}

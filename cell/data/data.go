@@ -9,29 +9,37 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
-// Missing are those of the needed objects that are not in the cell. An object that the hub did not send does not count: it
-// may hold anything. The reader is a cache of metadata that has no others.
-func Missing(ctx context.Context, reader client.Reader, namespace string, needed []v1alpha.DataObject) ([]v1alpha.DataObject, error) {
+// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
+// does not count: it may hold anything. Nor does one of another project, which an earlier project of the name may have
+// left: an optional one of that kind is waited for until it is gone. The reader is a cache of metadata that has no
+// others.
+func Missing(
+	ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec,
+) ([]v1alpha.DataObject, error) {
+	needed, optional := v1alpha.DataObjects(spec)
 	var missing []v1alpha.DataObject
-	for _, object := range needed {
-		switch err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: object.Name}, metadataOf(object.Kind)); {
-		case apierrors.IsNotFound(err):
-			missing = append(missing, object)
-		case err != nil:
+	for i, object := range slices.Concat(needed, optional) {
+		found := metadataOf(object.Kind)
+		err := reader.Get(ctx, client.ObjectKey{Namespace: deployment.Namespace, Name: object.Name}, found)
+		exists := err == nil
+		switch {
+		case client.IgnoreNotFound(err) != nil:
 			return nil, fmt.Errorf("get %s %s: %w", object.Kind, object.Name, err)
+		case !exists && i < len(needed), exists && found.Labels[v1alpha.LabelProjectUID] != deployment.Labels[v1alpha.LabelProjectUID]:
+			missing = append(missing, object)
 		}
 	}
 	return missing, nil
@@ -40,12 +48,12 @@ func Missing(ctx context.Context, reader client.Reader, namespace string, needed
 // Specs lists the objects in a namespace that a controller reconciles, with what each of them runs.
 type Specs func(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error)
 
-// Watch enqueues the objects of specs that need a ConfigMap or Secret when it is created or deleted. Its content does not
-// matter to them.
+// Watch enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another
+// project's. Its content does not matter to them.
 func Watch(b *builder.Builder, specs Specs) *builder.Builder {
 	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
 		b = b.WatchesMetadata(metadataOf(kind), handler.EnqueueRequestsFromMapFunc(needing(kind, specs)),
-			builder.WithPredicates(predicates.IgnoreUpdates()))
+			builder.WithPredicates(predicate.Or(predicates.IgnoreUpdates(), predicate.LabelChangedPredicate{})))
 	}
 	return b
 }
@@ -60,7 +68,8 @@ func needing(kind string, specs Specs) handler.MapFunc {
 		}
 		var requests []reconcile.Request
 		for key, spec := range all {
-			if needed, _ := v1alpha.DataObjects(spec); slices.Contains(needed, v1alpha.DataObject{Kind: kind, Name: obj.GetName()}) {
+			needed, optional := v1alpha.DataObjects(spec)
+			if slices.Contains(slices.Concat(needed, optional), v1alpha.DataObject{Kind: kind, Name: obj.GetName()}) {
 				requests = append(requests, reconcile.Request{NamespacedName: key})
 			}
 		}

@@ -4,6 +4,8 @@
 package deployments
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -46,6 +48,15 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 		InstanceTypeResources: deployment.Spec.InstanceTypeResources.DeepCopy(),
 	}
 	return instance
+}
+
+// holdForData has an Instance wait for data, as one does that needs some. What is missing may be optional: an earlier
+// project's data is waited for until it is gone.
+func holdForData(instance *v1alpha.Instance) {
+	gate := v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData}
+	if gates := instance.Spec.Controller.SchedulingGates; !slices.Contains(gates, gate) {
+		instance.Spec.Controller.SchedulingGates = append(gates, gate)
+	}
 }
 
 func desiredGates(deployment *v1alpha.WorkloadDeployment) []v1alpha.SchedulingGate {

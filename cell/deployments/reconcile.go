@@ -77,8 +77,7 @@ func (s *scope) listInstances(ctx context.Context) (err error) {
 }
 
 func (s *scope) findMissingData(ctx context.Context) (err error) {
-	needed, _ := v1alpha.DataObjects(&s.deployment.Spec.Template.Spec)
-	s.missing, err = data.Missing(ctx, s.Client, s.deployment.Namespace, needed)
+	s.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
 	return err
 }
 

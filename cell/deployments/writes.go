@@ -72,6 +72,9 @@ func (s *scope) createInstances(ctx context.Context) error {
 
 func (s *scope) createInstance(ctx context.Context, index int) error {
 	instance := desiredInstance(s.deployment, index, s.hash)
+	if len(s.missing) > 0 {
+		holdForData(instance)
+	}
 	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
 	switch {
 	case err == nil:

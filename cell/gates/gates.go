@@ -22,7 +22,7 @@ func Find(ctx context.Context, reader client.Reader, deployment *v1alpha.Workloa
 	if len(needed) == 0 && len(optional) == 0 {
 		return found, nil
 	}
-	missing, err := data.Missing(ctx, reader, instance.Namespace, needed)
+	missing, err := data.Missing(ctx, reader, deployment, &instance.Spec)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (s *Snapshot) readHub(ctx context.Context, p Planes) error {
 		if s.Hub[d.Name] == nil {
 			s.Hub[d.Name] = &OnHub{Namespace: d.Annotations[v1alpha.AnnotationHubNamespace]}
 		}
-		if err := s.readWay(ctx, p.Hub, s.Hub[d.Name], d.Name); err != nil {
+		if err := s.readWay(ctx, p.Hub, s.Hub[d.Name], d); err != nil {
 			return err
 		}
 	}
@@ -223,16 +223,22 @@ func reported(d *v1alpha.WorkloadDeployment, entries []v1alpha.ReportedInstance)
 }
 
 // readWay reads the copy, its ResourceBinding and its Works.
-func (s *Snapshot) readWay(ctx context.Context, hub client.Reader, way *OnHub, name string) error {
+func (s *Snapshot) readWay(ctx context.Context, hub client.Reader, way *OnHub, d *v1alpha.WorkloadDeployment) error {
+	name := d.Name
 	if way.Namespace == "" {
 		return nil // nothing has been written to the hub yet
 	}
 	if way.Copy == nil {
 		found := &v1alpha.WorkloadDeployment{}
-		if seen, err := s.get(ctx, hub, client.ObjectKey{Namespace: way.Namespace, Name: name}, found); err != nil {
+		if seen, err := s.get(ctx, hub, client.ObjectKey{Namespace: way.Namespace, Name: d.Name}, found); err != nil {
 			return err
 		} else if seen {
 			way.Copy = found
+		}
+		if way.Copy != nil && way.Copy.Labels[v1alpha.LabelDeploymentUID] != string(d.UID) {
+			// A consumer may write the annotation that names the hub namespace.
+			way.Copy, way.Namespace = nil, ""
+			return nil
 		}
 	}
 	binding := &workv1alpha2.ResourceBinding{}

@@ -96,7 +96,7 @@ func (d *demo) makeProject(ctx context.Context) error {
 		}
 		d.screen.Line("  LocationBinding for %s is Available", cell.City)
 	}
-	if err := d.readHubNamespace(ctx, admin); err != nil {
+	if err := d.readHubNamespace(ctx, milo, admin); err != nil {
 		return err
 	}
 	if err := d.waitForAccess(ctx, project); err != nil {
@@ -195,12 +195,16 @@ func bindLocation(ctx context.Context, admin client.Client, city string) error {
 	return admin.Status().Update(ctx, binding)
 }
 
-// readHubNamespace derives the hub namespace from the UID of the project's namespace.
-func (d *demo) readHubNamespace(ctx context.Context, admin client.Client) error {
+// readHubNamespace derives the hub namespace from the UIDs of the project and of its namespace.
+func (d *demo) readHubNamespace(ctx context.Context, milo, admin client.Client) error {
+	identity := newProject()
+	if err := milo.Get(ctx, client.ObjectKeyFromObject(identity), identity); err != nil {
+		return fmt.Errorf("read the project: %w", err)
+	}
 	object := &corev1.Namespace{}
 	if err := admin.Get(ctx, client.ObjectKey{Name: namespace}, object); err != nil {
 		return fmt.Errorf("read the project's namespace: %w", err)
 	}
-	d.hubNamespace = v1alpha.HubNamespace(string(object.UID))
+	d.hubNamespace = v1alpha.HubNamespace(string(identity.GetUID()), string(object.UID))
 	return nil
 }

@@ -89,7 +89,7 @@ func (s *scenario) addNamespace(ctx context.Context, project string) error {
 	} else if err := c.Create(ctx, namespace); err != nil {
 		return err
 	}
-	s.hubNamespaces[project] = v1alpha.HubNamespace(string(namespace.UID))
+	s.hubNamespaces[project] = v1alpha.HubNamespace(string(object.GetUID()), string(namespace.UID))
 	s.projectUIDs[project] = string(object.GetUID())
 	s.made.add("the namespace in "+project, func(ctx context.Context) error { return s.removeNamespace(ctx, project) })
 	return nil

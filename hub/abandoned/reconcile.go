@@ -50,7 +50,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	s.project = origin.Project(s.namespace).String()
-	if s.project == "" || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(s.project) {
+	if s.project == "" || !origin.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(s.project) {
 		// Who acquires the project looks at its hub namespaces.
 		r.forget(request.Name)
 		return reconcile.Result{}, nil

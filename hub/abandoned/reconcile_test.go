@@ -349,3 +349,19 @@ func TestNamespacesOf(t *testing.T) {
 		t.Errorf("of others: %v", names)
 	}
 }
+
+// TestAForeignNamespaceStays: a namespace that the add-on has not created stays when the project is gone whose labels
+// it has. An earlier version labelled whatever namespace a consumer named.
+func TestAForeignNamespaceStays(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.HubNamespace = "victim-of-" + f.Namespace.Name
+	planes.Create(t, f.Planes, f.namespace())
+	f.mark(t, f.namespace(), oldUID)
+	f.copied = f.addCopy(t, "web", oldUID)
+	for range answersNeeded + 2 {
+		f.clock.SetTime(f.clock.Now().Add(after))
+		f.reconcile(t)
+	}
+	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, f.copied: false})
+}

@@ -365,3 +365,19 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestForgedHubNamespace: nothing is repaired in a namespace that the deployment notes, and that is another project's.
+func TestForgedHubNamespace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	planes.Change(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace}}, func(n *corev1.Namespace) {
+		n.Labels[v1alpha.LabelProjectUID] = "south-uid"
+	})
+	end(t, f, f.work(t))
+	for range 3 {
+		if rest, writes := f.audit(t); len(writes) > 0 || rest != verifyAfter {
+			t.Errorf("it writes %v, and looks again after %s", writes, rest)
+		}
+		f.pass(2 * after)
+	}
+}

@@ -13,8 +13,6 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 	city := planes.City()
 	f.cell = f.Cell(t, city)
 	from := origin.Origin{Project: string(planes.ProjectName), ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}
-	planes.Create(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace, Labels: from.Labels(), Annotations: from.Annotations()}})
+	f.EnsureHubNamespace(t)
 	f.original = f.Deployment("web", city)
 	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}
 	f.copied = f.original.DeepCopy()

@@ -53,12 +53,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if !found && s.deployment != nil && s.deployment.Annotations[v1alpha.AnnotationHubNamespace] != "" {
+		// hub/propagation has not created the hub namespace yet, or the annotation is not true.
+		s.requeueAfter.AtMost(verifyAfter)
+	}
 	if !found {
 		r.tracker.Observe(request, nil)
 		r.Faults.set(request, nil)
 		r.Slices.Set(request, nil)
 		r.slices.forget(request)
-		return reconcile.Result{}, nil
+		return s.requeueAfter.Result(), nil
 	}
 	way, err := delivery.Load(ctx, r.Hub, s.copyName, s.copied)
 	if err != nil {
@@ -90,8 +94,8 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	s.copyName = types.NamespacedName{Name: s.request.Name}
 	if err == nil {
 		s.deployment = deployment
-		s.copyName.Namespace = deployment.Annotations[v1alpha.AnnotationHubNamespace]
-	} else if s.copyName.Namespace, err = s.hubNamespace(ctx); err != nil {
+	}
+	if s.copyName.Namespace, err = s.hubNamespace(ctx); err != nil {
 		return false, err
 	}
 	if s.copyName.Namespace == "" {
@@ -108,16 +112,28 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// hubNamespace is the hub namespace of the project's namespace, or "". One of an earlier project of that name is none.
+// hubNamespace is the hub namespace of the deployment, or "": the one that the deployment notes, if the labels of that
+// namespace confirm it. Without an original it is the first of those of the project's namespace. One of an earlier
+// project of that name is none.
 func (s *scope) hubNamespace(ctx context.Context) (string, error) {
+	from := s.project.Origin(s.request.Namespace)
+	if s.deployment != nil {
+		noted, confirmed, err := from.Noted(ctx, s.Hub, s.deployment)
+		if err != nil || !confirmed {
+			return "", err
+		}
+		return noted.Name, nil
+	}
 	var namespaces corev1.NamespaceList
-	if err := s.Hub.List(ctx, &namespaces, client.MatchingLabels(s.project.Origin(s.request.Namespace).Labels())); err != nil {
+	if err := s.Hub.List(ctx, &namespaces, client.MatchingLabels(from.Labels())); err != nil {
 		return "", fmt.Errorf("list the hub's namespaces: %w", err)
 	}
-	if len(namespaces.Items) == 0 {
-		return "", nil
+	for i := range namespaces.Items {
+		if from.Owns(&namespaces.Items[i], "") {
+			return namespaces.Items[i].Name, nil
+		}
 	}
-	return namespaces.Items[0].Name, nil
+	return "", nil
 }
 
 // putRight repairs what has been wrong for too long.

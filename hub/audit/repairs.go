@@ -170,7 +170,7 @@ func (s *scope) original(ctx context.Context) (bool, error) {
 	if err := s.project.GetAPIReader().Get(ctx, types.NamespacedName{Name: s.request.Namespace}, namespace); err != nil {
 		return true, fmt.Errorf("read the namespace in the project: %w", err)
 	}
-	if v1alpha.HubNamespace(string(namespace.UID)) != s.copyName.Namespace {
+	if !slices.Contains(s.project.Origin(s.request.Namespace).HubNamespaces(namespace.UID), s.copyName.Namespace) {
 		return true, nil
 	}
 	err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, &v1alpha.WorkloadDeployment{})

@@ -52,6 +52,8 @@ type Reconciler struct {
 	DefaultType string
 	// Networks says which networks a project lacks. Nil: that is not checked.
 	Networks Networks
+	// Place returns the name of the hub namespace for new deployments in a namespace of a project.
+	Place func(ctx context.Context, project projects.Project, namespace string) (string, error)
 	// Passing are the writes that tell of a Workload on the way to another state. Nil: none of them waits.
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.

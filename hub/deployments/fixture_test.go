@@ -75,7 +75,10 @@ func newFixture(t *testing.T, cities string) *fixture {
 		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 	}
 	planes.Index(t, f.Project, byWorkload)
-	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock}
+	f.reconciler = &Reconciler{
+		Place:    func(context.Context, projects.Project, string) (string, error) { return f.HubNamespace, nil },
+		Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock,
+	}
 	return f
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -155,11 +154,11 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 // prepareForHub gives a new deployment what hub/propagation needs before it writes anything to the hub, so that this takes no write of
 // its own.
 func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDeployment) error {
-	var namespace corev1.Namespace
-	if err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Name: desired.Namespace}, &namespace); err != nil {
-		return fmt.Errorf("get namespace %s of the project for its UID: %w", desired.Namespace, err)
+	hubNamespace, err := s.Place(ctx, s.project, desired.Namespace)
+	if err != nil {
+		return err
 	}
-	desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: v1alpha.HubNamespace(string(namespace.UID))}
+	desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: hubNamespace}
 	desired.Finalizers = []string{v1alpha.FinalizerPropagation}
 	return nil
 }

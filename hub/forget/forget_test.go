@@ -5,7 +5,6 @@ package forget
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -137,7 +136,7 @@ func TestACellThatIsReady(t *testing.T) {
 }
 
 func TestIsOurs(t *testing.T) {
-	uid := strings.Repeat("0123-", 8)[:36]
+	const uid = "83b43b77-d31f-4063-834c-d75e010dfdf2"
 	tests := map[string]struct {
 		label, annotation string
 		want              bool

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -38,9 +37,6 @@ const (
 )
 
 var kindWork = schema.GroupVersionKind{Group: workv1alpha1.GroupName, Version: workv1alpha1.GroupVersion.Version, Kind: "Work"}
-
-// hubNamespace matches the names of hub namespaces. A hub namespace may be gone before the Works that came from it.
-var hubNamespace = regexp.MustCompile(`^` + v1alpha.HubNamespace("[0-9a-f-]{36}") + `$`)
 
 // Reconcile drops what is kept for one cell. A conflict with Karmada is an event that brings the Cluster here again.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -85,8 +81,8 @@ func (r *Reconciler) dropWorks(ctx context.Context, cluster *clusterv1alpha1.Clu
 
 // isOurs says whether a Work carries a hub namespace or something that is in one.
 func isOurs(work client.Object) bool {
-	return hubNamespace.MatchString(work.GetLabels()[v1alpha.LabelHubNamespace]) ||
-		hubNamespace.MatchString(work.GetAnnotations()[workv1alpha2.ResourceBindingNamespaceAnnotationKey])
+	return v1alpha.IsHubNamespace(work.GetLabels()[v1alpha.LabelHubNamespace]) ||
+		v1alpha.IsHubNamespace(work.GetAnnotations()[workv1alpha2.ResourceBindingNamespaceAnnotationKey])
 }
 
 // drop deletes a Work that carries a namespace; Karmada deletes the others, since no policy selects the cell any more. A Work that

@@ -63,12 +63,18 @@ func TestUnexpected(t *testing.T) {
 		"the project is another one now": {given: func(f *fixture) { f.existence.uid = "another" }, wantRemoved: true},
 		"the project has another one in a namespace that was made again": {
 			given: func(f *fixture) {
-				original := f.original("web")
-				planes.Change(f.t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) {
+				f.original("web")
+				f.HubNamespace = v1alpha.HubNamespace(string(planes.ProjectUID), "another")
+				f.entries = []v1alpha.InventoryEntry{f.entry("web", "copy-uid")}
+			},
+			wantRemoved: true,
+		},
+		"the project has another one, whose hub namespace a consumer has written": {
+			given: func(f *fixture) {
+				planes.Change(f.t, f.Planes, f.original("web"), func(d *v1alpha.WorkloadDeployment) {
 					d.Annotations[v1alpha.AnnotationHubNamespace] = "ns-another"
 				})
 			},
-			wantRemoved: true,
 		},
 		"the deployment runs in full in another cell": {
 			given: func(f *fixture) {

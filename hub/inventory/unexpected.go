@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -118,8 +119,15 @@ func (i *Inventory) wanted(ctx context.Context, entry *v1alpha.InventoryEntry) (
 	}
 	// Another one of this name counts too: Karmada writes it over this one. But in a namespace that was made again it is another
 	// object in the cell.
-	hubNamespace := original.Annotations[v1alpha.AnnotationHubNamespace]
-	return original.UID == entry.DeploymentUID || hubNamespace == "" || hubNamespace == entry.Namespace, nil
+	if original.UID == entry.DeploymentUID {
+		return true, nil
+	}
+	from := project.Origin(entry.ProjectNamespace)
+	namespaceUID, err := from.NamespaceUID(ctx, project.GetAPIReader())
+	if err != nil {
+		return true, err
+	}
+	return slices.Contains(from.HubNamespaces(namespaceUID), entry.Namespace), nil
 }
 
 // settledElsewhere says whether a deployment that exists does not need the cell: it is not assigned to it, and runs in full in

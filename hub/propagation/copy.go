@@ -13,6 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
@@ -24,12 +25,16 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	}
 	desired := s.desiredCopy(hub)
 	desired.Spec.Suspended = s.Suspension.IsSuspended(s.origin.Project)
-	existing := &v1alpha.WorkloadDeployment{}
-	err = s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
+	existing := s.existing
+	if existing == nil {
+		if existing, err = s.copyIn(ctx, s.hubNamespace); err != nil {
+			return err
+		}
+	}
+	if existing == nil {
+		existing = &v1alpha.WorkloadDeployment{}
+	}
 	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
-	case apierrors.IsNotFound(err):
-	case err != nil:
-		return fmt.Errorf("get the hub's copy: %w", err)
 	case !existing.DeletionTimestamp.IsZero():
 		s.waiting = true
 		return nil
@@ -102,6 +107,10 @@ func (s *scope) deleteCopy(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("get the hub's copy: %w", err)
+	}
+	if !origin.IsMarked(existing) {
+		// The add-on has not written it.
+		return nil
 	}
 	return s.deleteAndWait(ctx, existing)
 }

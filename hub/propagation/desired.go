@@ -61,6 +61,7 @@ func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 func (s *scope) desiredNamespace() *corev1.Namespace {
 	labels := s.origin.Labels()
 	labels[policyv1alpha1.NamespaceSkipAutoPropagationLabel] = "true"
+	labels[v1alpha.LabelProjectNamespaceUID] = string(s.namespaceUID)
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace, Labels: labels, Annotations: s.origin.Annotations()}}
 }
 

@@ -13,25 +13,63 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// ensureNamespace keeps the hub namespace, and notes its UID.
+// ensureNamespace keeps the hub namespace, and notes its UID. It creates one and never takes over one: a namespace that
+// is there counts as the project's only by its labels.
 func (s *scope) ensureNamespace(ctx context.Context) error {
-	desired, existing := s.desiredNamespace(), &corev1.Namespace{}
-	stored, err := s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) })
-	if err != nil {
+	desired := s.desiredNamespace()
+	existing, err := s.loadNamespace(ctx, desired)
+	switch {
+	case err != nil:
 		return err
+	case !s.origin.Owns(existing, s.namespaceUID):
+		s.refuseNamespace(ctx, existing)
+		return nil
+	case !existing.DeletionTimestamp.IsZero():
+		s.waiting = true
+		return nil
 	}
-	if s.hubNamespaceUID = existing.UID; stored != nil {
-		s.hubNamespaceUID = stored.GetUID()
+	s.hubNamespaceUID = existing.UID
+	if !apply.MetadataDiffers(existing, desired) {
+		return nil
 	}
-	return nil
+	// The UID keeps the write from another namespace of the name.
+	desired.UID = existing.UID
+	_, err = apply.Object(ctx, s.Hub, FieldManager, desired)
+	return err
+}
+
+// loadNamespace reads the hub namespace, or creates it.
+func (s *scope) loadNamespace(ctx context.Context, desired *corev1.Namespace) (*corev1.Namespace, error) {
+	existing, key := &corev1.Namespace{}, client.ObjectKeyFromObject(desired)
+	err := s.Hub.Get(ctx, key, existing)
+	if err == nil {
+		return existing, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("get the hub namespace: %w", err)
+	}
+	created := desired.DeepCopy()
+	if err = s.Hub.Create(ctx, created, client.FieldOwner(FieldManager)); err == nil {
+		return created, nil
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("create the hub namespace: %w", err)
+	}
+	// The cache does not have it: it is new, or without the labels of the add-on.
+	if err := s.APIReader.Get(ctx, key, existing); err != nil {
+		return nil, fmt.Errorf("get the hub namespace: %w", err)
+	}
+	return existing, nil
 }
 
 // namespaceEnds is how long a deployment waits for a Ready cell that removes an earlier namespace, while another cell of the city
@@ -113,21 +151,30 @@ func (s *scope) deleteCity(ctx context.Context) error {
 	if err != nil || needed {
 		return err
 	}
-	for _, name := range policies.CityPolicyNames(s.deployment.Spec.CityCode) {
-		policy := &policyv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: s.hubNamespace, Name: name}}
-		if err := s.Hub.Delete(ctx, policy); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete the city's policy: %w", err)
+	city := v1alpha.CityLabel(s.deployment.Spec.CityCode)
+	var cityPolicies policyv1alpha1.PropagationPolicyList
+	if err := s.APIReader.List(ctx, &cityPolicies, client.InNamespace(s.hubNamespace), client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
+		return fmt.Errorf("list the city's policies: %w", err)
+	}
+	for i := range cityPolicies.Items {
+		if policy := &cityPolicies.Items[i]; slices.Contains(policies.CityPolicyNames(city), policy.Name) {
+			if err := s.deleteOwn(ctx, policy); err != nil {
+				return fmt.Errorf("delete the city's policy: %w", err)
+			}
 		}
 	}
 	var works workv1alpha1.WorkList
 	if err := s.APIReader.List(ctx, &works, client.MatchingLabels{
 		v1alpha.LabelHubNamespace: s.hubNamespace,
-		v1alpha.LabelTopologyCity: v1alpha.CityLabel(s.deployment.Spec.CityCode),
+		v1alpha.LabelTopologyCity: city,
 	}); err != nil {
 		return fmt.Errorf("list the Works of the namespace: %w", err)
 	}
 	for i := range works.Items {
-		if err := s.Hub.Delete(ctx, &works.Items[i]); client.IgnoreNotFound(err) != nil {
+		if !origin.IsMarked(&works.Items[i]) {
+			continue
+		}
+		if err := s.deleteOwn(ctx, &works.Items[i]); err != nil {
 			return fmt.Errorf("delete the Work of the namespace: %w", err)
 		}
 	}
@@ -140,9 +187,15 @@ func (s *scope) deleteNamespace(ctx context.Context) error {
 	if err != nil || needed {
 		return err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace}}
-	if err := s.Hub.Delete(ctx, namespace); client.IgnoreNotFound(err) != nil {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace, UID: s.hubNamespaceUID}}
+	if err := s.deleteOwn(ctx, namespace); err != nil {
 		return fmt.Errorf("delete the hub namespace: %w", err)
 	}
 	return nil
+}
+
+// deleteOwn deletes an object that was read and proved to be the add-on's, and not a later one of its name.
+func (s *scope) deleteOwn(ctx context.Context, obj client.Object) error {
+	uid := obj.GetUID()
+	return client.IgnoreNotFound(s.Hub.Delete(ctx, obj, client.Preconditions{UID: &uid}))
 }

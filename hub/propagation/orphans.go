@@ -43,17 +43,21 @@ func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
 // removed by force, or it was to be made again and its Workload was deleted before that.
 func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.Context) error {
 	return func(ctx context.Context) error {
-		var namespaces corev1.NamespaceList
-		if err := s.Hub.List(ctx, &namespaces, client.MatchingLabels(s.origin.Labels())); err != nil {
-			return fmt.Errorf("list the hub namespaces of namespace %s: %w", name.Namespace, err)
+		labelled, err := s.labelledNamespaces(ctx, s.Hub)
+		if err != nil || len(labelled) == 0 {
+			return err
 		}
-		for i := range namespaces.Items {
-			if !namespaces.Items[i].DeletionTimestamp.IsZero() {
-				continue
-			}
-			s.hubNamespace, s.waiting = namespaces.Items[i].Name, false
+		// Without an answer of the project its namespace may exist.
+		if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil && !projects.IsMissing(err, name.Namespace) {
+			return err
+		}
+		for i := range labelled {
 			s.deployment = &v1alpha.WorkloadDeployment{}
 			s.deployment.Namespace, s.deployment.Name = name.Namespace, name.Name
+			if !labelled[i].DeletionTimestamp.IsZero() || !s.proves(&labelled[i]) || !s.mayBeGone(&labelled[i]) {
+				continue
+			}
+			s.hubNamespace, s.hubNamespaceUID, s.waiting = labelled[i].Name, labelled[i].UID, false
 			if err := s.locked(ctx, s.confirmGone, s.deleteOrphan, s.deleteUnusedCities, s.deleteNamespace); err != nil {
 				return err
 			}
@@ -62,24 +66,22 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 	}
 }
 
-// confirmGone waits when the project has the original after all: a cache may not have received it yet. It waits as well when the
-// project's namespace is not the one that the hub namespace is of: the project may have lost its storage. A namespace that does not
-// exist proves something only while Milo has the project: hub/abandoned withdraws what a project left that does not exist.
+// mayBeGone returns false when the project's namespace is not the one that the hub namespace with a copy is of: the
+// project may have lost its storage.
+func (s *scope) mayBeGone(namespace *corev1.Namespace) bool {
+	return s.deployment.Name == "" || s.namespaceUID == "" || s.origin.Owns(namespace, s.namespaceUID)
+}
+
+// confirmGone waits when the project has the original after all: a cache may not have received it yet. A missing namespace in the
+// project proves something only while Milo has the project: hub/abandoned withdraws the leftovers of a project that does not exist.
 func (s *scope) confirmGone(ctx context.Context) error {
 	if s.deployment.Name == "" {
 		return nil
 	}
-	namespace := &corev1.Namespace{}
-	switch err := s.projectAPI.Get(ctx, client.ObjectKey{Name: s.deployment.Namespace}, namespace); {
-	case projects.IsMissing(err, s.deployment.Namespace):
+	if s.namespaceUID == "" {
 		exists, err := s.Exists(ctx, s.origin.Project, s.origin.ProjectUID)
 		s.waiting = !exists
 		return err
-	case err != nil:
-		return fmt.Errorf("read the namespace in the project: %w", err)
-	case v1alpha.HubNamespace(string(namespace.UID)) != s.hubNamespace:
-		s.waiting = true
-		return nil
 	}
 	err := s.projectAPI.Get(ctx, client.ObjectKeyFromObject(s.deployment), &v1alpha.WorkloadDeployment{})
 	if err != nil && !projects.IsMissing(err, s.deployment.Name) {

@@ -100,7 +100,12 @@ func TestTheOriginalIsMarkedFirst(t *testing.T) {
 		t.Errorf("before the original is marked, it writes %v", writes)
 	}
 	refused := errors.New("connection refused")
-	f.Hub.Before(func(planes.Call) error { return refused })
+	f.Hub.Before(func(call planes.Call) error {
+		if call.Verb == "create" {
+			return refused
+		}
+		return nil
+	})
 	if _, err := f.reconcile(t); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
@@ -110,19 +115,24 @@ func TestTheOriginalIsMarkedFirst(t *testing.T) {
 	}
 }
 
-// TestTheHubNamespaceIsDecidedOnce: by the UID that the namespace has, past the project's cache, and never after.
+// TestTheHubNamespaceIsDecidedOnce: past the caches, and not again while the copy is there that was created by this
+// decision.
 func TestTheHubNamespaceIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
-		d.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}
-	})
-	f.Project.Calls()
-	if _, err := f.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
-	if slices.Contains(f.Project.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: f.Namespace.Name}) {
-		t.Error("it is decided anew")
+	for _, want := range []bool{true, false} {
+		f.Project.Calls()
+		f.HubAPI.Calls()
+		if _, err := f.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(f.Project.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: f.Namespace.Name}); got != want {
+			t.Errorf("the project is asked for the UID of its namespace: %t", got)
+		}
+		earlier := v1alpha.EarlierHubNamespace(string(f.Namespace.UID))
+		if got := slices.Contains(f.HubAPI.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: earlier}); got != want {
+			t.Errorf("the hub is asked for the hub namespace of an earlier version: %t", got)
+		}
 	}
 }
 
@@ -135,7 +145,10 @@ func TestRestored(t *testing.T) {
 		"labels of the namespace": {
 			func(t *testing.T, f *fixture) {
 				t.Helper()
-				planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Labels = nil })
+				planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) {
+					delete(n.Labels, "namespace.karmada.io/skip-auto-propagation")
+					delete(n.Labels, v1alpha.LabelProjectNamespaceUID)
+				})
 			},
 			func(t *testing.T, f *fixture) bool {
 				t.Helper()
@@ -280,8 +293,8 @@ func TestErrors(t *testing.T) {
 		"the mark on the original": {project, "patch", "WorkloadDeployment"},
 		"the Clusters":             {hub, "list", "ClusterList"},
 		"the hub namespace":        {hub, "get", "Namespace"},
-		"its write":                {hub, "apply", "Namespace"},
-		"its UID":                  {func(f *fixture) *planes.Plane { return f.HubAPI }, "get", "Namespace"},
+		"its creation":             {hub, "create", "Namespace"},
+		"that of earlier versions": {func(f *fixture) *planes.Plane { return f.HubAPI }, "get", "Namespace"},
 		"the Work":                 {hub, "get", "Work"},
 		"the Work's write":         {hub, "apply", "Work"},
 		"the policy":               {hub, "get", "PropagationPolicy"},

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,12 +39,14 @@ type scope struct {
 	// origin is what objects on the hub are marked with.
 	origin     origin.Origin
 	deployment *v1alpha.WorkloadDeployment
-	// hubNamespace is what the deployment's annotation names.
+	// hubNamespace is the hub namespace of the deployment.
 	hubNamespace string
-	// hubNamespaceUID is known when ensureNamespace has found or made it.
+	// hubNamespaceUID is known when that was found or created, and proved to be the project's.
 	hubNamespaceUID types.UID
-	// existing is the hub's copy as it was loaded, empty when there is none; desired is what it should be, and copied is the copy
-	// once it is that.
+	// namespaceUID is the UID of the namespace in the project, where that is known.
+	namespaceUID types.UID
+	// existing is the hub's copy as it was loaded, empty when there is none, and nil before that; desired is what it
+	// should be, and copied is the copy once it is that.
 	existing, desired, copied *v1alpha.WorkloadDeployment
 	// policy is the city's policy for the copy, as stored.
 	policy *policyv1alpha1.PropagationPolicy
@@ -94,7 +95,6 @@ func (s *scope) load(ctx context.Context, name types.NamespacedName) (steps func
 	case err != nil:
 		return nil, fmt.Errorf("get the deployment: %w", err)
 	}
-	s.hubNamespace = s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
 	if !s.deployment.DeletionTimestamp.IsZero() {
 		return s.withdraw, nil
 	}
@@ -103,8 +103,10 @@ func (s *scope) load(ctx context.Context, name types.NamespacedName) (steps func
 
 // propagate brings the deployment to the hub.
 func (s *scope) propagate(ctx context.Context) error {
-	if err := s.recordNamespace(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{s.findPlace, s.recordNamespace} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.decideCopy, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
@@ -119,12 +121,40 @@ func (s *scope) withdraw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.hubNamespace != "" && !wanted {
-		if err := s.locked(ctx, s.deleteCopy, s.releaseNetworks, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
+	if !wanted {
+		if err := s.withdrawCopies(ctx); err != nil || s.waiting {
 			return err
 		}
 	}
 	return apply.RemoveFinalizer(ctx, s.project, FieldManager, s.deployment, v1alpha.FinalizerPropagation)
+}
+
+// withdrawCopies removes what the deployment has in the project's hub namespaces. There is more than one of them only
+// after a return to an earlier version.
+func (s *scope) withdrawCopies(ctx context.Context) error {
+	own, err := s.ownNamespaces(ctx)
+	if err != nil {
+		return err
+	}
+	if s.namespaceUID != "" && s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...) && len(own) > 0 {
+		// Others go by the annotation for as long as the deployment is being deleted.
+		err := apply.AddMetadata(ctx, s.project, FieldManager, s.deployment, metav1.ObjectMeta{
+			Annotations: map[string]string{v1alpha.AnnotationHubNamespace: own[0].Name},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range own {
+		s.use(&own[i])
+		if err := s.locked(ctx, s.deleteCopy, s.releaseNetworks, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
+			return err
+		}
+	}
+	if len(own) == 0 {
+		return s.releaseNetworks(ctx)
+	}
+	return nil
 }
 
 // locked runs steps in their order, until one fails or has to wait, with the hub namespace locked.
@@ -140,15 +170,11 @@ func (s *scope) locked(ctx context.Context, steps ...func(context.Context) error
 	return nil
 }
 
-// recordNamespace writes the hub namespace and the finalizer on the deployment before anything is written to the hub, so
-// that a deletion finds what to remove although the namespace in the project may not exist any more.
+// recordNamespace notes the hub namespace on the deployment, and adds the finalizer, before anything is written to the
+// hub.
 func (s *scope) recordNamespace(ctx context.Context) error {
-	if s.hubNamespace == "" {
-		var namespace corev1.Namespace
-		if err := s.projectAPI.Get(ctx, types.NamespacedName{Name: s.deployment.Namespace}, &namespace); err != nil {
-			return fmt.Errorf("get namespace %s of the project for its UID: %w", s.deployment.Namespace, err)
-		}
-		s.hubNamespace = v1alpha.HubNamespace(string(namespace.UID))
+	if s.namespaceUID != "" {
+		s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...)
 	}
 	return apply.AddMetadata(ctx, s.project, FieldManager, s.deployment, metav1.ObjectMeta{
 		Annotations: map[string]string{v1alpha.AnnotationHubNamespace: s.hubNamespace},

@@ -160,7 +160,7 @@ func TestWithdrawalOfWhatIsNotThere(t *testing.T) {
 		"nothing on the hub": {
 			finalizers:  []string{v1alpha.FinalizerPropagation},
 			annotations: map[string]string{v1alpha.AnnotationHubNamespace: "ns-that-does-not-exist"},
-			wantWrites:  []string{"patch", "delete", "delete", "delete"},
+			wantWrites:  []string{"event ForeignHubNamespace", "patch"},
 		},
 	}
 	for name, test := range tests {

@@ -22,8 +22,10 @@ type elsewhere struct {
 
 func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	t.Helper()
-	namespace := v1alpha.HubNamespace(string(uuid.NewUUID()))
-	planes.Create(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	created := f.NewHubNamespace()
+	created.Labels[v1alpha.LabelProjectNamespaceUID] = string(uuid.NewUUID())
+	created.Name = v1alpha.HubNamespace(string(planes.ProjectUID), created.Labels[v1alpha.LabelProjectNamespaceUID])
+	namespace := planes.Create(t, f.Planes, created).Name
 	e := elsewhere{deployment: planes.Create(t, f.Planes, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name, Labels: map[string]string{v1alpha.LabelDeploymentUID: string(uuid.NewUUID())},
@@ -79,6 +81,37 @@ func TestProjectsWithTheSameNames(t *testing.T) {
 	}
 	stored := planes.Get(t, f.Planes, other.data.Namespace, other.data.Name, &corev1.ConfigMap{})
 	if stored.ResourceVersion != other.data.ResourceVersion {
+		t.Error("the data of the other project is changed")
+	}
+}
+
+// TestForgedHubNamespace: a consumer writes the name of another project's hub namespace into the annotation of a
+// deployment. The data there stays as it is, and the consumer's own data is not written there.
+func TestForgedHubNamespace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	victim := f.NewHubNamespace()
+	victim.Name = "ns-" + string(uuid.NewUUID())
+	victim.Labels[v1alpha.LabelProjectUID] = "south-uid"
+	planes.Create(t, f.Planes, victim)
+	theirs := f.app()
+	theirs.Namespace, theirs.Labels = victim.Name, map[string]string{v1alpha.LabelProject: "cluster-south"}
+	planes.Create(t, f.Planes, theirs)
+	planes.Create(t, f.Planes, f.app())
+	forged := f.Deployment("web", "DFW")
+	forged.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: victim.Name}
+	forged.Spec.Template = naming([]string{"app"}, nil)
+	planes.Create(t, f.Planes, forged)
+	unnamed := f.Deployment("other", "DFW")
+	unnamed.Annotations = forged.Annotations
+	planes.Create(t, f.Planes, unnamed)
+	f.mustReconcile(t)
+	planes.Delete(t, f.Planes, forged)
+	f.mustReconcile(t)
+	if !planes.Exists(t, f.Planes, theirs) {
+		t.Fatal("the data of the other project is deleted")
+	}
+	if got := planes.Get(t, f.Planes, victim.Name, "app", &corev1.ConfigMap{}); got.ResourceVersion != theirs.ResourceVersion {
 		t.Error("the data of the other project is changed")
 	}
 }

@@ -25,6 +25,9 @@ import (
 const (
 	// engageRetry is how soon a namespace is requeued whose project is just being engaged.
 	engageRetry = time.Second
+	// unconfirmedRetry is how soon a namespace is requeued when the hub namespace of a deployment is not known to be
+	// the project's.
+	unconfirmedRetry = 2 * time.Second
 	// unwatchedRetry is how soon a namespace is requeued when one of its objects cannot be watched.
 	unwatchedRetry = 10 * time.Second
 	// refusedRetry is how soon a namespace is requeued when one of its objects may not be read, or when an object of somebody
@@ -47,7 +50,9 @@ type scope struct {
 	objects map[item]*object
 	// hubNamespaces are where the copies of the namespace's deployments are.
 	hubNamespaces map[string]bool
-	requeueAfter  requeue.After
+	// unconfirmed says that a deployment notes a namespace that exists and is not known to be the project's.
+	unconfirmed  bool
+	requeueAfter requeue.After
 }
 
 // Reconcile copies the objects that the deployments of a namespace name to the hub. The name in the request is the
@@ -68,8 +73,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return s.requeueAfter.Result(), nil
 	}
 	for _, step := range []func(context.Context) error{s.load, s.expectSources} {
-		if err := step(ctx); err != nil {
-			return reconcile.Result{}, err
+		if err := step(ctx); err != nil || s.unconfirmed {
+			return s.requeueAfter.Result(), err
 		}
 	}
 	// The failure of one object or deployment does not keep the others from their data.
@@ -112,8 +117,8 @@ func (s *scope) load(ctx context.Context) error {
 			original: original, hubNamespace: original.Annotations[v1alpha.AnnotationHubNamespace],
 			named: namedBy(&original.Spec.Template.Spec),
 		}
-		if d.hubNamespace != "" {
-			s.hubNamespaces[d.hubNamespace] = true
+		if err := s.confirm(ctx, d); err != nil || s.unconfirmed {
+			return err
 		}
 		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation deletes its
 		// copy, and the garbage collector the objects that this copy alone owns. What names nothing owns nothing.
@@ -128,8 +133,28 @@ func (s *scope) load(ctx context.Context) error {
 	return nil
 }
 
+// confirm notes that a deployment's hub namespace is the project's. Consumers may write the annotation that names it:
+// until its labels confirm it, nothing is read, written or deleted there. hub/propagation corrects the annotation, and
+// labels what an earlier version created.
+func (s *scope) confirm(ctx context.Context, d *deployment) error {
+	if s.hubNamespaces[d.hubNamespace] {
+		return nil
+	}
+	noted, confirmed, err := s.origin.Noted(ctx, s.Hub, d.original)
+	switch {
+	case err != nil:
+		return err
+	case confirmed:
+		s.hubNamespaces[d.hubNamespace] = true
+	case noted != nil:
+		s.unconfirmed = true
+		s.requeueAfter.AtMost(unconfirmedRetry)
+	}
+	return nil
+}
+
 func (s *scope) loadCopy(ctx context.Context, d *deployment) error {
-	if d.hubNamespace == "" {
+	if !s.hubNamespaces[d.hubNamespace] {
 		return nil
 	}
 	copied := &v1alpha.WorkloadDeployment{}

@@ -42,13 +42,25 @@ func (p *Planes) Deployment(name, city string) *v1alpha.WorkloadDeployment {
 	}
 }
 
-// EnsureHubNamespace makes the hub namespace when it does not exist.
+// EnsureHubNamespace creates the hub namespace when it does not exist.
 func (p *Planes) EnsureHubNamespace(t testing.TB) {
 	t.Helper()
-	err := p.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.HubNamespace}})
+	err := p.Client.Create(t.Context(), p.NewHubNamespace())
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
+}
+
+// NewHubNamespace is the hub namespace as the add-on creates it.
+func (p *Planes) NewHubNamespace() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: p.HubNamespace,
+		Labels: map[string]string{
+			v1alpha.LabelProject: v1alpha.ProjectLabel(ProjectName.String()), v1alpha.LabelProjectNamespace: p.Namespace.Name,
+			v1alpha.LabelProjectUID: string(ProjectUID), v1alpha.LabelProjectNamespaceUID: string(p.Namespace.UID),
+		},
+		Annotations: map[string]string{v1alpha.AnnotationProjectName: ProjectName.String()},
+	}}
 }
 
 // EndHubNamespace deletes the hub namespace and has it gone at once, as if it were empty. What it holds stays.

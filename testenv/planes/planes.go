@@ -71,7 +71,7 @@ func New(t testing.TB) *Planes {
 	}
 	p := &Planes{Hub: newPlane(shared.client), HubAPI: newPlane(shared.client), Project: newPlane(shared.client), Client: shared.client}
 	p.Namespace = testenv.Namespace(t, p.Client, "project")
-	p.HubNamespace = v1alpha.HubNamespace(string(p.Namespace.UID))
+	p.HubNamespace = v1alpha.HubNamespace(string(ProjectUID), string(p.Namespace.UID))
 	p.cluster = &projectCluster{Cluster: shared.cluster, client: p.Project}
 	return p
 }

@@ -1,0 +1,167 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// Place returns a function that derives the hub namespace for new deployments in a namespace of a project.
+func Place(hub, api client.Reader) func(context.Context, projects.Project, string) (string, error) {
+	return func(ctx context.Context, project projects.Project, namespace string) (string, error) {
+		from := project.Origin(namespace)
+		uid, err := from.NamespaceUID(ctx, project.GetAPIReader())
+		if err != nil {
+			return "", err
+		}
+		place, err := from.FindPlace(ctx, hub, api, uid)
+		return place.Name, err
+	}
+}
+
+// findPlace decides which hub namespace the deployment belongs in. The annotation alone decides nothing, because a
+// consumer may write it: it is believed if it names a hub namespace of this project that has the copy of this very
+// deployment. Otherwise the place is derived from the UIDs of the project and of its namespace.
+func (s *scope) findPlace(ctx context.Context) error {
+	noted, err := s.noted(ctx)
+	if err != nil {
+		return err
+	}
+	if noted != nil {
+		s.use(noted)
+		return nil
+	}
+	if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil {
+		return err
+	}
+	place, err := s.origin.FindPlace(ctx, s.Hub, s.APIReader, s.namespaceUID)
+	if err != nil {
+		return err
+	}
+	s.hubNamespace = place.Name
+	if place.Earlier == "" {
+		return nil
+	}
+	// Two versions have created hub namespaces for this namespace of the project. What runs stays where it is.
+	copied, err := s.copyIn(ctx, place.Earlier)
+	if err == nil && copied != nil && copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) {
+		s.hubNamespace = place.Earlier
+	}
+	return err
+}
+
+// noted is the hub namespace that the deployment's annotation names, if that has the copy of this deployment; otherwise
+// nil. It reads the hub's cache alone.
+func (s *scope) noted(ctx context.Context) (*corev1.Namespace, error) {
+	noted, confirmed, err := s.origin.Noted(ctx, s.Hub, s.deployment)
+	if err != nil || !confirmed {
+		return nil, err
+	}
+	copied, err := s.copyIn(ctx, noted.Name)
+	if err != nil || copied == nil || copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
+		return nil, err
+	}
+	s.existing = copied
+	return noted, nil
+}
+
+// copyIn is the deployment's copy in a hub namespace, by its name; nil: there is none.
+func (s *scope) copyIn(ctx context.Context, hubNamespace string) (*v1alpha.WorkloadDeployment, error) {
+	copied := &v1alpha.WorkloadDeployment{}
+	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: s.deployment.Name}, copied)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get the hub's copy: %w", err)
+	}
+	return copied, nil
+}
+
+// use has the steps write to a hub namespace that is the project's.
+func (s *scope) use(namespace *corev1.Namespace) {
+	s.hubNamespace, s.hubNamespaceUID = namespace.Name, namespace.UID
+	if uid := namespace.Labels[v1alpha.LabelProjectNamespaceUID]; uid != "" {
+		s.namespaceUID = types.UID(uid)
+	}
+}
+
+// ownNamespaces are the hub namespaces that may hold something of the deployment, read past the cache: a finalizer
+// depends on it. Where the namespace in the project does not exist any more, they are those whose labels prove that
+// they are the project's.
+func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
+	var err error
+	s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI)
+	if projects.IsMissing(err, s.deployment.Namespace) {
+		labelled, err := s.labelledNamespaces(ctx, s.APIReader)
+		return slices.DeleteFunc(labelled, func(namespace corev1.Namespace) bool { return !s.proves(&namespace) }), err
+	}
+	if err != nil {
+		return nil, err
+	}
+	var own []corev1.Namespace
+	for _, name := range s.origin.HubNamespaces(s.namespaceUID) {
+		namespace := corev1.Namespace{}
+		err := s.APIReader.Get(ctx, client.ObjectKey{Name: name}, &namespace)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, fmt.Errorf("get namespace %s of the hub: %w", name, err)
+		case s.origin.Owns(&namespace, s.namespaceUID):
+			own = append(own, namespace)
+		}
+	}
+	return own, nil
+}
+
+// labelledNamespaces are the namespaces on the hub with the labels of the origin.
+func (s *scope) labelledNamespaces(ctx context.Context, hub client.Reader) ([]corev1.Namespace, error) {
+	var namespaces corev1.NamespaceList
+	if err := hub.List(ctx, &namespaces, client.MatchingLabels(s.origin.Labels())); err != nil {
+		return nil, fmt.Errorf("list the hub namespaces of namespace %s: %w", s.origin.Namespace, err)
+	}
+	return namespaces.Items, nil
+}
+
+// proves reports whether the name of a labelled namespace is proved by its labels, or by the UID of the namespace in
+// the project, if that is known.
+func (s *scope) proves(labelled *corev1.Namespace) bool {
+	return s.origin.Owns(labelled, "") || s.origin.Owns(labelled, s.namespaceUID)
+}
+
+// refuseNote reports an annotation that names none of these namespaces, and returns whether it does. The add-on does
+// not touch the namespace that it names.
+func (s *scope) refuseNote(own ...string) bool {
+	note := s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	if note == "" || slices.Contains(own, note) {
+		return false
+	}
+	s.warn("ForeignHubNamespace", "Refuse", "annotation %s names hub namespace %q, which does not belong to this namespace of the project; "+
+		"the add-on does not touch it. Do not change the annotation", v1alpha.AnnotationHubNamespace, note)
+	return true
+}
+
+// refuseNamespace reports a namespace that has the name of the hub namespace, and that the add-on has not created.
+func (s *scope) refuseNamespace(ctx context.Context, namespace *corev1.Namespace) {
+	log.FromContext(ctx).Info("A namespace that the add-on has not created has the name of a hub namespace; nothing is written there",
+		"hubNamespace", namespace.Name, "labels", namespace.Labels)
+	s.warn("HubNamespaceTaken", "Refuse", "namespace %s on the hub has the name of the hub namespace of this project's namespace, but not its labels; "+
+		"the deployment waits until an operator has removed that namespace or, if the add-on created it, restored its labels", namespace.Name)
+	s.waiting = true
+}
+
+func (s *scope) warn(reason, action, note string, args ...any) {
+	s.of.GetEventRecorder(string(FieldManager)).Eventf(s.deployment, nil, corev1.EventTypeWarning, reason, action, note, args...)
+}
