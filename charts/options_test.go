@@ -122,6 +122,9 @@ var hostCases = []optionCase{
 	{option: "projects.idleAfter", value: "0s", object: host, query: args, want: `"--project-idle-after=0s"`},
 	{option: "projects.sweep", value: "24h", object: host, query: args, want: `"--project-sweep=24h"`},
 	{option: "defaultInstanceType", value: "small", object: host, query: args, want: `"--default-instance-type=small"`},
+	{option: "limits.templateBytes", value: 1048576, object: host, query: args, want: `"--max-template-bytes=1048576"`},
+	{option: "limits.cityBytes", value: 134217728, object: host, query: args, want: `"--max-city-bytes=134217728"`},
+	{option: "limits.projectInstances", value: 0, object: host, query: args, want: `"--max-project-instances=0"`},
 	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
 	{
 		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},

@@ -81,6 +81,7 @@ type Lookup struct {
 	locations  *answers[[]v1alpha.Location]
 	allowances *answers[allowance]
 	reviews    *answers[string]
+	asked      *answers[*asked]
 }
 
 // NewLookup makes a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid, or the
@@ -109,6 +110,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	l.projects.isNewer = isNewer
 	l.locations = newAnswers[[]v1alpha.Location](l, kindLocations, "the project's locations", locationLifetimes)
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
+	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", locationLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
 	return l, nil
 }

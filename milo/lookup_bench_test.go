@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -54,4 +55,42 @@ func BenchmarkReview(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkReserveInstances measures a reservation for a project of so many Workloads of 3 kB, with a list of them and without.
+func BenchmarkReserveInstances(b *testing.B) {
+	for _, workloads := range []int{1, 100} {
+		items := strings.Repeat(","+strings.Replace(placed(inCities), `"cpu"`, `"`+strings.Repeat("x", 3000)+`"`, 1), workloads)[1:]
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if strings.HasSuffix(r.URL.Path, bindingsPath) {
+				fmt.Fprint(w, `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"LocationBindingList","items":[]}`)
+				return
+			}
+			workloadPages(items)(w, r)
+		}))
+		b.Cleanup(server.Close)
+		lookup, err := milo.NewLookup(milo.LookupOptions{Root: &rest.Config{Host: server.URL}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		reserve := func(b *testing.B, uid string) {
+			if _, err := lookup.ReserveInstances(b.Context(), named("north", uid), milo.InstanceReservation{More: 1, Most: 1 << 40}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(fmt.Sprintf("listed/%d", workloads), func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				// Each is another project of the name: the same one would be cached.
+				reserve(b, strconv.Itoa(i))
+			}
+		})
+		b.Run(fmt.Sprintf("known/%d", workloads), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				reserve(b, "known")
+			}
+		})
+	}
 }

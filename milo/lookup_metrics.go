@@ -17,6 +17,7 @@ const (
 	kindLocations = "locations"
 	kindReview    = "review"
 	kindAllowance = "allowance"
+	kindInstances = "instances"
 	// kindProbe and kindSelf are in the durations only: they are not cached.
 	kindProbe = "probe"
 	kindSelf  = "self"
@@ -63,7 +64,7 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 		}
 	}
 	// Series start at 0, so that a rate shows the first error.
-	for _, kind := range []string{kindProject, kindLocations, kindReview, kindAllowance} {
+	for _, kind := range []string{kindProject, kindLocations, kindReview, kindAllowance, kindInstances} {
 		for _, outcome := range []string{outcomeHit, outcomeMiss, outcomeStale, outcomeError} {
 			m.lookups.WithLabelValues(kind, outcome)
 		}

@@ -69,7 +69,7 @@ func checkMetrics(t *testing.T, registry *prometheus.Registry) {
 	t.Helper()
 	lookups, requests := gathered(t, registry)
 	for kind, want := range map[string][4]float64{
-		"project": {3, 2, 1, 0}, "locations": {1, 2, 0, 0}, "allowance": {1, 1, 0, 0}, "review": {1, 1, 0, 1},
+		"project": {3, 2, 1, 0}, "locations": {1, 2, 0, 0}, "allowance": {1, 1, 0, 0}, "review": {1, 1, 0, 1}, "instances": {0, 0, 0, 0},
 	} {
 		for i, outcome := range []string{"hit", "miss", "stale", "error"} {
 			if got, ok := lookups[kind+" "+outcome]; got != want[i] || !ok {
@@ -77,7 +77,7 @@ func checkMetrics(t *testing.T, registry *prometheus.Registry) {
 			}
 		}
 	}
-	if got := fmt.Sprint(requests); len(lookups) != 16 || got != "map[allowance:1 locations:2 probe:2 project:3 review:2]" {
+	if got := fmt.Sprint(requests); len(lookups) != 20 || got != "map[allowance:1 locations:2 probe:2 project:3 review:2]" {
 		t.Errorf("requests are %s, lookups %v", got, lookups)
 	}
 }

@@ -39,6 +39,10 @@ type projects struct {
 	asked chan authorizationv1.SubjectAccessReviewSpec
 	// allowance of Instances, if not zero.
 	allowance int64
+	// instances are those that the project has.
+	instances int64
+	// reserved is the last reservation.
+	reserved webhook.Reservation
 }
 
 func newProjects() *projects {
@@ -136,6 +140,14 @@ func (p *projects) InstanceAllowance(ctx context.Context, project webhook.Projec
 		return 0, false, ctx.Err()
 	}
 	return p.allowance, p.allowance > 0, nil
+}
+
+func (p *projects) ReserveInstances(_ context.Context, project webhook.Project, reservation webhook.Reservation) (int64, error) {
+	if project.Name == "dark" {
+		return 0, errUnreachable
+	}
+	p.reserved = reservation
+	return p.instances + reservation.More, nil
 }
 
 func workloads(p *projects) *webhook.Workloads {

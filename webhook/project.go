@@ -35,6 +35,8 @@ type Project struct {
 	UID  types.UID
 	// Deleting, Suspended and Ready are the state of the Project at Milo. One that is deleted may still be Ready.
 	Deleting, Suspended, Ready bool
+	// Metered says whether its Instances need quota.
+	Metered bool
 }
 
 // refusal is why no Workload can be written in a project, empty if one can. Deleting comes first, because it is final, and
@@ -66,6 +68,9 @@ type Projects interface {
 	FreshLocations(ctx context.Context, project Project) ([]v1alpha.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
+	// ReserveInstances returns how many Instances the Workloads of the project ask for, together with what a request adds. If these
+	// are not too many, they count from now on.
+	ReserveInstances(ctx context.Context, project Project, reservation Reservation) (total int64, err error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
 	InstanceAllowance(ctx context.Context, project Project) (limit int64, known bool, err error)
 }

@@ -16,8 +16,8 @@ import (
 
 // InstanceTypes says which instance types there are. It is safe for concurrent use.
 type InstanceTypes interface {
-	// Types are those that were known last; they may be a little old: before a refusal, ask FreshTypes. checked is false where
-	// there are none to check against. An error says that the hub gave no answer.
+	// Types are those that the hub has confirmed lately: before a refusal, ask FreshTypes. checked is false where there are none to
+	// check against. An error says that the hub has given no answer for too long.
 	Types(ctx context.Context) (types []v1alpha.InstanceType, checked bool, err error)
 	// FreshTypes are those of now.
 	FreshTypes(ctx context.Context) ([]v1alpha.InstanceType, bool, error)
@@ -29,11 +29,12 @@ type InstanceTypes interface {
 const typesTimeout = time.Second
 
 // validateTypes returns the problems and warnings about the instance type of a Workload. A type is refused only by a fresh
-// answer. When the hub gives none, the Workload passes with a warning: the controllers start nothing of a type that does not
-// exist, and admission must not depend on the hub.
-func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha.Workload) (field.ErrorList, []string) {
+// answer. An error says that the request needs an answer of the hub and there is none: a type that was disabled must not get
+// Instances because the hub is away. A change that
+// takes nothing of a type needs none.
+func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha.Workload) (field.ErrorList, []string, error) {
 	if v.Types == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, typesTimeout)
 	defer cancel()
@@ -41,16 +42,18 @@ func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha
 	if err == nil && checked {
 		problems, warnings := validation.InstanceType(workload, before, validation.Catalogue{Types: types, Default: v.Types.Default()})
 		if len(problems) == 0 {
-			return nil, warnings
+			return nil, warnings, nil
 		}
 		types, checked, err = v.Types.FreshTypes(ctx)
 	}
 	switch {
+	case err != nil && !validation.TakesType(workload, before):
+		return nil, nil, nil
 	case err != nil:
-		return nil, []string{fmt.Sprintf("spec.template.spec.runtime.resources.instanceType: the instance types cannot be looked up now; "+
-			"a Workload of a type that does not exist gets no Instances: %v", err)}
+		return nil, nil, fmt.Errorf("spec.template.spec.runtime.resources.instanceType could not be looked up, try again: %w", err)
 	case !checked:
-		return nil, nil
+		return nil, nil, nil
 	}
-	return validation.InstanceType(workload, before, validation.Catalogue{Types: types, Default: v.Types.Default()})
+	problems, warnings := validation.InstanceType(workload, before, validation.Catalogue{Types: types, Default: v.Types.Default()})
+	return problems, warnings, nil
 }

@@ -44,35 +44,69 @@ func (i *instanceTypes) FreshTypes(context.Context) ([]v1alpha.InstanceType, boo
 
 func (*instanceTypes) Default() string { return "" }
 
-// TestTypesAreLookedUp: a type is refused by a fresh answer alone, and a hub that does not answer refuses nobody.
+// TestTypesAreLookedUp: a type is refused by a fresh answer alone, and what takes a type waits for a hub that does not answer.
 func TestTypesAreLookedUp(t *testing.T) {
 	const ours = "datumcloud-d1-standard-2"
 	away := errors.New("the hub cannot be reached")
 	tests := map[string]struct {
-		types       instanceTypes
-		wantAllowed bool
-		wantWarning string
+		types    instanceTypes
+		wantCode int32
+		wantText string
 	}{
-		"it is known":                        {types: instanceTypes{known: []string{ours}, freshErr: away}, wantAllowed: true},
-		"it was made a moment ago":           {types: instanceTypes{known: []string{"other"}, fresh: []string{ours}}, wantAllowed: true},
-		"it does not exist":                  {types: instanceTypes{known: []string{"other"}, fresh: []string{"other"}}},
-		"nothing was known, and does answer": {types: instanceTypes{knownErr: away}, wantAllowed: true, wantWarning: "cannot be looked up now"},
-		"it was not known, and no answer":    {types: instanceTypes{known: []string{"other"}, freshErr: away}, wantAllowed: true, wantWarning: "gets no Instances"},
-		"there are no types to check":        {types: instanceTypes{unserved: true}, wantAllowed: true},
+		"it is known":                     {types: instanceTypes{known: []string{ours}, freshErr: away}},
+		"it was made a moment ago":        {types: instanceTypes{known: []string{"other"}, fresh: []string{ours}}},
+		"it does not exist":               {types: instanceTypes{known: []string{"other"}, fresh: []string{"other"}}, wantCode: 422, wantText: `supported values: "other"`},
+		"nothing is known, and no answer": {types: instanceTypes{knownErr: away, freshErr: away}, wantCode: 503, wantText: "instanceType could not be looked up, try again"},
+		"it is not known, and no answer":  {types: instanceTypes{known: []string{"other"}, freshErr: away}, wantCode: 503, wantText: "the hub cannot be reached"},
+		"there are no types to check":     {types: instanceTypes{unserved: true}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			handler := workloads(newProjects())
 			handler.Types = &test.types
 			response := handler.Handle(t.Context(), creation(t, workload("DFW")))
-			if response.Allowed != test.wantAllowed {
+			if response.Allowed != (test.wantCode == 0) {
 				t.Fatalf("allowed: %t, %+v", response.Allowed, response.Result)
 			}
-			if !test.wantAllowed && (response.Result.Code != 422 || !strings.Contains(response.Result.Message, `supported values: "other"`)) {
+			if !response.Allowed && (response.Result.Code != test.wantCode || !strings.Contains(response.Result.Message, test.wantText)) {
 				t.Errorf("result %+v", response.Result)
 			}
-			if got := strings.Join(response.Warnings, "; "); (got == "") != (test.wantWarning == "") || !strings.Contains(got, test.wantWarning) {
-				t.Errorf("warnings %v", response.Warnings)
+		})
+	}
+}
+
+// TestChangesWithoutTheHub: what takes nothing of a type passes while the hub is away.
+func TestChangesWithoutTheHub(t *testing.T) {
+	away := errors.New("the hub cannot be reached")
+	scale := func(w *v1alpha.Workload) *v1alpha.HorizontalScaleSettings { return &w.Spec.Placements[0].ScaleSettings }
+	stored := func() *v1alpha.Workload {
+		return changed(workload("DFW"), func(w *v1alpha.Workload) { scale(w).MinReplicas = 3 })
+	}
+	tests := map[string]struct {
+		change      func(*v1alpha.Workload)
+		wantAllowed bool
+	}{
+		"another image": {func(w *v1alpha.Workload) {
+			w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "docker.io/library/nginx:1.28"
+		}, true},
+		"fewer Instances": {func(w *v1alpha.Workload) { scale(w).MinReplicas = 2 }, true},
+		"another spelling": {func(w *v1alpha.Workload) {
+			w.Spec.Template.Spec.Runtime.Resources.InstanceType = "datumcloud-d1-standard-2"
+		}, true},
+		"more Instances": {func(w *v1alpha.Workload) { scale(w).MinReplicas = 4 }, false},
+		"more Instances at most": {func(w *v1alpha.Workload) {
+			scale(w).MaxReplicas = new(int32(4))
+			scale(w).Metrics = []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
+		}, false},
+		"another type": {func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = "other" }, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			handler := workloads(newProjects())
+			handler.Types = &instanceTypes{knownErr: away, freshErr: away}
+			response := handler.Handle(t.Context(), update(t, stored(), changed(stored(), test.change)))
+			if response.Allowed != test.wantAllowed || !response.Allowed && response.Result.Code != 503 {
+				t.Errorf("allowed: %t, %+v", response.Allowed, response.Result)
 			}
 		})
 	}

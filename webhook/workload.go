@@ -30,6 +30,10 @@ type Workloads struct {
 	Features featuregate.FeatureGate
 	// Marks tells the controllers of projects that are about to have Workloads. Nil: they need not be told.
 	Marks Marks
+	// Bounds are how large a Workload may be.
+	Bounds validation.Bounds
+	// MaxInstances is how many Instances the Workloads of a project may ask for. 0: any number.
+	MaxInstances int64
 	// AdmitsRefused says that Workloads are stored although they are refused here.
 	AdmitsRefused bool
 }
@@ -65,6 +69,10 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 		return *refusal
 	}
 	problems = append(problems, validation.Workload(workload, before)...)
+	problems = append(problems, validation.Size(workload, before, v.Bounds)...)
+	if project.Metered {
+		problems = append(problems, validation.Metered(workload, before)...)
+	}
 	places, unknown, err := v.validateLocations(ctx, project, workload, before)
 	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
 		return uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err))
@@ -73,7 +81,10 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 		return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
 	}
 	problems = append(problems, unknown...)
-	mistyped, aboutType := v.validateTypes(ctx, workload, before)
+	mistyped, aboutType, err := v.validateTypes(ctx, workload, before)
+	if err != nil {
+		return unavailable(err)
+	}
 	problems = append(problems, mistyped...)
 	forbidden, err := v.validateAccess(ctx, project, request, workload, before)
 	if err != nil {
@@ -81,6 +92,14 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 	}
 	if problems = append(problems, forbidden...); len(problems) > 0 {
 		return refused(workload, problems)
+	}
+	// Last, since what is admitted counts at once.
+	problem, err := v.validateCount(ctx, project, request, change{now: workload, before: before, places: &places})
+	if err != nil {
+		return projectUnavailable(fmt.Errorf("the Instances of project %q could not be counted, try again: %w", project.Name, err))
+	}
+	if problem != nil {
+		return refused(workload, field.ErrorList{problem})
 	}
 	warnings := slices.Concat(aboutType, validation.Warnings(workload), places.warnings(project, workload, before))
 	if places.age == 0 {

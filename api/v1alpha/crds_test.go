@@ -122,3 +122,38 @@ func undescribed(t *testing.T, path string, schema *apiextensionsv1.JSONSchemaPr
 		undescribed(t, path+"{}", schema.AdditionalProperties.Schema)
 	}
 }
+
+// TestBounded: every list, map and string of a kind is bounded, and so is what a request can make an API server store and every
+// watcher read.
+func TestBounded(t *testing.T) {
+	for kind, crd := range crds(t) {
+		for _, part := range []string{"spec", "status"} {
+			if schema, ok := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties[part]; ok {
+				unbounded(t, kind+"."+part, &schema)
+			}
+		}
+	}
+}
+
+func unbounded(t *testing.T, path string, schema *apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	text := schema.Type == "string" && len(schema.Enum) == 0 && schema.Format == "" || schema.XIntOrString
+	if text && schema.MaxLength == nil {
+		t.Errorf("%s has no maxLength", path)
+	}
+	if schema.Type == "array" && schema.MaxItems == nil {
+		t.Errorf("%s has no maxItems", path)
+	}
+	if schema.AdditionalProperties != nil && schema.MaxProperties == nil {
+		t.Errorf("%s has no maxProperties", path)
+	}
+	for name, field := range schema.Properties {
+		unbounded(t, path+"."+name, &field)
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		unbounded(t, path+"[]", schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		unbounded(t, path+"{}", schema.AdditionalProperties.Schema)
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // InstanceTemplateSpec is the template that Instances are created from.
 type InstanceTemplateSpec struct {
-	// metadata holds labels and annotations for the Instances.
+	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too; annotations are not.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
@@ -116,7 +116,7 @@ type InstanceRuntimeResources struct {
 	// +kubebuilder:validation:MaxLength=128
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// requests override the size of instanceType.
+	// requests override the size of instanceType. They are positive. In a project whose Instances need quota they are cpu and memory.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
@@ -228,7 +228,7 @@ type VolumeAttachment struct {
 
 // NamedPort is a port with a name.
 type NamedPort struct {
-	// name of the port.
+	// name of the port, of at most 15 characters as in a Pod. Longer names of an earlier version are kept.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`

@@ -226,3 +226,19 @@ func describeLocations(locations []Location) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// MostInstances is how many Instances placements may have in the cities that they choose among the locations of a project.
+// Cities and locations that are named count also while they are not available.
+func MostInstances(placements []WorkloadPlacement, locations []Location) int64 {
+	var sum int64
+	for i := range placements {
+		placement := &placements[i]
+		cities := len(placement.CityCodes) + len(placement.Locations)
+		if placement.LocationSelector != nil {
+			choice := placement.Choose(locations)
+			cities += len(choice.Cities) + len(choice.Held)
+		}
+		sum += int64(cities) * int64(placement.ScaleSettings.MostReplicas())
+	}
+	return sum
+}

@@ -272,7 +272,7 @@ var remedies = []Remedy{
 		ReasonInstanceTypeDisabled, RankCause, atOnce, consumer("Change to the type that the message names: what " +
 			"runs stays, but the Workload cannot grow."),
 		none,
-		[]string{ConditionInstanceTypeDisabled},
+		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
 	},
 	{
 		ReasonInstanceTypeDeprecated, RankCause, atOnce, consumer("Plan the change to the type that the message " +

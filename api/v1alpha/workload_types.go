@@ -125,7 +125,7 @@ type HorizontalScaleSettings struct {
 	// +kubebuilder:validation:Maximum=5000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// metrics that scaling between minReplicas and maxReplicas uses.
+	// metrics that scaling between minReplicas and maxReplicas uses. They need maxReplicas.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -135,6 +135,14 @@ type HorizontalScaleSettings struct {
 	// +optional
 	// +kubebuilder:default=OrderedReady
 	InstanceManagementPolicy InstanceManagementPolicy `json:"instanceManagementPolicy,omitempty"`
+}
+
+// MostReplicas is how many Instances the settings allow in one city.
+func (s *HorizontalScaleSettings) MostReplicas() int32 {
+	if s.MaxReplicas == nil {
+		return max(s.MinReplicas, 0)
+	}
+	return max(s.MinReplicas, *s.MaxReplicas, 0)
 }
 
 // MetricSpec is a metric to scale by.

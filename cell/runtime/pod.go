@@ -49,6 +49,7 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	}
 	pod.Spec.RuntimeClassName, _ = settings.runtimeClass(&instance.Spec)
 	limitToSize(&pod.Spec, &instance.Spec)
+	boundContainers(&pod.Spec, &instance.Spec)
 	settings.secure(&pod.Spec)
 	return pod
 }
@@ -114,6 +115,7 @@ func desiredResources(wanted *v1alpha.ContainerResourceRequirements, size corev1
 	resources := corev1.ResourceRequirements{Requests: size}
 	if wanted != nil {
 		resources.Limits = wanted.Limits.DeepCopy()
+		dropZeroLimits(resources.Limits)
 	}
 	for name, quantity := range size {
 		if overcommittable(name) {

@@ -171,6 +171,9 @@ func TestPodsAreLimited(t *testing.T) {
 	requesting := func(requests corev1.ResourceList) v1alpha.SandboxContainer {
 		return v1alpha.SandboxContainer{Resources: &v1alpha.ContainerResourceRequirements{Requests: requests}}
 	}
+	limited := func(limits corev1.ResourceList) v1alpha.SandboxContainer {
+		return v1alpha.SandboxContainer{Resources: &v1alpha.ContainerResourceRequirements{Limits: limits}}
+	}
 	silent := v1alpha.SandboxContainer{}
 	tests := map[string]struct {
 		containers []v1alpha.SandboxContainer
@@ -189,7 +192,24 @@ func TestPodsAreLimited(t *testing.T) {
 			list("1", "2Gi"),
 		},
 		"all request": {[]v1alpha.SandboxContainer{requesting(list("250m", "1Gi"))}, list("1", "2Gi"), []corev1.ResourceList{list("250m", "1Gi")}, nil},
-		"no type":     {[]v1alpha.SandboxContainer{requesting(list("250m", "1Gi")), silent}, nil, []corev1.ResourceList{nil, nil}, nil},
+		"the first takes all of it": {
+			[]v1alpha.SandboxContainer{limited(list("1", "2Gi")), silent},
+			list("1", "2Gi"),
+			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")},
+			list("1", "2Gi"),
+		},
+		"limits of zero": {
+			[]v1alpha.SandboxContainer{limited(list("0", "0")), silent},
+			list("1", "2Gi"),
+			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")},
+			list("1", "2Gi"),
+		},
+		"no type": {
+			[]v1alpha.SandboxContainer{requesting(list("4", "1Gi")), silent},
+			nil,
+			[]corev1.ResourceList{list("4", "2Gi"), list("1", "2Gi")},
+			nil,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -209,5 +229,18 @@ func TestPodsAreLimited(t *testing.T) {
 				t.Errorf("together they are limited to %v, want %v", together, test.together)
 			}
 		})
+	}
+}
+
+// TestZeroIsNoSize: an Instance that requests nothing, as admission once let pass, is limited to its type.
+func TestZeroIsNoSize(t *testing.T) {
+	instance := sandbox(v1alpha.SandboxContainer{Name: "a"}, v1alpha.SandboxContainer{Name: "b"})
+	instance.Spec.Runtime.Resources.Requests = list("0", "0")
+	pod := desiredPod(instance, &Settings{})
+	for i := range pod.Spec.Containers {
+		got := pod.Spec.Containers[i].Resources
+		if !equality.Semantic.DeepEqual(got.Limits, list("1", "2Gi")) || !equality.Semantic.DeepEqual(got.Requests, list("1m", "1Mi")) {
+			t.Errorf("container %d has %+v", i, got)
+		}
 	}
 }

@@ -31,9 +31,9 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 		requests      corev1.ResourceList
 		want          []corev1.ResourceList
 	}{
-		"the size of the type":         {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), nil, []corev1.ResourceList{list("1", "2Gi"), nil}},
+		"the size of the type":         {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), nil, []corev1.ResourceList{list("999m", "2047Mi"), nil}},
 		"nothing of the type":          {[]v1alpha.SandboxContainer{{}}, nil, nil, []corev1.ResourceList{nil}},
-		"the requests before the type": {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), list("3", ""), []corev1.ResourceList{list("3", "2Gi"), nil}},
+		"the requests before the type": {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), list("3", ""), []corev1.ResourceList{list("2999m", "2047Mi"), nil}},
 		"a container with requests": {
 			[]v1alpha.SandboxContainer{{}, container(nil, list("100m", "1Gi"))},
 			list("1", "2Gi"), nil,
@@ -63,7 +63,7 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 			before := instance.DeepCopy()
 			pod := desiredPod(instance, &Settings{})
 			for i, want := range test.want {
-				if got := withoutZeros(pod.Spec.Containers[i].Resources.Requests); !equality.Semantic.DeepEqual(got, want) {
+				if got := withoutLeast(pod.Spec.Containers[i].Resources.Requests); !equality.Semantic.DeepEqual(got, want) {
 					t.Errorf("container %d requests %v, want %v", i, got, want)
 				}
 			}
@@ -74,11 +74,11 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 	}
 }
 
-// withoutZeros are the requests that are for something: where a container has a limit and requests nothing, that is said.
-func withoutZeros(list corev1.ResourceList) corev1.ResourceList {
+// withoutLeast are the requests that are for something: a container that requests nothing has the least request.
+func withoutLeast(list corev1.ResourceList) corev1.ResourceList {
 	var result corev1.ResourceList
 	for name, quantity := range list {
-		if !quantity.IsZero() {
+		if least := leastRequests()[name]; quantity.Cmp(least) > 0 {
 			result = orEmpty(result)
 			result[name] = quantity
 		}
@@ -103,10 +103,14 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 	random := rand.New(rand.NewSource(*seed))
 	for range *instances {
 		instance := randomInstance(random)
-		left := v1alpha.InstanceSize(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
-		for _, container := range desiredPod(instance, &Settings{}).Spec.Containers {
+		size := v1alpha.InstanceSize(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
+		left := size.DeepCopy()
+		pod := desiredPod(instance, &Settings{})
+		checkTogether(t, &pod.Spec)
+		for _, container := range pod.Spec.Containers {
 			checkResources(t, &container.Resources)
 			checkRequested(t, &container.Resources)
+			checkBounded(t, &container.Resources)
 			for name, quantity := range container.Resources.Requests {
 				rest := left[name]
 				rest.Sub(quantity)
@@ -114,12 +118,49 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 			}
 		}
 		for name, rest := range left {
+			// A size that is too small to be shared is exceeded by the least requests.
+			least := leastRequests()[name]
+			least.Mul(2 * int64(len(instance.Spec.Runtime.Sandbox.Containers)))
+			if of := size[name]; rest.Sign() < 0 && of.Cmp(least) < 0 {
+				rest.Add(least)
+				if rest.Sign() >= 0 {
+					continue
+				}
+			}
 			if !rest.IsZero() {
 				t.Errorf("of %s the Pod does not request what the Instance takes: %s is left", name, rest.String())
 			}
 		}
 		if t.Failed() {
 			t.Fatalf("spec %+v", instance.Spec.Runtime)
+		}
+	}
+}
+
+// checkTogether: Kubernetes refuses a Pod that is limited to less than its containers request together.
+func checkTogether(t *testing.T, pod *corev1.PodSpec) {
+	t.Helper()
+	if pod.Resources == nil {
+		return
+	}
+	for name, limit := range pod.Resources.Limits {
+		var sum resource.Quantity
+		for i := range pod.Containers {
+			sum.Add(pod.Containers[i].Resources.Requests[name])
+		}
+		if sum.Cmp(limit) > 0 {
+			t.Errorf("the containers request %s of %s together, and are limited to %s", sum.String(), name, limit.String())
+		}
+	}
+}
+
+// checkBounded: a container without a limit could take all of its node, and one without a request is evicted first.
+func checkBounded(t *testing.T, resources *corev1.ResourceRequirements) {
+	t.Helper()
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, request := resources.Limits[name], resources.Requests[name]
+		if limit.Sign() <= 0 || request.Sign() <= 0 {
+			t.Errorf("a container requests %s of %s and is limited to %s", request.String(), name, limit.String())
 		}
 	}
 }

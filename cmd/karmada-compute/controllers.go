@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -106,9 +105,9 @@ func (a *app) metering(p *planes) (hubprojects.Metering, error) {
 	if !a.options.milo.quota {
 		return nil, nil
 	}
-	selector, err := labels.Parse(a.options.milo.quotaProjects)
+	selector, err := a.options.milo.metered()
 	if err != nil {
-		return nil, fmt.Errorf("--quota-projects: %w", err)
+		return nil, err
 	}
 	metering := milo.NewMetering(selector)
 	p.watch.AddHandler(metering)

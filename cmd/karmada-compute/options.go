@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
 // options are the values of the flags, by subject.
@@ -75,6 +76,9 @@ type webhookOptions struct {
 	interpreter  string
 	namespaces   string
 	features     featuregate.MutableVersionedFeatureGate
+	// bounds are how large a Workload may be, and instances how many Instances the Workloads of a project may ask for.
+	bounds    validation.Bounds
+	instances int64
 }
 
 // Values of --admission-mode.
@@ -129,6 +133,9 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
 	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
 	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. The first Workload of a project that it does not review is found by --project-sweep. Default: all namespaces.")
+	webhooks.Int64Var(&o.webhook.bounds.TemplateBytes, "max-template-bytes", 64<<10, "Largest template of a Workload in bytes, encoded as JSON. Each Instance has a copy of it in its cell and in its project. Larger templates that are stored already may not grow. 0: any.")
+	webhooks.Int64Var(&o.webhook.bounds.CityBytes, "max-city-bytes", 64<<20, "Largest product of the template of a Workload in bytes and the Instances that the Workload may have in one city. 0: any.")
+	webhooks.Int64Var(&o.webhook.instances, "max-project-instances", 20000, "How many Instances the Workloads of a project may ask for together, with maxReplicas where they are scaled by metrics. Workloads that are admitted by several replicas at once may exceed it. 0: any number.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
 	o.serve.AddFlags(webhooks)
 
@@ -168,6 +175,18 @@ func (o *options) complete() error {
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
 	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.milo.check(), o.webhook.check())...)
+}
+
+// metered matches the labels of projects whose Instances need quota.
+func (o *miloOptions) metered() (labels.Selector, error) {
+	if !o.quota {
+		return labels.Nothing(), nil
+	}
+	selector, err := labels.Parse(o.quotaProjects)
+	if err != nil {
+		return nil, fmt.Errorf("--quota-projects: %w", err)
+	}
+	return selector, nil
 }
 
 // check returns all mistakes.
@@ -211,6 +230,13 @@ func (o *webhookOptions) check() []error {
 	var mistakes []error
 	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil) {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.url))
+	}
+	for flag, value := range map[string]int64{
+		"max-template-bytes": o.bounds.TemplateBytes, "max-city-bytes": o.bounds.CityBytes, "max-project-instances": o.instances,
+	} {
+		if value < 0 {
+			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 0", flag, value))
+		}
 	}
 	for flag, choice := range map[string]struct {
 		value string

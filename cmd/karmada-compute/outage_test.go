@@ -40,7 +40,8 @@ import (
 )
 
 // root implements the part of Milo's API that admission uses: every project exists, has city DFW and allows everything.
-// Control planes of projects answer also while the root does not. It is the hub as well, which has the key of the webhooks' paths.
+// Control planes of projects answer also while the root does not. It is the hub as well, which has the key of the webhooks' paths
+// and an instance type, and answers always.
 type root struct {
 	down atomic.Pointer[http.HandlerFunc]
 }
@@ -64,9 +65,17 @@ func (m *root) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1/namespaces/karmada-system/secrets/karmada-compute-webhook-path":
 		fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"karmada-compute-webhook-path","namespace":"karmada-system","resourceVersion":"1"},
 			"data":{"current":%q}}`, base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(pathKey))))
+	case r.URL.Path == "/apis/compute.datumapis.com/v1alpha":
+		fmt.Fprint(w, `{"apiVersion":"v1","kind":"APIResourceList","groupVersion":"compute.datumapis.com/v1alpha",
+			"resources":[{"name":"instancetypes","singularName":"instancetype","kind":"InstanceType","verbs":["list"]}]}`)
+	case r.URL.Path == "/apis/compute.datumapis.com/v1alpha/instancetypes":
+		fmt.Fprint(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"InstanceTypeList","items":[{"metadata":{"name":"datumcloud-d1-standard-2"},
+			"spec":{"resources":{"cpu":"1","memory":"2Gi"}}}]}`)
 	case isInProject && strings.HasSuffix(inProject, "/locationbindings"):
 		fmt.Fprint(w, `{"apiVersion":"networking.datumapis.com/v1alpha","kind":"LocationBindingList","items":[{"metadata":{"name":"a"},
 			"spec":{"topology":{"topology.datum.net/city-code":"DFW"}},"status":{"conditions":[{"type":"Available","status":"True"}]}}]}`)
+	case isInProject && strings.HasSuffix(inProject, "/workloads"):
+		fmt.Fprint(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadList","items":[]}`)
 	case isInProject && strings.HasSuffix(inProject, "/subjectaccessreviews"):
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":{"allowed":true}}`)

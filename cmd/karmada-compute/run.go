@@ -117,6 +117,10 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.projects.lookup = lookup
+	if a.projects.metered, err = a.options.milo.metered(); err != nil {
+		return nil, err
+	}
+	a.workloads.Bounds, a.workloads.MaxInstances = a.options.webhook.bounds, a.options.webhook.instances
 	a.users.set(a.options.webhook.users, lookup)
 	types, err := newCatalogue(hubConfig, scheme)
 	if err != nil {

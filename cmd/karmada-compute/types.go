@@ -35,9 +35,9 @@ type admissionTypes struct {
 	byDefault string
 }
 
-// Types are the types that were known last.
+// Types are the types that the hub has confirmed lately.
 func (t *admissionTypes) Types(ctx context.Context) ([]v1alpha.InstanceType, bool, error) {
-	return checkable(t.catalogue.Types(ctx))
+	return checkable(t.catalogue.Confirmed(ctx, instancetypes.ConfirmedWithin))
 }
 
 // FreshTypes are the types of now.

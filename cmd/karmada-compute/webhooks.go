@@ -12,6 +12,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/milo"
@@ -19,20 +20,24 @@ import (
 )
 
 // admissionProjects implements webhook.Projects with a Lookup.
-type admissionProjects struct{ lookup *milo.Lookup }
+type admissionProjects struct {
+	lookup *milo.Lookup
+	// metered matches the labels of projects whose Instances need quota.
+	metered labels.Selector
+}
 
 // Project looks a project up.
 func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.Project, error) {
-	return admitted(p.lookup.Project(ctx, name))
+	return p.admitted(p.lookup.Project(ctx, name))
 }
 
 // FreshProject looks a project up past the cache.
 func (p *admissionProjects) FreshProject(ctx context.Context, name string) (webhook.Project, error) {
-	return admitted(p.lookup.FreshProject(ctx, name))
+	return p.admitted(p.lookup.FreshProject(ctx, name))
 }
 
 // admitted is what admission knows of a project that was looked up.
-func admitted(project *milo.Project, err error) (webhook.Project, error) {
+func (p *admissionProjects) admitted(project *milo.Project, err error) (webhook.Project, error) {
 	if errors.Is(err, milo.ErrProjectNotFound) {
 		return webhook.Project{}, webhook.ErrProjectNotFound
 	}
@@ -41,6 +46,7 @@ func admitted(project *milo.Project, err error) (webhook.Project, error) {
 	}
 	return webhook.Project{
 		Name: project.Name, UID: project.UID, Deleting: project.IsDeleting(), Suspended: project.IsSuspended(), Ready: project.IsReady(),
+		Metered: p.metered.Matches(labels.Set(project.Labels)),
 	}, nil
 }
 
@@ -57,6 +63,11 @@ func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.
 // Review sends a SubjectAccessReview to the project.
 func (p *admissionProjects) Review(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
 	return p.lookup.Review(ctx, known(project), review)
+}
+
+// ReserveInstances counts the Instances that the Workloads of a project ask for.
+func (p *admissionProjects) ReserveInstances(ctx context.Context, project webhook.Project, reservation webhook.Reservation) (int64, error) {
+	return p.lookup.ReserveInstances(ctx, known(project), milo.InstanceReservation(reservation))
 }
 
 // InstanceAllowance reads the project's quota.

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out of metadata: the descriptions of its
-// fields in a template, which `kubectl explain` shows, and the field metadata.name, where a rule of the kind names it as its fieldPath.
+// Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out: the descriptions of the fields of
+// metadata in a template, which `kubectl explain` shows, the field metadata.name, where a rule of the kind names it as its fieldPath, and
+// bounds of lists, maps and strings.
 package main
 
 import (
@@ -68,6 +69,7 @@ func describe(content []byte) ([]byte, error) {
 	}
 	missing := map[int][]string{}
 	find(&document, missing)
+	boundVersions(&document, missing)
 	lines := strings.Split(string(content), "\n")
 	for index := len(lines); index > 0; index-- {
 		first := lines[index-1]

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -25,6 +26,8 @@ type Types interface {
 	Types(ctx context.Context) ([]v1alpha.InstanceType, error)
 	// Fresh are those of now. An error is no answer.
 	Fresh(ctx context.Context) ([]v1alpha.InstanceType, error)
+	// Confirmed are those that the hub has confirmed within age: before a deployment takes its size from a type, ask it.
+	Confirmed(ctx context.Context, age time.Duration) ([]v1alpha.InstanceType, error)
 }
 
 // instanceType is what is known of the type of a Workload.
@@ -66,10 +69,26 @@ func (s *scope) findType(ctx context.Context) error {
 	return nil
 }
 
+// confirmType looks the type up again before a deployment takes its size from it, unless the hub has confirmed it lately: admission
+// may have admitted the Workload before it knew that the type is disabled.
+func (s *scope) confirmType(ctx context.Context) {
+	takes := func(desired *v1alpha.WorkloadDeployment) bool { return len(s.recorded(desired)) == 0 }
+	if s.kind.unchecked || s.kind.err != nil || s.kind.found == nil || !slices.ContainsFunc(s.plan.deployments, takes) {
+		return
+	}
+	types, err := s.Types.Confirmed(ctx, instancetypes.StartedWithin)
+	if s.kind.unchecked = errors.Is(err, instancetypes.ErrNotServed); s.kind.unchecked {
+		return
+	}
+	s.kind.found, s.kind.err = v1alpha.FindInstanceType(types, s.kind.name), err
+	s.kind.usable = v1alpha.UsableInstanceTypes(types)
+}
+
 // recordSizes puts into every planned deployment what its instance type gives: what is recorded as long as the type is the same,
-// so that a change of the type resizes nothing, else what the type has now. A deployment of a type that does not exist is not
-// made, and one that exists keeps the template that it has.
-func (s *scope) recordSizes(context.Context) error {
+// so that a change of the type resizes nothing, else what the type has now. A deployment of a type that does not exist or is
+// disabled is not made, and one that exists keeps the template that it has.
+func (s *scope) recordSizes(ctx context.Context) error {
+	s.confirmType(ctx)
 	kept := make([]*v1alpha.WorkloadDeployment, 0, len(s.plan.deployments))
 	for _, desired := range s.plan.deployments {
 		existing := s.existing[desired.Name]
@@ -79,7 +98,7 @@ func (s *scope) recordSizes(context.Context) error {
 		case len(desired.Spec.InstanceTypeResources) > 0 || s.kind.unchecked:
 		case s.kind.err != nil:
 			return fmt.Errorf("look up instance type %s: %w", s.kind.name, s.kind.err)
-		case s.kind.found != nil:
+		case s.kind.found != nil && (s.kind.found.IsUsable() || exists && sameType(existing, desired)):
 			desired.Spec.InstanceTypeResources = s.kind.found.Spec.Resources.DeepCopy()
 		case exists && sameType(existing, desired):
 			// It runs since sizes were not recorded yet.
@@ -114,8 +133,11 @@ func sameType(a, b *v1alpha.WorkloadDeployment) bool {
 		v1alpha.InstanceTypeName(b.Spec.Template.Spec.Runtime.Resources.InstanceType)
 }
 
-// missing says that the type does not exist.
+// missing says that the type does not exist, or is disabled.
 func (k *instanceType) missing() string {
+	if k.found != nil {
+		return fmt.Sprintf("instance type %s is disabled%s", k.found.Name, insteadOf(k.found))
+	}
 	have := "there is none"
 	if len(k.usable) > 0 {
 		have = "there are " + strings.Join(k.usable, ", ")
@@ -130,6 +152,9 @@ func (k *instanceType) missing() string {
 }
 
 func (k *instanceType) reason() string {
+	if k.found != nil {
+		return v1alpha.ReasonInstanceTypeDisabled
+	}
 	if k.ofDefault {
 		return v1alpha.ReasonDefaultInstanceTypeNotFound
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,6 +30,9 @@ type catalogue struct {
 
 func (t *catalogue) Types(context.Context) ([]v1alpha.InstanceType, error) { return t.known, t.err }
 func (t *catalogue) Fresh(context.Context) ([]v1alpha.InstanceType, error) { return t.now, t.err }
+func (t *catalogue) Confirmed(context.Context, time.Duration) ([]v1alpha.InstanceType, error) {
+	return t.now, t.err
+}
 
 // set makes a type, or changes it.
 func (t *catalogue) set(name, cpu string, phase v1alpha.InstanceTypePhase) {
@@ -256,5 +260,38 @@ func TestTheLifeOfAType(t *testing.T) {
 	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDeprecated)
 	if writes := f.mustReconcile(t); len(writes) != 2 || writes[0].Verb != "event "+v1alpha.ReasonInstanceTypeDeprecated {
 		t.Errorf("writes %v", writes)
+	}
+}
+
+// TestADisabledTypeStartsNothing: admission may have admitted the Workload before it knew that the type is disabled. What runs stays.
+func TestADisabledTypeStartsNothing(t *testing.T) {
+	t.Parallel()
+	f, known := typed(t, "DFW ORD")
+	before := known.now
+	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDisabled)
+	known.known = before
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	if got := f.names(t); got != "" {
+		t.Errorf("deployments %s were made of a disabled type", got)
+	}
+	available := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable)
+	if available == nil || available.Reason != v1alpha.ReasonInstanceTypeDisabled || !strings.Contains(available.Message, "is disabled; use newer") {
+		t.Errorf("condition Available is %+v", available)
+	}
+
+	known.now = before
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-dfw", "1")
+	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDisabled)
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
+	f.mustReconcile(t)
+	f.wantSize(t, "web-main-ord", "1")
+
+	known.set("small", "1", v1alpha.InstanceTypeDisabled)
+	f.name(t, "small")
+	f.mustReconcile(t)
+	if got := f.readDeployment(t, "web-main-dfw").Spec.Template.Spec.Runtime.Resources.InstanceType; v1alpha.InstanceTypeName(got) != "datumcloud-d1-standard-2" {
+		t.Errorf("the deployment has begun to name %s, which is disabled", got)
 	}
 }

@@ -32,6 +32,10 @@ const (
 	interval = 10 * time.Second
 	// readTimeout bounds a question: admission waits for it.
 	readTimeout = 2 * time.Second
+	// ConfirmedWithin is how old the hub's last answer may be for admission: longer than a restart of the hub takes.
+	ConfirmedWithin = 2 * time.Minute
+	// StartedWithin is how old it may be for a deployment that takes its size from a type.
+	StartedWithin = 15 * time.Second
 )
 
 // ErrNotServed says that the hub does not serve InstanceTypes.
@@ -74,6 +78,8 @@ type Catalogue struct {
 	mu sync.Mutex
 	// types by name; nil until the first answer.
 	types []v1alpha.InstanceType
+	// answered is when the hub answered last.
+	answered time.Time
 	// err is that of the last question.
 	err     error
 	changed []func()
@@ -102,6 +108,24 @@ func (c *Catalogue) Types(ctx context.Context) ([]v1alpha.InstanceType, error) {
 		return nil, err
 	}
 	return c.Fresh(ctx)
+}
+
+// Confirmed are the types by name that the hub has confirmed within age. They are read again when its last answer is older: a type that was
+// disabled since must not be used because the hub is away. Otherwise it is as Types.
+func (c *Catalogue) Confirmed(ctx context.Context, age time.Duration) ([]v1alpha.InstanceType, error) {
+	c.mu.Lock()
+	types, answered, err := c.types, c.answered, c.err
+	c.mu.Unlock()
+	if !answered.IsZero() && c.options.Clock.Since(answered) <= age {
+		if errors.Is(err, ErrNotServed) {
+			return nil, err
+		}
+		return types, nil
+	}
+	if types, err = c.Fresh(ctx); err == nil || errors.Is(err, ErrNotServed) || answered.IsZero() {
+		return types, err
+	}
+	return nil, fmt.Errorf("the hub has not confirmed its instance types for %s: %w", c.options.Clock.Since(answered).Round(time.Second), err)
 }
 
 // Fresh are those of now. An error is no answer.
@@ -201,6 +225,9 @@ func (c *Catalogue) remember(types []v1alpha.InstanceType, err error) {
 	c.mu.Lock()
 	before, same := c.err, false
 	c.err = err
+	if err == nil || errors.Is(err, ErrNotServed) {
+		c.answered = c.options.Clock.Now()
+	}
 	switch {
 	case err == nil:
 		same = c.types != nil && equality.Semantic.DeepEqual(c.types, types)

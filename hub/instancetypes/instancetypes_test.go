@@ -119,6 +119,34 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// TestConfirmed: a hub that has been away for longer than that is asked, and its failure is no answer.
+func TestConfirmed(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	planes.Create(t, p, newType("a", "1"))
+	now := testingclock.NewFakeClock(time.Now())
+	catalogue := newCatalogue(t, p)
+	catalogue.options.Clock = now
+	if got, err := catalogue.Confirmed(t.Context(), time.Minute); err != nil || names(got) != "a" {
+		t.Fatalf("got %s, %v", names(got), err)
+	}
+	away := errors.New("away")
+	p.Hub.Before(func(planes.Call) error { return away })
+	p.Hub.Calls()
+	now.Step(time.Minute)
+	if got, err := catalogue.Confirmed(t.Context(), time.Minute); err != nil || names(got) != "a" || len(p.Hub.Calls()) > 0 {
+		t.Errorf("got %s, %v", names(got), err)
+	}
+	now.Step(time.Second)
+	if got, err := catalogue.Confirmed(t.Context(), time.Minute); !errors.Is(err, away) || got != nil || !strings.Contains(err.Error(), "has not confirmed its instance types for 1m1s") {
+		t.Errorf("got %s, %v", names(got), err)
+	}
+	p.Hub.Before(nil)
+	if got, err := catalogue.Confirmed(t.Context(), time.Minute); err != nil || names(got) != "a" {
+		t.Errorf("got %s, %v", names(got), err)
+	}
+}
+
 // TestCatalogueOfAHubWithoutTypes: that the kind is not served is said, until it is.
 func TestCatalogueOfAHubWithoutTypes(t *testing.T) {
 	p := planes.New(t)

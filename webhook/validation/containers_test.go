@@ -144,6 +144,7 @@ func TestResources(t *testing.T) {
 	checkRules(t, []rule{
 		{"size", nil, size(one, nil, nil), nil},
 		{"negative size", nil, size([]string{"cpu", "-1"}, nil, nil), []string{requests + "[cpu] " + invalid}},
+		{"zero size", nil, size([]string{"cpu", "0", "memory", "0"}, nil, nil), []string{requests + "[cpu] " + invalid, requests + "[memory] " + invalid}},
 		{"limits are the size", nil, size(one, limited("cpu", "250m", "memory", "512Mi"), limited("cpu", "750m", "memory", "512Mi")), nil},
 		{"limits below the size", nil, size(one, limited("cpu", "250m"), limited("cpu", "250m")), []string{requests + "[cpu] " + invalid}},
 		{
@@ -163,6 +164,12 @@ func TestResources(t *testing.T) {
 		{"negative request", nil, func(w *v1alpha.Workload) {
 			container(w).Resources = &v1alpha.ContainerResourceRequirements{Requests: resources("cpu", "-1")}
 		}, []string{containerPath + "resources.requests[cpu] " + invalid}},
+		{"zero", nil, func(w *v1alpha.Workload) {
+			container(w).Resources = &v1alpha.ContainerResourceRequirements{Requests: resources("cpu", "0"), Limits: resources("cpu", "0", "memory", "0")}
+		}, []string{
+			containerPath + "resources.requests[cpu] " + invalid, containerPath + "resources.limits[cpu] " + invalid,
+			containerPath + "resources.limits[memory] " + invalid,
+		}},
 		{"requests above limits", nil, func(w *v1alpha.Workload) {
 			container(w).Resources = limited("cpu", "1")
 			container(w).Resources.Requests = resources("cpu", "1001m")
@@ -179,7 +186,7 @@ func TestUncountable(t *testing.T) {
 		Limits: resources("cpu", "1", "memory", huge), Requests: resources("cpu", huge, "memory", "1Gi"),
 	}
 	volume(w, 2).Disk.Template.Spec.Resources.Requests = resources("storage", "-"+huge)
-	scale(w).Metrics = cpuMetric(v1alpha.MetricTarget{Value: quantity(huge)})
+	scale(w).Metrics, scale(w).MaxReplicas = cpuMetric(v1alpha.MetricTarget{Value: quantity(huge)}), new(int32(1))
 	want := []string{
 		specPath + "runtime.resources.requests[cpu] " + invalid,
 		containerPath + "resources.limits[memory] " + invalid,

@@ -106,7 +106,7 @@ func (p *problems) diskSize(at place, resources *v1alpha.DiskResourceRequirement
 	}
 	size = size.DeepCopy()
 	switch {
-	case size.Sign() < 0, !countable(size):
+	case size.Sign() <= 0, !countable(size):
 		// Reported already.
 	case size.Cmp(gibibytes(smallestDisk)) < 0, size.Cmp(gibibytes(largestDisk)) > 0:
 		p.invalid(item, size.String(), "must be between 10Gi and 100Gi")

@@ -34,7 +34,7 @@ func (r *portRules) check(p *problems, at place, ports []v1alpha.NamedPort) {
 	for i := range ports {
 		port := &ports[i]
 		item := at.item(i, port.Name)
-		p.label(item.child("name"), port.Name)
+		p.portName(item.child("name"), port.Name)
 		p.unique(item.child("name"), r.names, port.Name)
 		p.protocol(item.child("protocol"), port.Protocol)
 		if messages := validation.IsValidPortNum(int(port.Port)); len(messages) > 0 {
@@ -44,6 +44,15 @@ func (r *portRules) check(p *problems, at place, ports []v1alpha.NamedPort) {
 		number := fmt.Sprintf("%d/%s", port.Port, ptr.Deref(port.Protocol, corev1.ProtocolTCP))
 		p.unique(item.child("port"), r.numbers, number)
 	}
+}
+
+// portName requires a name that a port of a Pod may have.
+func (p *problems) portName(at place, name string) {
+	if name == "" {
+		p.required(at, "must name the port")
+		return
+	}
+	p.messages(at, name, validation.IsValidPortName(name))
 }
 
 func (p *problems) protocol(at place, protocol *corev1.Protocol) {

@@ -30,6 +30,9 @@ func TestPorts(t *testing.T) {
 		{"65536", nil, set(v1alpha.NamedPort{Name: "a", Port: 65536}), []string{port + "port " + invalid}},
 		{"0", nil, set(v1alpha.NamedPort{Name: "a"}), []string{port + "port " + invalid}},
 		{"name", nil, set(v1alpha.NamedPort{Name: "a_b", Port: 1}), []string{port + "name " + invalid}},
+		{"name of 15", nil, set(v1alpha.NamedPort{Name: "a23456789012345", Port: 1}), nil},
+		{"name of 16", nil, set(v1alpha.NamedPort{Name: "a234567890123456", Port: 1}), []string{port + "name " + invalid}},
+		{"name of digits", nil, set(v1alpha.NamedPort{Name: "80", Port: 1}), []string{port + "name " + invalid}},
 		{"no name", nil, set(v1alpha.NamedPort{Port: 1}), []string{port + "name " + required}},
 		{
 			"protocol", nil, set(v1alpha.NamedPort{Name: "a", Port: 1, Protocol: new(corev1.Protocol("ICMP"))}),

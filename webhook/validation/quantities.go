@@ -35,9 +35,7 @@ func (p *problems) counted(at place, quantity resource.Quantity) bool {
 func (p *problems) quantities(at place, list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		item := at.entry(string(name))
-		if quantity := list[name]; p.counted(item, quantity) && quantity.Sign() < 0 {
-			p.invalid(item, quantity.String(), "must not be negative")
-		}
+		p.positive(item, list[name])
 	}
 }
 

@@ -19,6 +19,8 @@ func broken() *v1alpha.Workload {
 	w.Name = "Web"
 	scale(w).MinReplicas = 0
 	scale(w).Metrics = cpuMetric(v1alpha.MetricTarget{Value: quantity("-1")})
+	container(w).Ports[0].Name = "longer-than-a-name-of-a-Pod"
+	w.Spec.Template.Spec.Runtime.Resources.Requests = resources("cpu", "0")
 	container(w).Image = "no image"
 	container(w).Env[0].ValueFrom = &corev1.EnvVarSource{}
 	container(w).Ports[0].Port = 0
@@ -69,6 +71,7 @@ func TestRatchet(t *testing.T) {
 			w.Spec.Placements = append(w.Spec.Placements, added)
 		}, []string{
 			"spec.placements[1].scaleSettings.minReplicas " + invalid,
+			"spec.placements[1].scaleSettings.maxReplicas " + required,
 			"spec.placements[1].scaleSettings.metrics[0].resource.target.value " + forbidden,
 		}},
 		"once more in a list without a key": {func(w *v1alpha.Workload) {
@@ -89,11 +92,11 @@ func TestRatchet(t *testing.T) {
 			wantProblems(t, Workload(w, before), c.want...)
 		})
 	}
-	if got := Workload(broken(), nil); len(got) != 11 {
-		t.Errorf("%d problems are ratcheted here, want 11: %v", len(got), got)
+	if got := Workload(broken(), nil); len(got) != 15 {
+		t.Errorf("%d problems are ratcheted here, want 15: %v", len(got), got)
 	}
-	if got := Workload(broken(), sandbox()); len(got) != 11 {
-		t.Errorf("%d problems are new, want 11: %v", len(got), got)
+	if got := Workload(broken(), sandbox()); len(got) != 15 {
+		t.Errorf("%d problems are new, want 15: %v", len(got), got)
 	}
 }
 

@@ -32,7 +32,7 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 	runtime := &workload.Spec.Template.Spec.Runtime
 	at := place{}.child("spec", "template", "spec", "runtime", "resources", "instanceType")
 	named := runtime.Resources.InstanceType
-	same := before != nil && v1alpha.InstanceTypeName(before.Spec.Template.Spec.Runtime.Resources.InstanceType) == v1alpha.InstanceTypeName(named)
+	same := before != nil && sameType(workload, before)
 	if named == "" {
 		named = catalogue.Default
 	}
@@ -44,7 +44,7 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 		}
 		return p.list, nil
 	}
-	more := before == nil || asked(workload) > asked(before)
+	more := before == nil || asksMore(workload, before)
 	if !kind.IsUsable() && (!same || more) {
 		p.add(at, named, field.Invalid(at.path, shown(named), "is disabled: "+instead(kind, catalogue)))
 	}
@@ -57,13 +57,31 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 	return p.list, nil
 }
 
-// asked is how many Instances a Workload asks for at least.
-func asked(workload *v1alpha.Workload) int {
+// TakesType says whether a change takes anything of an instance type: whether a Workload is new, begins to name the type, or asks for
+// more Instances.
+func TakesType(workload, before *v1alpha.Workload) bool {
+	return before == nil || !sameType(workload, before) || asksMore(workload, before)
+}
+
+func sameType(a, b *v1alpha.Workload) bool {
+	return v1alpha.InstanceTypeName(a.Spec.Template.Spec.Runtime.Resources.InstanceType) ==
+		v1alpha.InstanceTypeName(b.Spec.Template.Spec.Runtime.Resources.InstanceType)
+}
+
+// asksMore says whether a Workload asks for more Instances than before, at least or at most.
+func asksMore(workload, before *v1alpha.Workload) bool {
+	least := func(scale *v1alpha.HorizontalScaleSettings) int32 { return scale.MinReplicas }
+	return asked(workload, least) > asked(before, least) ||
+		asked(workload, (*v1alpha.HorizontalScaleSettings).MostReplicas) > asked(before, (*v1alpha.HorizontalScaleSettings).MostReplicas)
+}
+
+// asked is how many Instances a Workload asks for.
+func asked(workload *v1alpha.Workload, replicas func(*v1alpha.HorizontalScaleSettings) int32) int {
 	sum := 0
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
-		// A placement that names no cities has one at least.
-		sum += max(1, len(placement.CityCodes)) * int(placement.ScaleSettings.MinReplicas)
+		// A placement that selects locations has one city at least.
+		sum += max(1, len(placement.CityCodes)+len(placement.Locations)) * int(replicas(&placement.ScaleSettings))
 	}
 	return sum
 }

@@ -5,6 +5,8 @@ package validation
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,7 +23,28 @@ func Warnings(workload *v1alpha.Workload) []string {
 			warnings = append(warnings, imageWarnings(path.Index(i).Child("image"), sandbox.Containers[i].Image)...)
 		}
 	}
+	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
+}
+
+// annotationWarnings name the annotations of a template that have no effect on what runs.
+func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
+	var without []string
+	for _, key := range slices.Sorted(maps.Keys(template.Annotations)) {
+		ofMachine := key == annotationSSHKeys && template.Spec.Runtime.VirtualMachine != nil
+		if key != v1alpha.AnnotationRestartedAt && !ofMachine {
+			without = append(without, shorten(key))
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	const shownKeys = 3
+	text := strings.Join(without[:min(shownKeys, len(without))], ", ")
+	if more := len(without) - shownKeys; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: set on the Instances, with no effect on their Pods or virtual machines", text)}
 }
 
 func imageWarnings(path *field.Path, text string) []string {

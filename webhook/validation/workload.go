@@ -165,6 +165,9 @@ func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
 			p.invalid(item, limit, "may be set only with metrics")
 		}
 	}
+	if scale.MaxReplicas == nil && len(scale.Metrics) > 0 {
+		p.required(at.child("maxReplicas"), "metrics have no effect without it")
+	}
 	switch scale.InstanceManagementPolicy {
 	case "", v1alpha.OrderedReady, v1alpha.Parallel:
 	default:

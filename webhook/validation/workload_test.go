@@ -89,6 +89,10 @@ func TestScale(t *testing.T) {
 		{"minReplicas 5001", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 5001 }, []string{scalePath + "minReplicas " + invalid}},
 		{"maxReplicas", nil, with(half), nil},
 		{
+			"metrics without maxReplicas", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).MaxReplicas = nil },
+			[]string{scalePath + "maxReplicas " + required},
+		},
+		{
 			"maxReplicas without metrics", nil, func(w *v1alpha.Workload) { scale(w).MaxReplicas = new(int32(3)) },
 			[]string{scalePath + "maxReplicas " + invalid},
 		},
@@ -107,7 +111,7 @@ func TestScale(t *testing.T) {
 		},
 		{
 			"metric of nothing", nil, func(w *v1alpha.Workload) { scale(w).Metrics = []v1alpha.MetricSpec{{}} },
-			[]string{scalePath + "metrics[0].resource " + required},
+			[]string{scalePath + "metrics[0].resource " + required, scalePath + "maxReplicas " + required},
 		},
 		{
 			"metric of memory", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).Metrics[0].Resource.Name = "memory" },

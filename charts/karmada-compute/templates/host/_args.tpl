@@ -8,6 +8,14 @@
 - --default-instance-type={{ $root.Values.defaultInstanceType }}
 - --replica-name=$(POD_NAME)
 - --project-idle-after={{ $root.Values.projects.idleAfter }}
+{{- with $root.Values.controllers.quota }}
+{{- if .enabled }}
+- --quota
+{{- with .projectSelector }}
+- --quota-projects={{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
 - --kube-api-qps={{ $root.Values.access.kubeAPIQPS }}
 - --kube-api-burst={{ int $root.Values.access.kubeAPIBurst }}
 - --metrics-bind-address={{ if $root.Values.host.metrics.enabled }}{{ $bind }}:8080{{ else }}0{{ end }}
@@ -38,12 +46,6 @@
 - --lease-duration={{ .leaseDuration }}
 - --cell-failover-after={{ .cellFailoverAfter }}
 - --project-sweep={{ $.Values.projects.sweep }}
-{{- if .quota.enabled }}
-- --quota
-{{- with .quota.projectSelector }}
-- --quota-projects={{ . }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end }}
 
@@ -66,6 +68,11 @@
 - --admission-mode={{ .Values.admission.mode }}
 {{- with .Values.admission.namespaceSelector }}
 - --admission-namespace-selector={{ . }}
+{{- end }}
+{{- with .Values.limits }}
+- --max-template-bytes={{ int64 .templateBytes }}
+- --max-city-bytes={{ int64 .cityBytes }}
+- --max-project-instances={{ int64 .projectInstances }}
 {{- end }}
 - --interpreter-mode={{ .Values.interpreterMode }}
 {{- with .Values.featureGates }}

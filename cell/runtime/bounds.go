@@ -1,0 +1,115 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// bounded are the resources of which every container has a limit and a positive request. Without a limit a container could take all
+// of its node; a Pod without requests is evicted first, and is scheduled as if it took nothing.
+var bounded = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+
+// defaultLimits bound a container whose Instance has no recorded type and no size: the hub serves no InstanceTypes, or has not
+// recorded one yet.
+func defaultLimits() corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")}
+}
+
+// leastRequests are what a container requests that would request nothing.
+func leastRequests() corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1m"), corev1.ResourceMemory: resource.MustParse("1Mi")}
+}
+
+// dropZeroLimits drops limits of zero, which Kubernetes takes for no limit.
+func dropZeroLimits(limits corev1.ResourceList) {
+	for _, name := range bounded {
+		if limit, limited := limits[name]; limited && limit.Sign() <= 0 {
+			delete(limits, name)
+		}
+	}
+}
+
+// boundContainers gives a limit and a request to the containers of a Pod that still have none: those to which the others leave
+// nothing. It follows limitToSize.
+func boundContainers(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
+	for _, name := range bounded {
+		most := mostOf(name, spec)
+		for i := range pod.Containers {
+			resources := &pod.Containers[i].Resources
+			resources.Limits, resources.Requests = orEmpty(resources.Limits), orEmpty(resources.Requests)
+			if limit := resources.Limits[name]; limit.Sign() > 0 {
+				continue
+			}
+			limit := most.DeepCopy()
+			if request := resources.Requests[name]; request.Cmp(limit) > 0 {
+				limit = request.DeepCopy()
+			}
+			resources.Limits[name] = limit
+		}
+		for i := range pod.Containers {
+			requestLeast(pod.Containers, i, name)
+		}
+		raiseTogether(pod, name)
+	}
+}
+
+// raiseTogether raises the limit of a Pod to what its containers request, which it is below where the size is too small to be shared:
+// Kubernetes refuses such a Pod.
+func raiseTogether(pod *corev1.PodSpec, name corev1.ResourceName) {
+	if pod.Resources == nil {
+		return
+	}
+	var sum resource.Quantity
+	for i := range pod.Containers {
+		sum.Add(pod.Containers[i].Resources.Requests[name].DeepCopy())
+	}
+	if limit, limited := pod.Resources.Limits[name]; limited && limit.Cmp(sum) < 0 {
+		pod.Resources.Limits[name] = sum
+	}
+}
+
+// mostOf is what a container may take of a resource when the others leave it nothing: as much as the Instance.
+func mostOf(name corev1.ResourceName, spec *v1alpha.InstanceSpec) resource.Quantity {
+	ofType, typed := typeResources(spec)[name]
+	_, requested := spec.Runtime.Resources.Requests[name]
+	size := v1alpha.InstanceSize(spec, typeResources(spec))[name]
+	switch {
+	case (typed || requested) && size.Sign() > 0:
+		return size
+	case ofType.Sign() > 0:
+		return ofType
+	default:
+		return defaultLimits()[name]
+	}
+}
+
+// requestLeast gives a container that requests nothing of a resource the least request, and takes it from the container with the
+// largest request: together they request what Karmada reserves. A Pod whose containers have too little to share requests more than
+// that, by the least requests.
+func requestLeast(containers []corev1.Container, index int, name corev1.ResourceName) {
+	resources := &containers[index].Resources
+	if request := resources.Requests[name]; request.Sign() > 0 {
+		return
+	}
+	least := leastRequests()[name]
+	if limit := resources.Limits[name]; limit.Cmp(least) < 0 {
+		least = limit.DeepCopy()
+	}
+	resources.Requests[name] = least
+	largest := index
+	for i := range containers {
+		if of, most := containers[i].Resources.Requests[name], containers[largest].Resources.Requests[name]; of.Cmp(most) > 0 {
+			largest = i
+		}
+	}
+	left := containers[largest].Resources.Requests[name].DeepCopy()
+	left.Sub(least)
+	if largest != index && left.Sign() > 0 {
+		containers[largest].Resources.Requests[name] = left
+	}
+}

@@ -1,0 +1,147 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
+const workloadPage = 100
+
+// InstanceReservation is what a request adds to the Instances of a project.
+type InstanceReservation struct {
+	// More is how many Instances are added, and Most how many the project may have.
+	More, Most int64
+	// DryRun says that the request is not stored.
+	DryRun bool
+}
+
+// asked is how many Instances the Workloads of a project ask for: those that were listed, and those that this replica has admitted
+// since.
+type asked struct {
+	mu    sync.Mutex
+	count int64
+}
+
+// reserve returns the count with a reservation, which it keeps unless the count exceeds what the project may have.
+func (a *asked) reserve(reservation InstanceReservation) (total int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	total = a.count + reservation.More
+	if total <= reservation.Most && !reservation.DryRun {
+		a.count = total
+	}
+	return total
+}
+
+// ReserveInstances counts how many Instances the Workloads of a project ask for, together with what a request adds, and returns the
+// sum. If it is at most what the project may have, the request counts from now on.
+//
+// The Workloads were listed up to 5 s ago, or up to 10 minutes while the project does not answer; a sum that is too large is one of
+// now. What other replicas have admitted since is not in it: with n replicas a project may get at most n times what it may have,
+// until the next list.
+func (l *Lookup) ReserveInstances(ctx context.Context, project *Project, reservation InstanceReservation) (total int64, err error) {
+	fetch := func(ctx context.Context) (*asked, bool, error) {
+		count, err := l.countInstances(ctx, project)
+		return &asked{count: count}, err == nil, err
+	}
+	counted, _, err := l.asked.get(ctx, identity(project), fetch)
+	if err != nil {
+		return 0, err
+	}
+	if total = counted.reserve(reservation); total <= reservation.Most {
+		return total, nil
+	}
+	if counted, _, err = l.asked.getFresh(ctx, identity(project), 0, fetch); err != nil {
+		return 0, err
+	}
+	return counted.reserve(reservation), nil
+}
+
+// workloadScales are the parts of a list of Workloads that say how many Instances they ask for. Templates are not decoded.
+type workloadScales struct {
+	Metadata metav1.ListMeta `json:"metadata"`
+	Items    []struct {
+		Spec struct {
+			Placements []placementScale `json:"placements"`
+		} `json:"spec"`
+	} `json:"items"`
+}
+
+// placementScale is a WorkloadPlacement without its metrics, whose quantities may be too large to parse.
+type placementScale struct {
+	CityCodes        []string                    `json:"cityCodes"`
+	Locations        []v1alpha.PlacementLocation `json:"locations"`
+	LocationSelector *metav1.LabelSelector       `json:"locationSelector"`
+	ScaleSettings    struct {
+		MinReplicas int32  `json:"minReplicas"`
+		MaxReplicas *int32 `json:"maxReplicas"`
+	} `json:"scaleSettings"`
+}
+
+func (p *placementScale) placement() v1alpha.WorkloadPlacement {
+	return v1alpha.WorkloadPlacement{
+		CityCodes: p.CityCodes, Locations: p.Locations, LocationSelector: p.LocationSelector,
+		ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: p.ScaleSettings.MinReplicas, MaxReplicas: p.ScaleSettings.MaxReplicas},
+	}
+}
+
+// countInstances lists the Workloads of a project and sums what they ask for.
+func (l *Lookup) countInstances(ctx context.Context, project *Project) (int64, error) {
+	locations, _, err := l.Locations(ctx, project)
+	if err != nil {
+		return 0, err
+	}
+	reader, err := l.rawWithin(project)
+	if err != nil {
+		return 0, err
+	}
+	var sum int64
+	for page := ""; ; {
+		raw, err := reader.Get().AbsPath("apis", v1alpha.GroupVersion.Group, v1alpha.GroupVersion.Version, "workloads").
+			Param("limit", strconv.Itoa(workloadPage)).Param("continue", page).Do(ctx).Raw()
+		if err != nil {
+			return 0, l.unanswered("the project's Workloads", err)
+		}
+		var list workloadScales
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return 0, l.unanswered("the project's Workloads", fmt.Errorf("decode the list: %w", err))
+		}
+		for i := range list.Items {
+			var placements []v1alpha.WorkloadPlacement
+			for j := range list.Items[i].Spec.Placements {
+				placements = append(placements, list.Items[i].Spec.Placements[j].placement())
+			}
+			sum += v1alpha.MostInstances(placements, locations)
+		}
+		if page = list.Metadata.Continue; page == "" {
+			return sum, nil
+		}
+	}
+}
+
+// rawWithin is a client for a project's control plane that returns what the server has sent.
+func (l *Lookup) rawWithin(project *Project) (rest.Interface, error) {
+	config, err := ProjectConfig(l.root, project.Name)
+	if err != nil {
+		return nil, err
+	}
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	reader, err := rest.UnversionedRESTClientForConfigAndClient(config, l.options.HTTPClient)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the project: %w", err)
+	}
+	return reader, nil
+}

@@ -1,0 +1,66 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Reservation is what a request adds to the Instances that the Workloads of a project ask for.
+type Reservation struct {
+	// More is how many Instances are added, and Most how many the project may have.
+	More, Most int64
+	// DryRun says that the request is not stored.
+	DryRun bool
+}
+
+// change is a Workload of a request, the one that it replaces or nil, and the locations of the project.
+type change struct {
+	now, before *v1alpha.Workload
+	places      *places
+}
+
+// validateCount returns a problem for a change that asks for more Instances than the project may have. A change that asks for no
+// more than before is not counted: a project that exceeds a lower bound can be changed, and reduced.
+func (v *Workloads) validateCount(ctx context.Context, project Project, request admission.Request, c change) (*field.Error, error) {
+	if v.MaxInstances <= 0 {
+		return nil, nil
+	}
+	locations, err := v.locationsToCount(ctx, project, c)
+	if err != nil {
+		return nil, err
+	}
+	more := v1alpha.MostInstances(c.now.Spec.Placements, locations)
+	if c.before != nil {
+		more -= v1alpha.MostInstances(c.before.Spec.Placements, locations)
+	}
+	if more <= 0 {
+		return nil, nil
+	}
+	total, err := v.Projects.ReserveInstances(ctx, project, Reservation{More: more, Most: v.MaxInstances, DryRun: ptr.Deref(request.DryRun, false)})
+	if err != nil || total <= v.MaxInstances {
+		return nil, err
+	}
+	return field.Invalid(field.NewPath("spec", "placements"), field.OmitValueType{}, fmt.Sprintf(
+		"asks for %d Instances more; the Workloads of project %q would have %d, and may have %d; reduce replicas or cities",
+		more, project.Name, total, v.MaxInstances)), nil
+}
+
+// locationsToCount are the locations of the project, where a placement selects them.
+func (v *Workloads) locationsToCount(ctx context.Context, project Project, c change) ([]v1alpha.Location, error) {
+	selects := func(placement v1alpha.WorkloadPlacement) bool { return placement.LocationSelector != nil }
+	if c.places.known || !slices.ContainsFunc(c.now.Spec.Placements, selects) {
+		return c.places.locations, nil
+	}
+	locations, _, err := v.Projects.Locations(ctx, project)
+	return locations, err
+}
