@@ -3,7 +3,10 @@
 
 package v1alpha
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Conditions that share reasons.
 var (
@@ -35,7 +38,10 @@ func consumer(do string) Action { return Action{ActorConsumer, do} }
 func operator(do string) Action { return Action{ActorOperator, do} }
 
 // remedies has every reason once for each set of conditions with the reason. A test finds a reason that is missing.
-var remedies = []Remedy{
+var remedies = slices.Concat(instanceRemedies, deploymentRemedies)
+
+// instanceRemedies are for the reasons of an Instance alone.
+var instanceRemedies = []Remedy{
 	{ReasonAvailable, RankWell, Forever, nobody(""), none, []string{ConditionReady, ConditionAvailable}},
 	{
 		ReasonSchedulingGatesPresent, RankSummary, minutes,
@@ -216,222 +222,4 @@ var remedies = []Remedy{
 		none, data,
 	},
 	{ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},
-
-	{ReasonStableInstanceFound, RankWell, Forever, nobody(""), none, available},
-	{
-		ReasonInstancesProvisioning, RankSummary, start, nobody("The Instances start. If one cannot, the message " +
-			"has the cause."),
-		consumer("Act on the cause that the message names. If it names none, ask the operator to look at the " +
-			"cells of the city."),
-		available,
-	},
-	{
-		ReasonQuotaNotGranted, RankSummary, atOnce,
-		consumer("Ask for less, or for a higher quota of the project: condition QuotaGranted of the Instances " +
-			"names the resource."),
-		none, available,
-	},
-	{
-		ReasonReferencedDataNotReady, RankSummary, atOnce,
-		consumer("Provide the ConfigMap or Secret that condition ReferencedDataReady names."),
-		none, available,
-	},
-	{
-		ReasonNoMatchingLocation, RankCause, atOnce,
-		consumer("Choose a city that the project may use, or ask for its location. If the project has the " +
-			"location, no cell serves the city: the operator adds one."),
-		none, available,
-	},
-
-	{
-		ReasonNetworkProvisioning, RankStep, minutes, nobody("The network service brings the network to the city: " +
-			"the message names the NetworkBinding and its state."),
-		operator("Look at the NetworkBinding that the message names: the network service does not bring the " +
-			"network to the city."),
-		available,
-	},
-	{
-		ReasonNetworkNotFound, RankCause, atOnce,
-		consumer("Create the network that the message names in the project, or name another one."),
-		none, available,
-	},
-	{
-		ReasonInstanceTypeNotFound, RankCause, atOnce, consumer("Choose an instance type that exists: kubectl get " +
-			"instancetypes lists them."),
-		none,
-		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
-	},
-	{
-		ReasonDefaultInstanceTypeNotFound, RankCause, atOnce,
-		operator("Create the InstanceType that --default-instance-type names on the hub, or name another one. Or " +
-			"the consumer names a type."),
-		none,
-		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
-	},
-	{
-		ReasonInstanceTypeDisabled, RankCause, atOnce, consumer("Change to the type that the message names: what " +
-			"runs stays, but the Workload cannot grow."),
-		none,
-		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
-	},
-	{
-		ReasonInstanceTypeDeprecated, RankCause, atOnce, consumer("Plan the change to the type that the message " +
-			"names: what runs stays."),
-		none,
-		[]string{ConditionInstanceTypeDeprecated},
-	},
-	{
-		ReasonInstanceTypeUsable, RankWell, Forever,
-		nobody(""),
-		none,
-		[]string{ConditionInstanceTypeDeprecated, ConditionInstanceTypeDisabled},
-	},
-
-	{ReasonProjectSuspended, RankCause, atOnce, consumer("Ask for the project to be resumed at Milo: all of it " +
-		"then starts again."), none, []string{
-		ConditionReady, ConditionAvailable, ConditionProgrammed, ConditionReplicasReady, ConditionProgressing, ConditionSuspended,
-	}},
-	{
-		ReasonSuspending, RankStep, minutes, nobody("The cells stop the Instances."),
-		operator("Look at the Pods in the cells that the message names: they do not stop."),
-		[]string{ConditionSuspended, ConditionProgressing},
-	},
-	{
-		ReasonNotConfirmed, RankCause, atOnce, operator("Restore the connection to the cell that the message " +
-			"names: it stops the Instances when it is reached."),
-		none,
-		[]string{ConditionSuspended, ConditionProgressing},
-	},
-	{
-		ReasonFieldsMissing, RankCause, atOnce, operator("Upgrade the CRDs and the agent in the cell: it lacks the " +
-			"fields that the message names. Karmada then sends the deployment again, and the cell starts the Instances."),
-		none,
-		[]string{ConditionSpecReceived, ConditionReady, ConditionProgrammed},
-	},
-
-	{ReasonAvailablePlacementFound, RankWell, Forever, nobody(""), none, available},
-	{ReasonAvailableDeploymentFound, RankWell, Forever, nobody(""), none, available},
-	{
-		ReasonNoAvailablePlacements, RankSummary, start, nobody("The placements start: their conditions name what " +
-			"each waits for."),
-		consumer("Act on the cause that the conditions of the placements name."), available,
-	},
-	{
-		ReasonNoAvailableDeployments, RankSummary, start, nobody("The WorkloadDeployments start: their conditions " +
-			"name what each waits for."),
-		consumer("Act on the cause that the conditions of the WorkloadDeployments name."), available,
-	},
-
-	{
-		ReasonRollingOut, RankSummary, start, nobody("Instances are being created, replaced or deleted."),
-		consumer("Act on the cause that the message names. If it names none, ask the operator to look at the cell."),
-		progress,
-	},
-	{
-		ReasonProgressDeadlineExceeded, RankSummary, atOnce,
-		consumer("Act on the cause that the message names, or restore the previous template. The rollout " +
-			"continues when the cause is gone."),
-		none, progress,
-	},
-	{ReasonSettled, RankWell, Forever, nobody(""), none, progress},
-	{ReasonAllReplicasReady, RankWell, Forever, nobody(""), none, []string{ConditionReplicasReady}},
-	{
-		ReasonReplicasNotReady, RankSummary, start, nobody("The Instances start. If one cannot, the message has " +
-			"the cause."),
-		consumer("Act on the cause that the message names. If it names none, ask the operator to look at the " +
-			"cells of the city."),
-		[]string{ConditionReplicasReady},
-	},
-
-	{ReasonReported, RankWell, Forever, nobody(""), none, []string{ConditionStatusCurrent}},
-	{
-		ReasonAwaitingReport, RankStep, seconds, nobody("The cells report within seconds."),
-		operator("Run karmadactl compute status: a replica of karmada-compute must run, and the cells of the city " +
-			"and their agents must be Ready."),
-		current,
-	},
-	{
-		ReasonNotPropagated, RankCause, atOnce,
-		operator("Run karmadactl compute status and see the logs of karmada-compute: a replica must have the " +
-			"project, and the object that the message names must be gone."),
-		none, current,
-	},
-	{
-		ReasonCellNotReady, RankCause, atOnce,
-		operator("Restore the connection between Karmada and the cell. If the cell is gone for good, forget it: " +
-			"see the runbook of cells. Instances there keep running."),
-		none, current,
-	},
-	{
-		ReasonAgentNotReady, RankCause, atOnce,
-		operator("Restore the agent in the cell: Deployment karmada-compute-cell in namespace " +
-			"karmada-compute-system. Instances there keep running."),
-		none, current,
-	},
-	{
-		ReasonNotBound, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
-		operator("Look at karmada-controller-manager and karmada-scheduler: Karmada does not bind the deployment."),
-		current,
-	},
-	{
-		ReasonNotApplied, RankCause, atOnce,
-		operator("See condition Applied of the Work that the message names: the cell refuses what Karmada writes."),
-		none, current,
-	},
-	{
-		ReasonNoReport, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
-		operator("Look at the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
-		current,
-	},
-	{
-		ReasonReportOutdated, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
-		operator("Look at the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
-		current,
-	},
-	{
-		ReasonKarmadaNotRunning, RankCause, atOnce,
-		operator("Start karmada-controller-manager: without it the state on the hub is not current."), none, current,
-	},
-
-	{
-		ReasonAutoscalerStarting, RankStep, minutes, nobody("The autoscaler of the cell reads the metrics within " +
-			"seconds."),
-		operator("Look at the HorizontalPodAutoscaler of the deployment in the cell: it does not read the metrics."),
-		scaling,
-	},
-	{"ValidMetricFound", RankWell, Forever, nobody(""), none, scaling},
-	{
-		"FailedGetResourceMetric", RankCause, atOnce,
-		operator("Install a metrics server in the cell, or repair it: the autoscaler gets no CPU metrics."),
-		none, scaling,
-	},
-
-	{ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},
-	{
-		ReasonAgentMissing, RankCause, atOnce,
-		operator("See ResourceBinding karmada-compute-cell on the hub: Karmada has not brought the agent to the cell."),
-		none, agent,
-	},
-	{
-		ReasonAgentNotReady, RankCause, atOnce,
-		operator("See Deployment karmada-compute-cell in namespace karmada-compute-system of the cell: no replica " +
-			"is available."),
-		none, agent,
-	},
-	{
-		ReasonAgentOutdated, RankStep, start, nobody("The agent is being rolled out."),
-		operator("Look at Deployment karmada-compute-cell in namespace karmada-compute-system of the cell: its " +
-			"rollout does not end."),
-		agent,
-	},
-
-	{ReasonForgotten, RankWell, Forever, nobody(""), none, forgotten},
-	{
-		ReasonDropping, RankStep, minutes, nobody("Karmada deletes the Works for the cell."),
-		operator("Look at karmada-controller-manager: it does not delete the Works for the cell."), forgotten,
-	},
-	{
-		ReasonDraining, RankStep, start, nobody("The cell is reached: its Instances are being deleted."),
-		operator("Look at the Works for the cell and the agent there: its Instances are not deleted."), forgotten,
-	},
 }
