@@ -59,20 +59,13 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 	// A change that leaves the spec alone, or of an object that is being deleted, needs no project: finalizers must come
 	// and go whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
-		if len(problems) > 0 {
-			return refused(workload, problems)
-		}
-		return admission.Allowed("")
+		return verdict(workload, problems)
 	}
 	project, refusal := v.projectOf(ctx, request)
 	if refusal != nil {
 		return *refusal
 	}
-	problems = append(problems, validation.Workload(workload, before)...)
-	problems = append(problems, validation.Size(workload, before, v.Bounds)...)
-	if project.Metered {
-		problems = append(problems, validation.Metered(workload, before)...)
-	}
+	problems = append(problems, v.specProblems(project, workload, before)...)
 	places, unknown, err := v.validateLocations(ctx, project, workload, before)
 	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
 		return uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err))
@@ -107,6 +100,23 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 		warnings = append(warnings, v.quotaWarnings(ctx, project, workload, places)...)
 	}
 	return admission.Allowed("").WithWarnings(warnings...)
+}
+
+// verdict refuses a Workload with problems, and admits one without.
+func verdict(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
+	if len(problems) > 0 {
+		return refused(workload, problems)
+	}
+	return admission.Allowed("")
+}
+
+// specProblems are the problems of a Workload's spec that need no request.
+func (v *Workloads) specProblems(project Project, workload, before *v1alpha.Workload) field.ErrorList {
+	problems := slices.Concat(validation.Workload(workload, before), validation.Size(workload, before, v.Bounds))
+	if project.Metered {
+		problems = append(problems, validation.Metered(workload, before)...)
+	}
+	return problems
 }
 
 // annotationProblems are the problems of a Workload's annotations.

@@ -75,10 +75,10 @@ var ranks = map[v1alpha.Rank]string{v1alpha.RankWell: "–", v1alpha.RankSummary
 
 // normal is how long a reason usually lasts.
 func normal(r *v1alpha.Remedy) string {
-	switch {
-	case r.Normal == 0:
+	if r.Normal == 0 {
 		return "–"
-	case r.Normal == v1alpha.Forever:
+	}
+	if r.Normal == v1alpha.Forever {
 		return "always"
 	}
 	return duration.HumanDuration(r.Normal)
