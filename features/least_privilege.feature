@@ -15,7 +15,8 @@ Feature: Least privilege
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | configmaps                                       |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | namespaces                                       |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | create | events                                           |
-      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | events                                           |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | list   | events                                           |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | watch  | events                                           |
       | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | workloaddeployments.compute.datumapis.com        |
       | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | namespaces                                       |
       | hub           | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | list   | secrets                                          |
