@@ -303,6 +303,7 @@ func (f *fixture) copied(d *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeploym
 		}},
 		Spec: *d.Spec.DeepCopy(),
 	}
+	onHub.Labels[v1alpha.LabelDeploymentUID] = string(d.UID)
 	onHub.Labels[v1alpha.LabelProject] = v1alpha.ProjectLabel(string(planes.ProjectName))
 	onHub.Labels[v1alpha.LabelProjectNamespace] = f.Namespace.Name
 	onHub.Labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(d.Spec.CityCode)

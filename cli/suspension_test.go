@@ -116,7 +116,7 @@ func TestASuspendedProjectThatDoesNotShowIt(t *testing.T) {
 				return
 			}
 			f.want(tree, 0, "web-texas-dfw-0 Unknown ProjectSuspended", "0/2 Ready", test.want, "refuses status updates")
-			f.want(explained, exitNotReady, "0 of 2 Instances are Ready", "ProjectSuspended", test.want, "Have the project resumed at Milo")
+			f.want(explained, exitNotReady, "0 of 2 Instances are Ready", "ProjectSuspended", test.want, "Ask for the project to be resumed at Milo")
 			if strings.Contains(tree.out, "10.0.0.1") {
 				t.Errorf("the tree has the address of an Instance that does not run:\n%s", tree.out)
 			}

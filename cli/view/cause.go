@@ -21,7 +21,7 @@ var (
 		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionProgressing,
 	}
 	deployConditions = []string{
-		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
+		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived, v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
 		v1alpha.ConditionAvailable, v1alpha.ConditionScalingActive, v1alpha.ConditionProgressing,
 	}
 	instanceConditions = []string{
