@@ -13,13 +13,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/delivery"
 )
 
-// awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts. It looks again in
-// intervals: no event of the hub is about a deployment without a copy, and the event of its copy comes when there is
-// one.
+// awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts.
 func (s *scope) awaitCopy(ctx context.Context) error {
-	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
 	// What load has found may be the copy of an earlier deployment.
 	s.copied = &v1alpha.WorkloadDeployment{}
+	if err := s.judgeAbsence(ctx); err != nil || len(s.findings) == 0 {
+		return err
+	}
+	return s.writeStatus(ctx)
+}
+
+// judgeAbsence finds why the hub has no copy, when that lasts. The deployment is requeued in intervals: no event of the
+// hub is about a deployment without a copy, and the event of its copy comes when there is one.
+func (s *scope) judgeAbsence(ctx context.Context) error {
+	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
 	var err error
 	if s.way, err = delivery.Load(ctx, s.Hub, name, nil); err != nil {
 		return err
@@ -41,7 +48,7 @@ func (s *scope) awaitCopy(ctx context.Context) error {
 	}
 	lasting.Since = lasting.Since.Truncate(time.Second)
 	s.findings = []delivery.Finding{lasting}
-	return s.writeStatus(ctx)
+	return nil
 }
 
 // awaitsCopy reports whether a deployment is to have a copy on the hub.

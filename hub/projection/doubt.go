@@ -25,12 +25,11 @@ import (
 
 // judge finds out what makes untrue what the copy's status says. What does not count yet requeues the deployment.
 func (s *scope) judge(ctx context.Context) error {
-	copied := s.copied
 	if s.withdrawn {
-		copied = nil
+		return s.judgeAbsence(ctx)
 	}
 	var err error
-	if s.way, err = delivery.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), copied); err != nil {
+	if s.way, err = delivery.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), s.copied); err != nil {
 		return err
 	}
 	s.way.With(s.karmada())

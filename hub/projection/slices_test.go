@@ -147,13 +147,6 @@ func TestASliceThatSaysNothing(t *testing.T) {
 				s.OwnerReferences[0].UID = "earlier"
 			})
 		},
-		"the copy was made again a moment ago": func(t *testing.T, f *fixture) {
-			t.Helper()
-			planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
-				d.Spec.Assignment, d.Spec.Slices = &v1alpha.WorkloadDeploymentAssignment{}, 0
-			})
-			planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status = v1alpha.WorkloadDeploymentStatus{} })
-		},
 		"its deployment was not looked at yet": func(t *testing.T, f *fixture) {
 			t.Helper()
 			f.reconciler = New(f.reconciler.Options)
@@ -178,6 +171,26 @@ func TestASliceThatSaysNothing(t *testing.T) {
 				t.Errorf("it writes %v", writes)
 			}
 		})
+	}
+}
+
+// TestASliceOfANewCopy: what was shown stays, and is unknown until a cell reports on the copy that was made again.
+func TestASliceOfANewCopy(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.sliced(t, 60)
+	f.report(t, f.instances(t, 0)...)
+	f.mustReconcile(t)
+	f.reportSlice(t, 0, 1, f.instances(t, 16)...)
+	f.mustReconcileSlice(t, 0)
+	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment, d.Spec.Slices = &v1alpha.WorkloadDeploymentAssignment{}, 0
+	})
+	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status = v1alpha.WorkloadDeploymentStatus{} })
+	f.mustReconcileSlice(t, 0)
+	shown := planes.Get(t, f.Planes, f.Namespace.Name, "web-16", &v1alpha.Instance{})
+	if got := meta.FindStatusCondition(shown.Status.Conditions, v1alpha.ConditionReady); got == nil || got.Status != metav1.ConditionUnknown {
+		t.Errorf("Ready of an Instance is %+v", got)
 	}
 }
 

@@ -148,7 +148,7 @@ func (s *scope) refuseNote(own ...string) bool {
 	if note == "" || slices.Contains(own, note) {
 		return false
 	}
-	s.warn("ForeignHubNamespace", "Refuse", "annotation %s names hub namespace %q, which does not belong to this namespace of the project; "+
+	s.warn("ForeignHubNamespace", "annotation %s names hub namespace %q, which does not belong to this namespace of the project; "+
 		"the add-on does not touch it. Do not change the annotation", v1alpha.AnnotationHubNamespace, note)
 	return true
 }
@@ -157,11 +157,11 @@ func (s *scope) refuseNote(own ...string) bool {
 func (s *scope) refuseNamespace(ctx context.Context, namespace *corev1.Namespace) {
 	log.FromContext(ctx).Info("A namespace that the add-on has not created has the name of a hub namespace; nothing is written there",
 		"hubNamespace", namespace.Name, "labels", namespace.Labels)
-	s.warn("HubNamespaceTaken", "Refuse", "namespace %s on the hub has the name of the hub namespace of this project's namespace, but not its labels; "+
+	s.warn("HubNamespaceTaken", "namespace %s on the hub has the name of the hub namespace of this project's namespace, but not its labels; "+
 		"the deployment waits until an operator has removed that namespace or, if the add-on created it, restored its labels", namespace.Name)
 	s.waiting = true
 }
 
-func (s *scope) warn(reason, action, note string, args ...any) {
-	s.of.GetEventRecorder(string(FieldManager)).Eventf(s.deployment, nil, corev1.EventTypeWarning, reason, action, note, args...)
+func (s *scope) warn(reason, message string, args ...any) {
+	s.of.Recorder(string(FieldManager)).Eventf(s.deployment, corev1.EventTypeWarning, reason, message, args...)
 }
