@@ -26,12 +26,11 @@ type InstanceTypes interface {
 }
 
 // typesTimeout bounds how long a request waits for the types.
-const typesTimeout = time.Second
+const typesTimeout = 3 * time.Second
 
 // validateTypes returns the problems and warnings about the instance type of a Workload. A type is refused only by a fresh
 // answer. An error says that the request needs an answer of the hub and there is none: a type that was disabled must not get
-// Instances because the hub is away. A change that
-// takes nothing of a type needs none.
+// Instances because the hub is away. A change that takes nothing of a type needs none.
 func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha.Workload) (field.ErrorList, []string, error) {
 	if v.Types == nil {
 		return nil, nil, nil

@@ -80,10 +80,6 @@ func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 		case "token":
 			object.Object["type"] = string(corev1.SecretTypeServiceAccountToken)
 			object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: value, corev1.ServiceAccountNameKey: name})
-			// Kubernetes removes a token without its account.
-			if err := s.create(ctx, "an operator", "the project", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: "+name+"}}"); err != nil {
-				return err
-			}
 		}
 		if err := s.client(s.plane(""), consumer).Create(ctx, object); err != nil {
 			return err

@@ -31,7 +31,7 @@ const (
 	// interval is how often the hub is asked for its types: so late a change is known everywhere.
 	interval = 10 * time.Second
 	// readTimeout bounds a question: admission waits for it.
-	readTimeout = 2 * time.Second
+	readTimeout = 3 * time.Second
 	// ConfirmedWithin is how old the hub's last answer may be for admission: longer than a restart of the hub takes.
 	ConfirmedWithin = 2 * time.Minute
 	// StartedWithin is how old it may be for a deployment that takes its size from a type.
