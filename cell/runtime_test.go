@@ -333,14 +333,28 @@ func TestPodsStartBehindAPolicy(t *testing.T) {
 	}
 }
 
-// TestPodsOfAnEarlierVersion get the label by which the rules of their template select them.
+// TestPodsOfAnEarlierVersion get the labels by which network policies select them.
 func TestPodsOfAnEarlierVersion(t *testing.T) {
 	g := newFixture(t)
 	earlier := g.instance(g.deployment(1), 0)
 	g.pod(earlier, func(p *corev1.Pod) { delete(p.Labels, v1alpha.LabelTemplateHash) })
 	g.reconcile(g.runtime(), earlier.Name)
-	if got := g.storedPod(earlier.Name).Labels[v1alpha.LabelTemplateHash]; got != earlier.TemplateHash() {
-		t.Errorf("the Pod has the hash %q", got)
+	labels := g.storedPod(earlier.Name).Labels
+	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != earlier.TemplateHash() || network != g.namespace+".default" {
+		t.Errorf("the Pod has the hash %q and the network %q", hash, network)
+	}
+}
+
+// TestPodsAreSelected: a Pod is created with the labels by which network policies select it, whatever labels its template has.
+func TestPodsAreSelected(t *testing.T) {
+	f := newFixture(t)
+	instance := f.instance(f.deployment(1, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Template.Labels = map[string]string{v1alpha.LabelNetwork: "another", v1alpha.LabelTemplateHash: "another"}
+	}), 0)
+	f.reconcile(f.runtime(), instance.Name)
+	labels := f.storedPod(instance.Name).Labels
+	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != instance.TemplateHash() || network != f.namespace+".default" {
+		t.Errorf("the Pod has the hash %q and the network %q", hash, network)
 	}
 }
 

@@ -32,6 +32,8 @@ const (
 	LabelProjectNamespaceUID = "compute.datumapis.com/project-namespace-uid"
 	// LabelTemplateHash, on a Pod, is the hash of the template that its Instance was created from.
 	LabelTemplateHash = "compute.datumapis.com/template-hash"
+	// LabelNetwork, on a Pod, is the network of its Instance, as NetworkLabel writes it. Network policies select Pods by it.
+	LabelNetwork = "compute.datumapis.com/network"
 	// LabelManagedBy is who made an object that nobody else may write.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
@@ -126,6 +128,17 @@ const (
 	// FinalizerPropagation holds a project WorkloadDeployment until its hub copy is gone.
 	FinalizerPropagation = "compute.datumapis.com/federator"
 )
+
+// NetworkLabel is the value of LabelNetwork for an Instance of the deployment with this spec: the network of its first interface,
+// since a Pod has one. It is "" without an interface.
+func (d *WorkloadDeployment) NetworkLabel(spec *InstanceSpec) string {
+	if len(spec.NetworkInterfaces) == 0 {
+		return ""
+	}
+	network := &spec.NetworkInterfaces[0].Network
+	// A deployment of no project is in the namespace of its networks.
+	return NetworkLabel(cmp.Or(network.Namespace, d.Labels[LabelProjectNamespace], d.Namespace), network.Name)
+}
 
 // InstanceLabels are the labels of the Instance at an index, in its cell and in its project: those of the template, overridden
 // by those of the add-on.

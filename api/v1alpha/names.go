@@ -5,11 +5,14 @@ package v1alpha
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // maxLabelLength is the longest DNS label and label value, in bytes.
@@ -103,6 +106,18 @@ func ProjectLabel(project string) string {
 
 // MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
 const MiloRecordName = "karmada-compute-milo"
+
+// NetworkLabel is the value of LabelNetwork for a network of a project, which its namespace and name identify:
+// "<namespace>.<name>". A namespace has no dot, so that different networks have different values. What no label value may be
+// becomes a hash, which has no dot.
+func NetworkLabel(namespace, name string) string {
+	label := namespace + "." + name
+	if len(label) <= maxLabelLength && len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {
+		return label
+	}
+	sum := sha256.Sum256([]byte(namespace + "/" + name))
+	return hex.EncodeToString(sum[:16])
+}
 
 // ProjectMarkName is the name of the mark of a project on the hub.
 func ProjectMarkName(project string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
@@ -176,5 +177,45 @@ func TestHubNamespace(t *testing.T) {
 		if v1alpha.IsHubNamespace(name) {
 			t.Errorf("%s counts as the name of a hub namespace", name)
 		}
+	}
+}
+
+func TestNetworkLabel(t *testing.T) {
+	long, at := strings.Repeat("n", 253), strings.Repeat("n", 58)
+	if got := v1alpha.NetworkLabel("shop", "red"); got != "shop.red" {
+		t.Errorf("got %q", got)
+	}
+	seen := map[string]string{}
+	for _, network := range [][2]string{
+		{"shop", "red"}, {"shop", "a.b"}, {"shop.a", "b"}, {"shop", long}, {"shop", long[1:]}, {"bank", long}, {"shop", at}, {"shop", at + "n"},
+		{strings.Repeat("s", 63), "red"}, {"shop", "RED"}, {"shop", "a b"}, {"shop", ""}, {"", "shop"}, {"shop", "a/b"},
+		// A network with the name of another's hash.
+		{"shop", strings.TrimPrefix(v1alpha.NetworkLabel("shop", long), "shop.")},
+	} {
+		label, name := v1alpha.NetworkLabel(network[0], network[1]), network[0]+"/"+network[1]
+		if messages := validation.IsValidLabelValue(label); len(messages) > 0 || label == "" {
+			t.Errorf("%s: %q is no label value: %v", name, label, messages)
+		}
+		if earlier, found := seen[label]; found {
+			t.Errorf("%s and %s have the same label %q", earlier, name, label)
+		}
+		seen[label] = name
+	}
+	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1"}}
+	spec := &v1alpha.InstanceSpec{}
+	if got := d.NetworkLabel(spec); got != "" {
+		t.Errorf("without an interface, got %q", got)
+	}
+	spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "red"}}}
+	if got := d.NetworkLabel(spec); got != "ns-1.red" {
+		t.Errorf("without a project, got %q", got)
+	}
+	d.Labels = map[string]string{v1alpha.LabelProjectNamespace: "shop"}
+	if got := d.NetworkLabel(spec); got != "shop.red" {
+		t.Errorf("by default, got %q", got)
+	}
+	spec.NetworkInterfaces[0].Network.Namespace = "bank"
+	if got := d.NetworkLabel(spec); got != "bank.red" {
+		t.Errorf("with a namespace, got %q", got)
 	}
 }

@@ -20,7 +20,7 @@ type InstanceNetworkInterface struct {
 	// +required
 	Network NetworkReference `json:"network"`
 
-	// networkPolicy of this interface.
+	// networkPolicy says what may connect to the Instance. Without it that is every Instance of the same network.
 	// +optional
 	NetworkPolicy *InterfaceNetworkPolicy `json:"networkPolicy,omitempty"`
 
@@ -66,8 +66,15 @@ type NetworkReference struct {
 
 // InterfaceNetworkPolicy is the network policy of an interface.
 type InterfaceNetworkPolicy struct {
-	// ingress rules.
+	// ingress rules. What none of them names may not connect, even from the same network: without rules nothing may. A peer is an
+	// ipBlock, or an empty podSelector, which stands for the Instances of the same network. A rule without peers admits everything.
 	// +optional
 	// +listType=atomic
 	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
+}
+
+// IsOwnNetwork reports whether a peer of an ingress rule stands for the Instances of the same network.
+func IsOwnNetwork(peer *networkingv1.NetworkPolicyPeer) bool {
+	return peer.PodSelector != nil && len(peer.PodSelector.MatchLabels)+len(peer.PodSelector.MatchExpressions) == 0 &&
+		peer.NamespaceSelector == nil && peer.IPBlock == nil
 }

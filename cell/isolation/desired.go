@@ -21,29 +21,47 @@ func labels() map[string]string {
 	return map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell}
 }
 
-// namespacePolicy denies every connection to the Pods of a namespace, but those from the same project. What a template lets in is
-// added by templatePolicy: policies add up.
-func namespacePolicy(namespace, projectUID string) *networkingv1.NetworkPolicy {
-	// A namespace of no project is alone.
-	from := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}
-	if projectUID != "" {
-		from = networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{
-			MatchLabels: map[string]string{v1alpha.LabelProjectUID: projectUID},
-		}}
-	}
+// namespacePolicy denies every connection to the Pods of a namespace. What a template admits is added by templatePolicy: policies
+// add up.
+func namespacePolicy(namespace string) *networkingv1.NetworkPolicy {
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: NamespacePolicy, Labels: labels()},
-		Spec: networkingv1.NetworkPolicySpec{
-			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
-			Ingress:     []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{from}}},
-		},
+		Spec:       networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}},
 	}
 }
 
-// templatePolicy lets in what a template names, to the Pods of this template alone: during a rollout each Pod has the rules of its
-// own. It is nil for a template that lets nothing in.
+// PodLabels are the labels by which policies select the Pod of an Instance. They need the deployment: nil, when it is gone, leaves
+// out the network.
+func PodLabels(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) map[string]string {
+	result := map[string]string{}
+	if hash := instance.TemplateHash(); hash != "" {
+		result[v1alpha.LabelTemplateHash] = hash
+	}
+	if deployment == nil {
+		return result
+	}
+	if network := deployment.NetworkLabel(&instance.Spec); network != "" {
+		result[v1alpha.LabelNetwork] = network
+	}
+	return result
+}
+
+// networkPeer selects the Pods of the network of a template, in every namespace of its project. A deployment of no project has one
+// namespace.
+func networkPeer(deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec) networkingv1.NetworkPolicyPeer {
+	peer := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{
+		MatchLabels: map[string]string{v1alpha.LabelNetwork: deployment.NetworkLabel(spec)},
+	}}
+	if uid := deployment.Labels[v1alpha.LabelProjectUID]; uid != "" {
+		peer.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelProjectUID: uid}}
+	}
+	return peer
+}
+
+// templatePolicy admits what a template admits, to the Pods of this template alone: during a rollout each Pod has the rules of its
+// own. It is nil for a template that admits nothing.
 func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v1alpha.InstanceSpec) *networkingv1.NetworkPolicy {
-	rules := ingress(spec)
+	rules := ingress(spec, networkPeer(deployment, spec))
 	if len(rules) == 0 {
 		return nil
 	}
@@ -62,15 +80,19 @@ func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v
 	}
 }
 
-// ingress are the rules of the first interface: a Pod has one.
-func ingress(spec *v1alpha.InstanceSpec) []networkingv1.NetworkPolicyIngressRule {
-	if len(spec.NetworkInterfaces) == 0 || spec.NetworkInterfaces[0].NetworkPolicy == nil {
+// ingress are the rules of the first interface: a Pod has one. Without a policy of its own it admits its network; with one, only
+// what its rules name.
+func ingress(spec *v1alpha.InstanceSpec, network networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyIngressRule {
+	if len(spec.NetworkInterfaces) == 0 {
 		return nil
+	}
+	if spec.NetworkInterfaces[0].NetworkPolicy == nil {
+		return []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{network}}}
 	}
 	var rules []networkingv1.NetworkPolicyIngressRule
 	for i := range spec.NetworkInterfaces[0].NetworkPolicy.Ingress {
 		wanted := spec.NetworkInterfaces[0].NetworkPolicy.Ingress[i].DeepCopy()
-		rule := networkingv1.NetworkPolicyIngressRule{From: blocks(wanted.From)}
+		rule := networkingv1.NetworkPolicyIngressRule{From: peers(wanted.From, network)}
 		for j := range wanted.Ports {
 			if port, ok := numbered(&wanted.Ports[j], spec); ok {
 				rule.Ports = append(rule.Ports, port)
@@ -85,13 +107,16 @@ func ingress(spec *v1alpha.InstanceSpec) []networkingv1.NetworkPolicyIngressRule
 	return rules
 }
 
-// blocks are the peers that are blocks of addresses. Selectors would select Pods and namespaces of the cell, which are not the
-// consumer's; admission refuses them.
-func blocks(peers []networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
+// peers are the wanted peers that admission accepts: blocks of addresses and the network of the template. Other selectors would
+// select Pods and namespaces of the cell, which are not the consumer's.
+func peers(wanted []networkingv1.NetworkPolicyPeer, network networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
 	var result []networkingv1.NetworkPolicyPeer
-	for _, peer := range peers {
-		if peer.IPBlock != nil && peer.PodSelector == nil && peer.NamespaceSelector == nil {
-			result = append(result, peer)
+	for i := range wanted {
+		switch peer := &wanted[i]; {
+		case v1alpha.IsOwnNetwork(peer):
+			result = append(result, network)
+		case peer.IPBlock != nil && peer.PodSelector == nil && peer.NamespaceSelector == nil:
+			result = append(result, *peer)
 		}
 	}
 	return result

@@ -24,12 +24,15 @@ type (
 func TestIngress(t *testing.T) {
 	tcp, udp := corev1.ProtocolTCP, corev1.ProtocolUDP
 	block := peer{IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}}
-	everyPod := peer{PodSelector: &metav1.LabelSelector{}}
+	network := peer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelNetwork: "shop.red"}}}
+	everyPod := peer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
 	everyNamespace := peer{NamespaceSelector: &metav1.LabelSelector{}, IPBlock: block.IPBlock}
 	named := func(name string) *intstr.IntOrString { return new(intstr.FromString(name)) }
 	number := func(n int32) *intstr.IntOrString { return new(intstr.FromInt32(n)) }
 	tests := map[string]struct{ rules, want []rule }{
 		"nothing":                    {nil, nil},
+		"the same network":           {[]rule{{From: []peer{{PodSelector: &metav1.LabelSelector{}}}}}, []rule{{From: []peer{network}}}},
+		"and a block beside it":      {[]rule{{From: []peer{block, {PodSelector: &metav1.LabelSelector{}}}}}, []rule{{From: []peer{block, network}}}},
 		"from everywhere":            {[]rule{{}}, []rule{{}}},
 		"a block":                    {[]rule{{From: []peer{block}}}, []rule{{From: []peer{block}}}},
 		"a number":                   {[]rule{{Ports: []port{{Port: number(80), EndPort: new(int32(90))}}}}, []rule{{Ports: []port{{Protocol: &tcp, Port: number(80), EndPort: new(int32(90))}}}}},
@@ -54,7 +57,7 @@ func TestIngress(t *testing.T) {
 				NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{NetworkPolicy: &v1alpha.InterfaceNetworkPolicy{Ingress: test.rules}}},
 			}
 			before := spec.DeepCopy()
-			if got := ingress(spec); !equality.Semantic.DeepEqual(got, test.want) {
+			if got := ingress(spec, network); !equality.Semantic.DeepEqual(got, test.want) {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 			if !equality.Semantic.DeepEqual(before, spec) {
@@ -62,7 +65,11 @@ func TestIngress(t *testing.T) {
 			}
 		})
 	}
-	if got := ingress(&v1alpha.InstanceSpec{NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{}}}); got != nil {
+	own := []rule{{From: []peer{network}}}
+	if got := ingress(&v1alpha.InstanceSpec{NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{}}}, network); !equality.Semantic.DeepEqual(got, own) {
 		t.Errorf("without a policy, got %+v", got)
+	}
+	if got := ingress(&v1alpha.InstanceSpec{}, network); got != nil {
+		t.Errorf("without an interface, got %+v", got)
 	}
 }

@@ -38,16 +38,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !s.deployment.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
-	return s.Run(ctx, s.ensureNamespacePolicy, s.findTemplates, s.ensureTemplatePolicies, s.deleteSurplus)
+	return s.Run(ctx, s.findTemplates, s.ensureTemplatePolicies, s.ensureNamespacePolicy, s.deleteSurplus)
 }
 
 func (s *scope) ensureNamespacePolicy(ctx context.Context) error {
-	return EnsureNamespacePolicy(ctx, s.Client, s.deployment)
+	done, err := EnsureNamespacePolicy(ctx, s.Client, s.deployment)
+	if err == nil && !done {
+		s.RequeueAfter.AtMost(earlierRequeue)
+	}
+	return err
 }
 
-// EnsureNamespacePolicy makes the policy of the namespace of a deployment, or puts it right. No Pod may start before it is there.
-func EnsureNamespacePolicy(ctx context.Context, c client.Client, deployment *v1alpha.WorkloadDeployment) error {
-	return ensure(ctx, c, namespacePolicy(deployment.Namespace, deployment.Labels[v1alpha.LabelProjectUID]))
+// EnsureNamespacePolicy creates the policy of the namespace of a deployment, or corrects it. No Pod may start before it exists. done
+// is false while the policy of an earlier version stays in its place.
+func EnsureNamespacePolicy(ctx context.Context, c client.Client, deployment *v1alpha.WorkloadDeployment) (done bool, err error) {
+	needed, err := earlierNeeded(ctx, c, deployment)
+	if err != nil || needed {
+		return false, err
+	}
+	return true, ensure(ctx, c, namespacePolicy(deployment.Namespace))
 }
 
 // findTemplates finds the policies of the templates that Instances have, and of that which they will have.

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// desiredPod is the Pod of a sandbox Instance. Once created only a label of it is ever changed.
+// desiredPod is the Pod of a sandbox Instance. Once created only those of its labels that preparePod adds are ever changed.
 func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	labels := maps.Clone(instance.Labels)
 	if labels == nil {
@@ -24,9 +24,6 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	if labels[v1alpha.LabelDeploymentName] == "" {
 		// The cache selects Pods by this label.
 		labels[v1alpha.LabelDeploymentName] = instance.Name
-	}
-	if hash := instance.TemplateHash(); hash != "" {
-		labels[v1alpha.LabelTemplateHash] = hash
 	}
 	sandbox := instance.Spec.Runtime.Sandbox
 	pod := &corev1.Pod{

@@ -61,7 +61,7 @@ func TestDesiredPod(t *testing.T) {
 	if !metav1.IsControlledBy(pod, instance) || !*pod.OwnerReferences[0].BlockOwnerDeletion {
 		t.Errorf("owners %+v", pod.OwnerReferences)
 	}
-	if pod.Name != "web-0" || pod.Namespace != "ns-1" || pod.Labels[v1alpha.LabelTemplateHash] != "hash" || pod.Labels["app"] != "web" {
+	if pod.Name != "web-0" || pod.Namespace != "ns-1" || pod.Labels["app"] != "web" {
 		t.Errorf("metadata %+v", pod.ObjectMeta)
 	}
 	want := corev1.PodSpec{

@@ -6,6 +6,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -186,10 +187,12 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 		// Without its deployment the Instance is about to go.
 		return nil, nil
 	}
-	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
+	if _, err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
 		return nil, err
 	}
-	return desiredPod(sized(s.instance, s.deployment), &s.Settings), nil
+	pod := desiredPod(sized(s.instance, s.deployment), &s.Settings)
+	maps.Copy(pod.Labels, isolation.PodLabels(s.deployment, s.instance))
+	return pod, nil
 }
 
 // sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
@@ -204,19 +207,22 @@ func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *
 	return instance
 }
 
-// labelPod labels a Pod that was created before Pods had the hash of their template, so that the rules of its template count for it.
+// labelPod labels a Pod that an earlier version created without its template or its network, so that network policies select it.
 func (s *scope) labelPod(ctx context.Context) error {
-	hash := s.instance.TemplateHash()
-	if s.pod == nil || hash == "" || s.pod.Labels[v1alpha.LabelTemplateHash] == hash || !s.pod.DeletionTimestamp.IsZero() {
+	if s.pod == nil || !s.pod.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	wanted := isolation.PodLabels(s.deployment, s.instance)
+	if isolation.Selectable(s.pod, wanted) {
 		return nil
 	}
 	labelled := s.pod.DeepCopy()
 	if labelled.Labels == nil {
 		labelled.Labels = map[string]string{}
 	}
-	labelled.Labels[v1alpha.LabelTemplateHash] = hash
+	maps.Copy(labelled.Labels, wanted)
 	if err := s.Client.Patch(ctx, labelled, client.MergeFrom(s.pod), client.FieldOwner(FieldManager)); err != nil {
-		return fmt.Errorf("label Pod %s with the hash of its template: %w", client.ObjectKeyFromObject(s.pod), err)
+		return fmt.Errorf("label Pod %s with its template and network: %w", client.ObjectKeyFromObject(s.pod), err)
 	}
 	s.pod = labelled
 	return nil

@@ -162,12 +162,17 @@ func (p *problems) policyPort(at place, port *networkingv1.NetworkPolicyPort) {
 	}
 }
 
+const ownNetworkOnly = "may only be {}, which stands for the Instances of the same network, in a peer of its own"
+
 func (p *problems) peer(at place, peer *networkingv1.NetworkPolicyPeer) {
+	if v1alpha.IsOwnNetwork(peer) {
+		return
+	}
 	if peer.PodSelector != nil {
-		p.forbidden(at.child("podSelector"), peer.PodSelector.String(), "only ipBlock is supported")
+		p.forbidden(at.child("podSelector"), peer.PodSelector.String(), ownNetworkOnly)
 	}
 	if peer.NamespaceSelector != nil {
-		p.forbidden(at.child("namespaceSelector"), peer.NamespaceSelector.String(), "only ipBlock is supported")
+		p.forbidden(at.child("namespaceSelector"), peer.NamespaceSelector.String(), "only ipBlock and an empty podSelector are supported")
 	}
 	if peer.IPBlock == nil {
 		if peer.PodSelector == nil && peer.NamespaceSelector == nil {

@@ -145,7 +145,26 @@ func TestIngressPeers(t *testing.T) {
 		{"everybody", nil, func(w *v1alpha.Workload) { ingress(w).From = nil }, nil},
 		{"IPv6", nil, block("2001:db8::/32", "2001:db8:1::/48"), nil},
 		{"nothing", nil, set(networkingv1.NetworkPolicyPeer{}), []string{at + "ipBlock " + required}},
-		{"pods", nil, set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}), []string{at + "podSelector " + forbidden}},
+		{"the same network", nil, set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}), nil},
+		{
+			"pods by label", nil, set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}),
+			[]string{at + "podSelector " + forbidden},
+		},
+		{
+			"pods by expression", nil,
+			set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Exists"}}}}),
+			[]string{at + "podSelector " + forbidden},
+		},
+		{
+			"the same network and a block", nil,
+			set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}, IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}}),
+			[]string{at + "podSelector " + forbidden},
+		},
+		{
+			"the same network in namespaces", nil,
+			set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}, NamespaceSelector: &metav1.LabelSelector{}}),
+			[]string{at + "podSelector " + forbidden, at + "namespaceSelector " + forbidden},
+		},
 		{
 			"namespaces", nil, set(networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{}}),
 			[]string{at + "namespaceSelector " + forbidden},

@@ -1,0 +1,271 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/isolation"
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+// place is a namespace of a project in the cell.
+type place struct {
+	*fixture
+	projectUID, projectNamespace string
+}
+
+// place creates the namespace of a project's namespace in the cell.
+func (f *fixture) place(projectUID, projectNamespace string) *place {
+	f.t.Helper()
+	own := *f
+	namespace := testenv.Namespace(f.t, f.direct, "cell")
+	own.namespace = namespace.Name
+	// The UIDs of projects are of this test alone: the tests share a cell.
+	p := &place{fixture: &own, projectUID: projectUID + "-" + f.namespace, projectNamespace: projectNamespace}
+	namespace.Labels = map[string]string{v1alpha.LabelProjectUID: p.projectUID}
+	p.update(namespace)
+	return p
+}
+
+type change = func(*v1alpha.WorkloadDeployment)
+
+// in attaches a template to a network, which is by default in the namespace of its Workload.
+func in(network, namespace string) change {
+	return func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Template.Spec.NetworkInterfaces[0].Network = v1alpha.NetworkReference{Name: network, Namespace: namespace}
+	}
+}
+
+// restricting gives a template the ingress rules of its own.
+func restricting(rules ...networkingv1.NetworkPolicyIngressRule) change {
+	return func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Template.Spec.NetworkInterfaces[0].NetworkPolicy = &v1alpha.InterfaceNetworkPolicy{Ingress: rules}
+	}
+}
+
+// named creates a WorkloadDeployment of this name, with one Instance.
+func (p *place) named(name string, changes ...change) *v1alpha.Instance {
+	p.t.Helper()
+	changes = append(changes, func(d *v1alpha.WorkloadDeployment) {
+		d.Name = name
+		d.Labels = map[string]string{v1alpha.LabelProjectUID: p.projectUID, v1alpha.LabelProjectNamespace: p.projectNamespace}
+	})
+	return p.instance(p.deployment(1, changes...), 0)
+}
+
+// start creates a WorkloadDeployment of this name, whose Instance the agent starts.
+func (p *place) start(name string, changes ...change) *corev1.Pod {
+	p.t.Helper()
+	instance := p.named(name, changes...)
+	p.reconcile(p.runtime(), instance.Name)
+	p.isolateNamed(name)
+	return p.storedPod(instance.Name)
+}
+
+// isolateNamed reconciles the policies of a deployment, and reports whether that is to be repeated.
+func (p *place) isolateNamed(name string) bool {
+	p.t.Helper()
+	return p.reconcile(&isolation.Reconciler{Client: p.cached}, name).RequeueAfter > 0
+}
+
+// reaches reports whether the policies of the cell let one Pod connect to a TCP port of another, as a network plugin reads them.
+func (f *fixture) reaches(from, to *corev1.Pod, port int32) bool {
+	f.t.Helper()
+	var policies networkingv1.NetworkPolicyList
+	if err := f.direct.List(f.t.Context(), &policies, client.InNamespace(to.Namespace)); err != nil {
+		f.t.Fatal(err)
+	}
+	isolated, admitted := false, false
+	for i := range policies.Items {
+		policy := &policies.Items[i]
+		if !f.selects(&policy.Spec.PodSelector, to.Labels) {
+			continue
+		}
+		isolated = true
+		for _, rule := range policy.Spec.Ingress {
+			ofPort := len(rule.Ports) == 0 || slices.ContainsFunc(rule.Ports, func(p networkingv1.NetworkPolicyPort) bool {
+				return *p.Protocol == corev1.ProtocolTCP && p.Port.IntVal == port
+			})
+			ofPeer := len(rule.From) == 0 || slices.ContainsFunc(rule.From, func(peer networkingv1.NetworkPolicyPeer) bool {
+				return f.isPeer(&peer, policy.Namespace, from)
+			})
+			admitted = admitted || ofPort && ofPeer
+		}
+	}
+	return !isolated || admitted
+}
+
+// isPeer reports whether a Pod is among the peers of a policy. The blocks of addresses in these tests have no Pod.
+func (f *fixture) isPeer(peer *networkingv1.NetworkPolicyPeer, namespace string, pod *corev1.Pod) bool {
+	switch {
+	case peer.IPBlock != nil:
+		return false
+	case peer.NamespaceSelector == nil && namespace != pod.Namespace:
+		return false
+	case peer.NamespaceSelector != nil:
+		of := &corev1.Namespace{}
+		if err := f.direct.Get(f.t.Context(), client.ObjectKey{Name: pod.Namespace}, of); err != nil {
+			f.t.Fatal(err)
+		}
+		if !f.selects(peer.NamespaceSelector, of.Labels) {
+			return false
+		}
+	}
+	return peer.PodSelector == nil || f.selects(peer.PodSelector, pod.Labels)
+}
+
+func (f *fixture) selects(selector *metav1.LabelSelector, of map[string]string) bool {
+	f.t.Helper()
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return parsed.Matches(labels.Set(of))
+}
+
+// TestNetworksAreApart: Pods reach Pods of their own network of their own project, in any of its namespaces, and others only as the
+// rules of these allow.
+func TestNetworksAreApart(t *testing.T) {
+	f := newFixture(t)
+	shop, bank, stranger := f.place("north", "shop"), f.place("north", "bank"), f.place("south", "shop")
+	own := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}
+	block := networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}}
+	ports := func(number int32) []networkingv1.NetworkPolicyPort {
+		return []networkingv1.NetworkPolicyPort{{Port: new(intstr.FromInt32(number))}}
+	}
+	pods := map[string]*corev1.Pod{
+		"red":            shop.start("red", in("red", "")),
+		"another red":    shop.start("another", in("red", "")),
+		"explicit red":   shop.start("explicit", in("red", "shop")),
+		"blue":           shop.start("blue", in("blue", "")),
+		"red from afar":  bank.start("afar", in("red", "shop")),
+		"red of bank":    bank.start("red", in("red", "")),
+		"red of another": stranger.start("red", in("red", "")),
+		"restricted":     shop.start("restricted", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{own}, Ports: ports(8080)})),
+		"for a block":    shop.start("block", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{block}})),
+		"closed":         shop.start("closed", in("red", ""), restricting()),
+		"public":         shop.start("public", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{Ports: ports(80)})),
+	}
+	for _, test := range []struct {
+		from, to string
+		port     int32
+		want     bool
+	}{
+		{"another red", "red", 80, true},
+		{"explicit red", "red", 80, true},
+		{"red", "explicit red", 80, true},
+		{"red from afar", "red", 80, true},
+		{"red", "red from afar", 80, true},
+		{"blue", "red", 80, false},
+		{"red", "blue", 80, false},
+		{"red of bank", "red", 80, false},
+		{"red", "red of bank", 80, false},
+		{"red of bank", "red from afar", 80, false},
+		{"red of another", "red", 80, false},
+		{"red", "restricted", 8080, true},
+		{"red from afar", "restricted", 8080, true},
+		{"red", "restricted", 80, false},
+		{"blue", "restricted", 8080, false},
+		{"red of another", "restricted", 8080, false},
+		{"restricted", "red", 80, true},
+		{"red", "for a block", 80, false},
+		{"red", "closed", 80, false},
+		{"blue", "public", 80, true},
+		{"red of another", "public", 80, true},
+		{"red", "public", 8080, false},
+	} {
+		if got := f.reaches(pods[test.from], pods[test.to], test.port); got != test.want {
+			t.Errorf("%s reaches port %d of %s: %t, want %t", test.from, test.port, test.to, got, test.want)
+		}
+	}
+}
+
+// TestNetworksOfAnEarlierVersion: the policy by which an earlier version admits the whole project stays until Pods of the project
+// are labelled and their templates have policies. In between, no Pod of a network is cut off from another, and no Pod is replaced.
+func TestNetworksOfAnEarlierVersion(t *testing.T) {
+	f := newFixture(t)
+	shop, bank, stranger := f.place("north", "shop"), f.place("north", "bank"), f.place("south", "shop")
+	earlier := func(p *place) {
+		p.create(&networkingv1.NetworkPolicy{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: p.namespace, Name: isolation.NamespacePolicy, Labels: map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell},
+			},
+			Spec: networkingv1.NetworkPolicySpec{
+				PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+				Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{
+					NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelProjectUID: p.projectUID}},
+				}}}},
+			},
+		})
+	}
+	earlier(shop)
+	earlier(bank)
+	run := func(p *place, name string, changes ...change) *corev1.Pod { return p.pod(p.named(name, changes...)) }
+	red, another, blue := run(shop, "red", in("red", "")), run(shop, "another", in("red", "")), run(shop, "blue", in("blue", ""))
+	afar, outside := run(bank, "afar", in("red", "shop")), stranger.start("red", in("red", ""))
+	check := func(when string) {
+		t.Helper()
+		for _, pod := range []*corev1.Pod{red, another, afar} {
+			f.current(pod)
+		}
+		for _, from := range []*corev1.Pod{another, afar} {
+			if !f.reaches(from, red, 80) || !f.reaches(red, from, 80) {
+				t.Errorf("%s: %s is cut off from %s", when, from.Name, red.Name)
+			}
+		}
+		if f.reaches(outside, red, 80) {
+			t.Errorf("%s: another project reaches the Pod", when)
+		}
+	}
+	check("before")
+	for _, name := range []string{"red", "another", "blue"} {
+		if !shop.isolateNamed(name) {
+			t.Errorf("%s is not requeued", name)
+		}
+		check("with a policy for " + name)
+	}
+	// A Pod that starts meanwhile does not cut the others off.
+	shop.reconcile(shop.runtime(), shop.named("new", in("red", "")).Name)
+	check("with a new Pod")
+	shop.isolateNamed("new")
+	for _, name := range []string{"red-0", "another-0", "blue-0"} {
+		shop.reconcile(shop.runtime(), name)
+		check("with the label of " + name)
+	}
+	if !shop.isolateNamed("red") {
+		t.Error("the policy is narrowed before Pods of the other namespace have their label")
+	}
+	bank.reconcile(bank.runtime(), "afar-0")
+	bank.isolateNamed("afar")
+	check("with every label")
+	if shop.isolateNamed("red") || bank.isolateNamed("afar") {
+		t.Error("the policy waits although every Pod is labelled")
+	}
+	check("after")
+	if f.current(blue); f.reaches(blue, red, 80) || f.reaches(red, blue, 80) {
+		t.Error("the networks are not apart")
+	}
+}
+
+// current reads a Pod, which must not have been replaced.
+func (f *fixture) current(pod *corev1.Pod) {
+	f.t.Helper()
+	uid := pod.UID
+	if err := f.direct.Get(f.t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+		f.t.Fatal(err)
+	}
+	if pod.UID != uid {
+		f.t.Errorf("Pod %s was replaced", pod.Name)
+	}
+}
