@@ -187,8 +187,20 @@ func TestNetworkLabel(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, network := range [][2]string{
-		{"shop", "red"}, {"shop", "a.b"}, {"shop.a", "b"}, {"shop", long}, {"shop", long[1:]}, {"bank", long}, {"shop", at}, {"shop", at + "n"},
-		{strings.Repeat("s", 63), "red"}, {"shop", "RED"}, {"shop", "a b"}, {"shop", ""}, {"", "shop"}, {"shop", "a/b"},
+		{"shop", "red"},
+		{"shop", "a.b"},
+		{"shop.a", "b"},
+		{"shop", long},
+		{"shop", long[1:]},
+		{"bank", long},
+		{"shop", at},
+		{"shop", at + "n"},
+		{strings.Repeat("s", 63), "red"},
+		{"shop", "RED"},
+		{"shop", "a b"},
+		{"shop", ""},
+		{"", "shop"},
+		{"shop", "a/b"},
 		// A network with the name of another's hash.
 		{"shop", strings.TrimPrefix(v1alpha.NetworkLabel("shop", long), "shop.")},
 	} {
