@@ -206,19 +206,14 @@ Feature: Referenced data
       | ConfigMap part-3 | greeting | 260000 bytes |
       | ConfigMap part-4 | greeting | 260000 bytes |
       | ConfigMap part-5 | greeting | 260000 bytes |
-      | token Secret own | password | secret       |
     When the consumer creates Workload "big" which names "ConfigMap big" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     And the consumer creates Workload "many" which names "ConfigMap part-1, ConfigMap part-2, ConfigMap part-3, ConfigMap part-4, ConfigMap part-5" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    And the consumer creates Workload "token" which names "Secret own" with
-      | placement | cities | replicas |
-      | main      | DFW    | 1        |
     Then workloaddeployment "big-main-dfw" has current condition ReferencedDataReady False because of "SourceTooLarge", saying "ConfigMap big holds 262153 bytes and at most 262144"
     And workloaddeployment "many-main-dfw" has current condition ReferencedDataReady False because of "SourceTooLarge", saying "1300040 bytes together and at most 1048576"
-    And workloaddeployment "token-main-dfw" has current condition ReferencedDataReady False because of "SourceRefused", saying "type kubernetes.io/service-account-token"
     And workloaddeployment "big-main-dfw" has condition Available False because of "ReferencedDataNotReady"
     And the hub keeps exactly ""
     When the consumer patches configmap "big" with {"data":{"greeting":"small"}}

@@ -58,7 +58,7 @@ func (s *scenario) valueOf(text string) string {
 	return text
 }
 
-// keepData creates "<kind> <name>", "immutable <kind> <name>" and Secrets that are "typed" or of a "token".
+// keepData creates "<kind> <name>", "immutable <kind> <name>" and Secrets that are "typed".
 func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 	for _, row := range rows(table) {
 		words := strings.Fields(row["data"])
@@ -77,9 +77,6 @@ func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 			object.Object["immutable"] = true
 		case "typed":
 			object.Object["type"] = "example.com/typed"
-		case "token":
-			object.Object["type"] = string(corev1.SecretTypeServiceAccountToken)
-			object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: value, corev1.ServiceAccountNameKey: name})
 		}
 		if err := s.client(s.plane(""), consumer).Create(ctx, object); err != nil {
 			return err
