@@ -29,6 +29,9 @@ func (f *fixture) pod(instance *v1alpha.Instance, changes ...func(*corev1.Pod)) 
 	f.t.Helper()
 	labels := maps.Clone(instance.Labels)
 	labels[v1alpha.LabelTemplateHash] = instance.TemplateHash()
+	for _, at := range instance.Spec.NetworkInterfaces {
+		labels[v1alpha.LabelNetwork] = v1alpha.NetworkLabel(f.namespace, at.Network.Name)
+	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.namespace, Name: instance.Name, Labels: labels,
@@ -337,7 +340,10 @@ func TestPodsStartBehindAPolicy(t *testing.T) {
 func TestPodsOfAnEarlierVersion(t *testing.T) {
 	g := newFixture(t)
 	earlier := g.instance(g.deployment(1), 0)
-	g.pod(earlier, func(p *corev1.Pod) { delete(p.Labels, v1alpha.LabelTemplateHash) })
+	g.pod(earlier, func(p *corev1.Pod) {
+		delete(p.Labels, v1alpha.LabelTemplateHash)
+		delete(p.Labels, v1alpha.LabelNetwork)
+	})
 	g.reconcile(g.runtime(), earlier.Name)
 	labels := g.storedPod(earlier.Name).Labels
 	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != earlier.TemplateHash() || network != g.namespace+".default" {
