@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/transforms"
 )
@@ -52,10 +52,10 @@ func CacheOptions() (cache.Options, error) {
 			&v1alpha.WorkloadDeployment{}:       fromProject,
 			&v1alpha.InstanceSlice{}:            fromProject,
 			&corev1.Namespace{}:                 fromProject,
-			&workv1alpha1.Work{}:                {Transform: delivery.TrimWork},
+			&workv1alpha1.Work{}:                {Transform: path.TrimWork},
 			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},
 			&clusterv1alpha1.Cluster{}:          {},
-			&workv1alpha2.ResourceBinding{}:     {Transform: bindings.Trim},
+			&workv1alpha2.ResourceBinding{}:     {Transform: path.TrimBinding},
 			// The controllers read only the metadata of these from the cache.
 			&corev1.ConfigMap{}: metadata,
 			&corev1.Secret{}:    metadata,

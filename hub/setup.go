@@ -20,16 +20,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/coalesce"
-	"github.com/karmada-compute/karmada-compute/hub/abandoned"
-	"github.com/karmada-compute/karmada-compute/hub/agents"
-	"github.com/karmada-compute/karmada-compute/hub/audit"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/collector"
+
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
-	"github.com/karmada-compute/karmada-compute/hub/forget"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
-	"github.com/karmada-compute/karmada-compute/hub/inventory"
-	"github.com/karmada-compute/karmada-compute/hub/karmada"
-	"github.com/karmada-compute/karmada-compute/hub/mend"
+
 	"github.com/karmada-compute/karmada-compute/hub/networks"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projection"
@@ -120,36 +118,36 @@ func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
 // watch is the watch of karmada-controller-manager that the controllers of one process share.
 type watch struct {
 	once    sync.Once
-	karmada *karmada.Watch
+	karmada *path.KarmadaWatch
 	err     error
 }
 
 // get returns the watch, which the manager runs as soon as a controller needs it.
-func (w *watch) get(t Target) (*karmada.Watch, error) {
+func (w *watch) get(t Target) (*path.KarmadaWatch, error) {
 	w.once.Do(func() {
 		local := t.Manager.GetLocalManager()
-		w.karmada = karmada.NewWatch(local.GetAPIReader(), t.Options.Clock)
+		w.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
 		w.err = local.Add(w.karmada)
 	})
 	return w.karmada, w.err
 }
 
 // setUpAudit adds the controller that audits the ways of deployments.
-func setUpAudit(t Target, shared *watch, found *delivery.SliceFindings) error {
+func setUpAudit(t Target, shared *watch, found *path.SliceFindings) error {
 	local := t.Manager.GetLocalManager()
 	running, err := shared.get(t)
 	if err != nil {
 		return err
 	}
-	mender, err := mend.New(local.GetClient(), mend.Options{Clock: t.Options.Clock, Registerer: metrics.Registry})
+	mender, err := collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
 	if err != nil {
 		return err
 	}
-	faults, err := audit.NewFaults(t.Options.Projects, metrics.Registry)
+	faults, err := collector.NewFaults(t.Options.Projects, metrics.Registry)
 	if err != nil {
 		return err
 	}
-	r := audit.New(audit.Options{
+	r := collector.NewDeployments(collector.DeploymentsOptions{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 		Karmada: running, Mender: mender, Faults: faults, Slices: found, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter,
 		Clock: t.Options.Clock,
@@ -192,7 +190,7 @@ func (t Target) binder() (propagation.Networks, error) {
 
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
-	shared, found := &watch{}, delivery.NewSliceFindings()
+	shared, found := &watch{}, path.NewSliceFindings()
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
@@ -253,7 +251,7 @@ func Controllers() []Controller {
 				return nil
 			}
 			local := t.Manager.GetLocalManager()
-			r, err := abandoned.New(abandoned.Options{
+			r, err := collector.NewNamespaces(collector.NamespacesOptions{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Brake: t.Options.Brake, After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})
@@ -263,25 +261,25 @@ func Controllers() []Controller {
 			return r.Register(local, controller.Options{ReconciliationTimeout: reconcileTimeout})
 		}},
 		{Name: "agents", Setup: func(t Target) error {
-			ready, err := agents.NewMetric(metrics.Registry)
+			ready, err := cells.NewAgentsMetric(metrics.Registry)
 			if err != nil {
 				return err
 			}
 			local := t.Manager.GetLocalManager()
-			return (&agents.Reconciler{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
+			return (&cells.Agents{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
 		{Name: "forget", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			r := &forget.Reconciler{Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}
+			r := &cells.Gone{Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}
 			return r.Register(local)
 		}},
 		{Name: "inventory", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			mender, err := mend.New(local.GetClient(), mend.Options{Clock: t.Options.Clock, Registerer: metrics.Registry})
+			mender, err := collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
 			if err != nil {
 				return err
 			}
-			runner, err := inventory.New(inventory.Options{
+			runner, err := collector.NewInventory(collector.InventoryOptions{
 				Projects: t.Options.Projects, Existence: t.Options.Existence, Brake: t.Options.Brake, Waker: t.Options.Waker,
 				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: mender, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,

@@ -18,7 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
-	"github.com/karmada-compute/karmada-compute/hub/footprint"
+
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
@@ -61,7 +61,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	if err != nil {
 		return nil, err
 	}
-	present := footprint.New(mgr.GetLocalManager().GetCache())
+	present := ownership.NewFootprint(mgr.GetLocalManager().GetCache())
 	if err := mgr.GetLocalManager().Add(present); err != nil {
 		return nil, fmt.Errorf("watch the hub namespaces: %w", err)
 	}

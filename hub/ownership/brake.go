@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 const (
@@ -144,7 +144,7 @@ func (b *Brake) count(ctx context.Context) (c count, err error) {
 	exists := map[types.UID]bool{}
 	for i := range namespaces.Items {
 		namespace := &namespaces.Items[i]
-		uid, project := types.UID(namespace.Labels[v1alpha.LabelProjectUID]), origin.Project(namespace).String()
+		uid, project := types.UID(namespace.Labels[v1alpha.LabelProjectUID]), projects.NameOf(namespace).String()
 		if project == "" || !namespace.DeletionTimestamp.IsZero() || namespace.Annotations[v1alpha.AnnotationKeep] != "" || exists[uid] {
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -69,7 +69,7 @@ func (f *fixture) uid(project int) types.UID {
 }
 
 func (f *fixture) namespace(project int) *corev1.Namespace {
-	from := origin.Origin{Project: fmt.Sprintf("project-%d", project), ProjectUID: f.uid(project), Namespace: "default"}
+	from := projects.Origin{Project: fmt.Sprintf("project-%d", project), ProjectUID: f.uid(project), Namespace: "default"}
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: fmt.Sprintf("hub-%s-%d", f.Namespace.Name, project), Labels: from.Labels(), Annotations: from.Annotations(),
 	}}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts.
@@ -28,14 +28,14 @@ func (s *scope) awaitCopy(ctx context.Context) error {
 func (s *scope) judgeAbsence(ctx context.Context) error {
 	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
 	var err error
-	if s.way, err = delivery.Load(ctx, s.Hub, name, nil); err != nil {
+	if s.way, err = path.Load(ctx, s.Hub, name, nil); err != nil {
 		return err
 	}
-	found, err := delivery.Obstacle(ctx, s.Hub, name, s.way.Cells.Of(s.deployment.Spec.CityCode))
+	found, err := path.Obstacle(ctx, s.Hub, name, s.way.Cells.Of(s.deployment.Spec.CityCode))
 	if err != nil {
 		return err
 	}
-	lasting := s.tracker.Observe(s.request, []delivery.Finding{*found})[0]
+	lasting := s.tracker.Observe(s.request, []path.Finding{*found})[0]
 	s.remember(&lasting)
 	if rest := lasting.Rest(s.Clock.Now(), s.DoubtAfter); rest > 0 {
 		s.requeueAfter.AtMost(rest)
@@ -44,10 +44,10 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 	s.requeueAfter.AtMost(s.DoubtAfter)
 	if state := s.karmada(); state.Down {
 		// No deletion ends without it.
-		lasting = delivery.Finding{Fault: delivery.KarmadaNotRunning, Message: state.Message, Since: state.Since}
+		lasting = path.Finding{Fault: path.KarmadaNotRunning, Message: state.Message, Since: state.Since}
 	}
 	lasting.Since = lasting.Since.Truncate(time.Second)
-	s.findings = []delivery.Finding{lasting}
+	s.findings = []path.Finding{lasting}
 	return nil
 }
 

@@ -19,10 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/coalesce"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
-	"github.com/karmada-compute/karmada-compute/hub/karmada"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
@@ -36,9 +34,9 @@ type Options struct {
 	// Hub reads the hub from a cache.
 	Hub client.Reader
 	// Karmada says whether a karmada-controller-manager is at work.
-	Karmada *karmada.Watch
+	Karmada *path.KarmadaWatch
 	// Slices are what the audit has found to be wrong on the ways of slices.
-	Slices *delivery.SliceFindings
+	Slices *path.SliceFindings
 	// DoubtAfter is how long the way from a cell may be interrupted before what it reported last counts as unknown. What Karmada
 	// says of a cell counts at once.
 	DoubtAfter time.Duration
@@ -55,13 +53,13 @@ type Options struct {
 // Reconciler shows in a project what its cells report. It is safe for concurrent use.
 type Reconciler struct {
 	Options
-	tracker *delivery.Tracker[mcreconcile.Request]
+	tracker *path.Tracker[mcreconcile.Request]
 	shared  *shared
 }
 
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, tracker: delivery.NewTracker[mcreconcile.Request](o.Clock), shared: newShared()}
+	return &Reconciler{Options: o, tracker: path.NewTracker[mcreconcile.Request](o.Clock), shared: newShared()}
 }
 
 // byDeployment has the projected Instances of all deployments of a name.
@@ -75,25 +73,25 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	if err := r.registerSlices(mgr, options, wrap); err != nil {
 		return err
 	}
-	events := delivery.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.DoubtAfter}
+	events := path.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.DoubtAfter}
 	built, err := events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("projection").
 		For(&v1alpha.WorkloadDeployment{}).
 		// An Instance that was edited or deleted by hand is restored.
 		Watches(&v1alpha.Instance{}, ofInstance(false)).
-		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)).
 		// The status says why Karmada's scheduler finds no room.
-		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.Requests(r.Hub)),
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
-			mcbuilder.WithPredicates(bindings.RefusalChanged()))).
+			mcbuilder.WithPredicates(path.RefusalChanged()))).
 		WatchesRawSource(r.Slices.Source()).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
 		return err
 	}
-	return built.MultiClusterWatch(&delivery.Engagements{Forget: r.forget})
+	return built.MultiClusterWatch(&path.Engagements{Forget: r.forget})
 }
 
 // forget drops since when something is wrong in a project that this replica has given up.

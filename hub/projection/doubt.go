@@ -19,8 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/conditions"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
-	"github.com/karmada-compute/karmada-compute/hub/karmada"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // judge finds out what makes untrue what the copy's status says. What does not count yet requeues the deployment.
@@ -29,12 +28,12 @@ func (s *scope) judge(ctx context.Context) error {
 		return s.judgeAbsence(ctx)
 	}
 	var err error
-	if s.way, err = delivery.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), s.copied); err != nil {
+	if s.way, err = path.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), s.copied); err != nil {
 		return err
 	}
 	s.way.With(s.karmada())
 	now := s.Clock.Now()
-	for _, found := range s.tracker.Observe(s.request, delivery.Judge(s.way)) {
+	for _, found := range s.tracker.Observe(s.request, path.Judge(s.way)) {
 		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
 			continue
 		}
@@ -63,17 +62,17 @@ func (s *scope) judgeSlices() {
 }
 
 // karmada is what is known of karmada-controller-manager. A replica that does not know yet says what the one before it said.
-func (s *scope) karmada() karmada.State {
+func (s *scope) karmada() path.Karmada {
 	state := s.Karmada.State()
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 	if state.Pending && before != nil && before.Reason == v1alpha.ReasonKarmadaNotRunning {
-		return karmada.State{Down: true, Since: before.LastTransitionTime.Time, Message: before.Message}
+		return path.Karmada{Down: true, Since: before.LastTransitionTime.Time, Message: before.Message}
 	}
 	return state
 }
 
 // remember sets a finding back to when the project was told of it, which may have been by another replica.
-func (s *scope) remember(found *delivery.Finding) {
+func (s *scope) remember(found *path.Finding) {
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 	if before != nil && before.Status == metav1.ConditionFalse && before.Reason == found.Fault.Reason() && before.LastTransitionTime.Time.Before(found.Since) {
 		found.Since = before.LastTransitionTime.Time
@@ -87,13 +86,13 @@ func (s *scope) concerns(cell string) bool {
 }
 
 // finding is what makes untrue what is shown of an Instance, or nil.
-func (s *scope) finding(instance string) *delivery.Finding {
+func (s *scope) finding(instance string) *path.Finding {
 	index, _ := v1alpha.InstanceIndex(s.deployment.Name, instance)
 	return s.findingAt(index)
 }
 
 // findingAt is that of the Instance at an index.
-func (s *scope) findingAt(index int) *delivery.Finding {
+func (s *scope) findingAt(index int) *path.Finding {
 	cell := ""
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
 		cell = assignment.Owner(index)
@@ -157,7 +156,7 @@ func (s *scope) doubtInstance(ctx context.Context, existing *v1alpha.Instance) e
 	return apply.Status(ctx, s.project, FieldManager, existing)
 }
 
-func describe(found *delivery.Finding) string {
+func describe(found *path.Finding) string {
 	message := fmt.Sprintf("unknown since %s: %s", found.Since.UTC().Format(time.RFC3339), found.Message)
 	if found.Cell != "" {
 		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
@@ -166,7 +165,7 @@ func describe(found *delivery.Finding) string {
 }
 
 // described is what is wrong, and in which cell.
-func described(found *delivery.Finding) string {
+func described(found *path.Finding) string {
 	message := found.Message
 	if found.Cell != "" {
 		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
@@ -178,7 +177,7 @@ func described(found *delivery.Finding) string {
 // concerned, the deployment's own report says whether they are.
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost int32
-	var worst *delivery.Finding
+	var worst *path.Finding
 	if len(s.findings) == 0 {
 		return
 	}

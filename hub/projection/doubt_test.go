@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/karmada"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -258,7 +258,7 @@ func TestAnUpdateIsNoDoubt(t *testing.T) {
 func TestKarmadaIsDown(t *testing.T) {
 	f := newFixture(t)
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = karmada.Lease.Namespace, karmada.Lease.Name
+	lease.Namespace, lease.Name = path.KarmadaLease.Namespace, path.KarmadaLease.Name
 	planes.Ensure(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: lease.Namespace}}, func(*corev1.Namespace) {})
 	planes.Create(t, f.Planes, lease)
 	f.reconciler.Karmada.Poll(t.Context())
@@ -269,7 +269,7 @@ func TestKarmadaIsDown(t *testing.T) {
 	f.mustReconcile(t)
 	f.expectDoubt(t, v1alpha.ReasonKarmadaNotRunning, "", began)
 	again := f.reconciler.Options
-	again.Karmada = karmada.NewWatch(f.HubAPI, f.clock)
+	again.Karmada = path.NewKarmadaWatch(f.HubAPI, f.clock)
 	f.reconciler = New(again)
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("a replica that knows nothing yet writes %v", writes)

@@ -19,8 +19,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
-	"github.com/karmada-compute/karmada-compute/hub/karmada"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -57,8 +57,8 @@ func newFixture(t *testing.T) *fixture {
 	}
 	planes.Index(t, f.Project, byDeployment)
 	f.reconciler = New(Options{
-		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Slices: delivery.NewSliceFindings(), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
+		Projects: f.Planes, Hub: f.Hub, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
+		Slices: path.NewSliceFindings(), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)

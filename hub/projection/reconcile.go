@@ -20,8 +20,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
 	"github.com/karmada-compute/karmada-compute/requeue"
 )
 
@@ -39,8 +39,8 @@ type scope struct {
 	// reported are the Instances that its cells report.
 	reported []v1alpha.ReportedInstance
 	// way is that of the copy through Karmada, and findings are what makes untrue what its status says.
-	way      *delivery.Way
-	findings []delivery.Finding
+	way      *path.Row
+	findings []path.Finding
 	// dropped says that the cells which reported are gone for good.
 	dropped bool
 	// withdrawn says that the hub has no copy, or one that is being deleted: copied is empty.
@@ -256,7 +256,7 @@ func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) err
 
 func (s *scope) writeStatus(ctx context.Context) error {
 	served := len(s.way.Cells.Of(s.deployment.Spec.CityCode)) > 0
-	status := s.desiredStatus(served, bindings.Refusal(s.way.Binding))
+	status := s.desiredStatus(served, path.Refusal(s.way.Binding))
 	s.doubt(&status)
 	s.addCurrent(&status)
 	s.addSuspension(&status)

@@ -23,9 +23,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one Instance is then no
@@ -34,8 +34,8 @@ func (r *Reconciler) registerSlices(mgr mcmanager.Manager, options mccontroller.
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return mcbuilder.ControllerManagedBy(mgr).
 		Named("projection-slices").
-		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.OfSlice(r.Hub)), append(onHub, mcbuilder.WithPredicates(bindings.SliceReportChanged()))...).
-		Watches(&v1alpha.InstanceSlice{}, origin.OnHubEvent(origin.OfCopy), onHub...).
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfSliceBinding(r.Hub)), append(onHub, mcbuilder.WithPredicates(path.SliceReportChanged()))...).
+		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(projects.OfCopy), onHub...).
 		// An Instance that was edited or deleted by hand is restored.
 		Watches(&v1alpha.Instance{}, ofInstance(true)).
 		WatchesRawSource(r.shared.source()).
@@ -72,7 +72,7 @@ func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Req
 // projectSlice shows the Instances of a slice. Of a cell that has not reported in it nothing is known: what is shown of it stays. A copy
 // without a status was made a moment ago, and does not know yet how many slices it needs.
 func (s *scope) projectSlice(ctx context.Context, number int) error {
-	reports, err := bindings.SliceReports(ctx, s.Hub, s.copied, number)
+	reports, err := path.SliceReports(ctx, s.Hub, s.copied, number)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ type knownProject struct {
 
 // known is what was found out of a deployment.
 type known struct {
-	findings []delivery.Finding
+	findings []path.Finding
 	// state is what the Instances in slices are shown by, besides the slices.
 	state string
 }
@@ -151,7 +151,7 @@ func (d *shared) of(s *scope) known {
 }
 
 // findings are those of a deployment. They are not known before it was reconciled.
-func (d *shared) findings(s *scope) (findings []delivery.Finding, known bool) {
+func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	of := d.of(s)
@@ -200,7 +200,7 @@ func (d *shared) forget(request mcreconcile.Request) {
 // state is what the Instances in slices are shown by, besides the slices.
 func (s *scope) state() string {
 	type finding struct {
-		Key     delivery.Key
+		Key     path.Key
 		Message string
 		Since   metav1.Time
 	}

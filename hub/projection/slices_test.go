@@ -19,7 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/delivery"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -284,7 +284,7 @@ func TestDoubtOfASlice(t *testing.T) {
 	if err := f.reconciler.Slices.Source().Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
-	show := func(when string, findings ...delivery.Finding) {
+	show := func(when string, findings ...path.Finding) {
 		t.Helper()
 		f.reconciler.Slices.Set(f.request(), findings)
 		if queue.Len() != 1 {
@@ -311,8 +311,8 @@ func TestDoubtOfASlice(t *testing.T) {
 	f.reportSlice(t, 1, 1, f.instances(t, 50)...)
 	f.serve(t)
 	before := f.readOriginal(t).Status.ReadyReplicas
-	show("broken", delivery.Finding{
-		Fault: delivery.WorkNotApplied, Cell: f.cell.Name, Slice: "web-16", Message: "InstanceSlice web-16 is not there", Since: f.clock.Now(),
+	show("broken", path.Finding{
+		Fault: path.WorkNotApplied, Cell: f.cell.Name, Slice: "web-16", Message: "InstanceSlice web-16 is not there", Since: f.clock.Now(),
 	})
 	if ready("web-0") != metav1.ConditionTrue || ready("web-16") != metav1.ConditionUnknown || ready("web-50") != metav1.ConditionTrue {
 		t.Errorf("Ready of web-0 is %s, of web-16 %s, of web-50 %s", ready("web-0"), ready("web-16"), ready("web-50"))

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // maxUnconfirmed is how many cells a message names.
@@ -72,7 +72,7 @@ func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 func (s *scope) unconfirmed() (cells []string, stopping int) {
 	for _, name := range s.concerned() {
 		cell, exists := s.way.Cells.Find(name)
-		reported := bindings.ReportOf(s.way.Binding, name)
+		reported := path.ReportOf(s.way.Binding, name)
 		current := reported != nil && reported.ResourceTemplateGeneration == s.copied.Generation && reported.ObservedGeneration == reported.Generation
 		why := "has not reported yet"
 		switch {

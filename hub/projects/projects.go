@@ -1,8 +1,6 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package projects holds what the hub's controllers need of Milo: the projects that this replica has engaged, which
-// of them are suspended, and the locations that a project has.
 package projects
 
 import (
@@ -17,7 +15,6 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
 )
 
 // Engaged are the projects that this replica has engaged. Both methods return multicluster.ErrClusterNotFound for any
@@ -105,8 +102,8 @@ type Project struct {
 }
 
 // Origin is what objects on the hub that come from a namespace of the project are marked with.
-func (p Project) Origin(namespace string) origin.Origin {
-	return origin.Origin{Project: p.Name, ProjectUID: p.UID, Namespace: namespace}
+func (p Project) Origin(namespace string) Origin {
+	return Origin{Project: p.Name, ProjectUID: p.UID, Namespace: namespace}
 }
 
 // Find returns an engaged project, or multicluster.ErrClusterNotFound.

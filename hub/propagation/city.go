@@ -7,14 +7,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
 // loadCells reads the hub's Clusters.
 func (s *scope) loadCells(ctx context.Context) error {
 	var err error
-	if s.allCells, err = cities.List(ctx, s.Hub); err != nil {
+	if s.allCells, err = cells.List(ctx, s.Hub); err != nil {
 		return err
 	}
 	s.cells = s.allCells.Of(s.deployment.Spec.CityCode)

@@ -15,30 +15,30 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func lostFor(name string, d time.Duration) cities.Cell {
-	return cities.Cell{Name: name, Since: now.Add(-d)}
+func lostFor(name string, d time.Duration) cells.Cell {
+	return cells.Cell{Name: name, Since: now.Add(-d)}
 }
 
 // TestLostCells: a cell is given up after the configured time, and only for another one.
 func TestLostCells(t *testing.T) {
-	ready := cities.Cell{Name: "ready", Ready: true, Since: now}
+	ready := cells.Cell{Name: "ready", Ready: true, Since: now}
 	cases := map[string]struct {
-		cells       cities.Cells
+		cells       cells.Cells
 		after       time.Duration
 		want        []string
 		wantRequeue time.Duration
 	}{
-		"none is lost":           {cells: cities.Cells{ready}, after: time.Minute},
-		"lost for long":          {cells: cities.Cells{ready, lostFor("a", time.Minute)}, after: time.Minute, want: []string{"a"}},
-		"lost for less":          {cells: cities.Cells{ready, lostFor("a", time.Second), lostFor("b", 2*time.Second)}, after: time.Minute, wantRequeue: 58 * time.Second},
-		"one of each":            {cells: cities.Cells{ready, lostFor("a", time.Hour), lostFor("b", 0)}, after: time.Minute, want: []string{"a"}, wantRequeue: time.Minute},
-		"all are lost":           {cells: cities.Cells{lostFor("a", time.Hour), lostFor("b", time.Hour)}, after: time.Minute},
-		"nothing is to be moved": {cells: cities.Cells{ready, lostFor("a", time.Hour)}},
+		"none is lost":           {cells: cells.Cells{ready}, after: time.Minute},
+		"lost for long":          {cells: cells.Cells{ready, lostFor("a", time.Minute)}, after: time.Minute, want: []string{"a"}},
+		"lost for less":          {cells: cells.Cells{ready, lostFor("a", time.Second), lostFor("b", 2*time.Second)}, after: time.Minute, wantRequeue: 58 * time.Second},
+		"one of each":            {cells: cells.Cells{ready, lostFor("a", time.Hour), lostFor("b", 0)}, after: time.Minute, want: []string{"a"}, wantRequeue: time.Minute},
+		"all are lost":           {cells: cells.Cells{lostFor("a", time.Hour), lostFor("b", time.Hour)}, after: time.Minute},
+		"nothing is to be moved": {cells: cells.Cells{ready, lostFor("a", time.Hour)}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,19 +63,19 @@ func bindingTo(targets map[string]int32) *workv1alpha2.ResourceBinding {
 }
 
 func TestShares(t *testing.T) {
-	a, b := cities.Cell{Name: "a", Ready: true}, cities.Cell{Name: "b", Ready: true}
+	a, b := cells.Cell{Name: "a", Ready: true}, cells.Cell{Name: "b", Ready: true}
 	cases := map[string]struct {
-		cells   cities.Cells
+		cells   cells.Cells
 		binding *workv1alpha2.ResourceBinding
 		want    map[string]int
 	}{
 		"no cell":                               {},
-		"one cell needs no decision":            {cells: cities.Cells{a}, want: map[string]int{"a": 3}},
-		"one cell has what is asked for now":    {cells: cities.Cells{a}, binding: bindingTo(map[string]int32{"a": 2}), want: map[string]int{"a": 3}},
-		"one is left, and still not told so":    {cells: cities.Cells{a}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
-		"two cells wait for Karmada":            {cells: cities.Cells{a, b}},
-		"two cells have what Karmada gave them": {cells: cities.Cells{a, b}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
-		"Karmada has decided nothing":           {cells: cities.Cells{a, b}, binding: bindingTo(nil)},
+		"one cell needs no decision":            {cells: cells.Cells{a}, want: map[string]int{"a": 3}},
+		"one cell has what is asked for now":    {cells: cells.Cells{a}, binding: bindingTo(map[string]int32{"a": 2}), want: map[string]int{"a": 3}},
+		"one is left, and still not told so":    {cells: cells.Cells{a}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
+		"two cells wait for Karmada":            {cells: cells.Cells{a, b}},
+		"two cells have what Karmada gave them": {cells: cells.Cells{a, b}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
+		"Karmada has decided nothing":           {cells: cells.Cells{a, b}, binding: bindingTo(nil)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -117,17 +117,17 @@ func TestRoom(t *testing.T) {
 
 // TestAlone: with another cell in the city, or one that had a part, an index is given up before another gets it.
 func TestAlone(t *testing.T) {
-	a, b := cities.Cell{Name: "a", Ready: true}, cities.Cell{Name: "b", Ready: true}
+	a, b := cells.Cell{Name: "a", Ready: true}, cells.Cell{Name: "b", Ready: true}
 	both := assigned(cellWith("a", []int{0}), cellWith("b", []int{1}))
 	cases := map[string]struct {
-		cells   cities.Cells
+		cells   cells.Cells
 		current *v1alpha.WorkloadDeploymentAssignment
 		want    bool
 	}{
-		"one cell":              {cells: cities.Cells{a}, want: true},
-		"one cell that had all": {cells: cities.Cells{a}, current: assigned(cellWith("a", []int{0})), want: true},
-		"one cell is left":      {cells: cities.Cells{a}, current: both},
-		"two cells":             {cells: cities.Cells{a, b}, current: assigned(cellWith("a", []int{0}))},
+		"one cell":              {cells: cells.Cells{a}, want: true},
+		"one cell that had all": {cells: cells.Cells{a}, current: assigned(cellWith("a", []int{0})), want: true},
+		"one cell is left":      {cells: cells.Cells{a}, current: both},
+		"two cells":             {cells: cells.Cells{a, b}, current: assigned(cellWith("a", []int{0}))},
 		"no cell":               {},
 	}
 	for name, c := range cases {

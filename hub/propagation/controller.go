@@ -25,10 +25,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/cities"
-	"github.com/karmada-compute/karmada-compute/hub/identity"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
@@ -68,12 +67,12 @@ type Reconciler struct {
 	// namespaces are locked while a deployment decides what its hub namespace needs. Otherwise the first deployment of a city
 	// could find the policy that the last one is about to delete.
 	namespaces keymutex.KeyMutex
-	identity   *identity.Hub
+	identity   *cells.Hub
 }
 
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, namespaces: keymutex.NewHashed(0), identity: identity.New(o.APIReader)}
+	return &Reconciler{Options: o, namespaces: keymutex.NewHashed(0), identity: cells.NewHub(o.APIReader)}
 }
 
 // Register adds the controller to a manager.
@@ -87,17 +86,17 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("propagation").
 		For(&v1alpha.WorkloadDeployment{}).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the end of the copy.
-		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged()))...).
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged()))...).
 		// So are its slices.
-		Watches(&v1alpha.InstanceSlice{}, origin.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
+		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
 		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.
-		Watches(&corev1.Namespace{}, origin.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
-		Watches(&policyv1alpha1.PropagationPolicy{}, origin.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
-		Watches(&workv1alpha1.Work{}, origin.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
+		Watches(&corev1.Namespace{}, projects.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
+		Watches(&policyv1alpha1.PropagationPolicy{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
 		// A cell that joins a city needs the namespaces of that city, and one that is lost may have to be given up.
-		Watches(&clusterv1alpha1.Cluster{}, origin.OnHubEvent(r.originalsOfCity), onHub(cities.Changed())...).
+		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
 		// Karmada's scheduler says how many Instances each cell runs, and cells report which they have given up.
-		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(bindings.Requests(r.Hub)), onHub(bindings.DivisionChanged())...).
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)), onHub(path.DivisionChanged())...).
 		// The cells stop what a suspended project runs, and start it again.
 		WatchesRawSource(r.suspensions()).
 		// Copies whose originals went while nobody looked.
@@ -113,7 +112,7 @@ type mapper func(context.Context, client.Object) []mcreconcile.Request
 // originalsIn requests the originals that belong in a hub namespace, whether their copies exist or not.
 func (r *Reconciler) originalsIn(hubNamespace func(client.Object) string) mapper {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
-		project := origin.Project(changed)
+		project := projects.NameOf(changed)
 		engaged, err := r.Projects.Get(ctx, project)
 		if err != nil {
 			// Another replica has the project, or this one engages it later and then reconciles all of its deployments.
@@ -154,7 +153,7 @@ func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []
 	}
 	var requests []mcreconcile.Request
 	for i := range copies.Items {
-		requests = append(requests, origin.OfCopy(ctx, &copies.Items[i])...)
+		requests = append(requests, projects.OfCopy(ctx, &copies.Items[i])...)
 	}
 	return requests
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
@@ -108,7 +108,7 @@ func (s *scope) deleteCopy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("get the hub's copy: %w", err)
 	}
-	if !origin.IsMarked(existing) {
+	if !projects.IsMarked(existing) {
 		// The add-on has not written it.
 		return nil
 	}

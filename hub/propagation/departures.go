@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/cities"
-	"github.com/karmada-compute/karmada-compute/hub/inventory"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/collector"
 )
 
 // leavingRequeue is when a deployment that a cell has not released looks again what the cell says.
@@ -28,7 +28,7 @@ const leavingRequeue = 5 * time.Second
 type departures struct {
 	copied *v1alpha.WorkloadDeployment
 	// cells are those of every city.
-	cells cities.Cells
+	cells cells.Cells
 	// failoverAfter is how long a cell may be lost before others run what it ran; 0: they never do.
 	failoverAfter time.Duration
 	now           time.Time
@@ -62,7 +62,7 @@ func (s *scope) departures(ctx context.Context, binding *workv1alpha2.ResourceBi
 		if works[cell.Name], err = s.hasWork(ctx, cell.Name); err != nil {
 			return nil, err
 		}
-		if d.left[cell.Name], err = inventory.Left(ctx, s.Hub, hub, cell.Name); err != nil {
+		if d.left[cell.Name], err = collector.LeftIn(ctx, s.Hub, hub, cell.Name); err != nil {
 			return nil, err
 		}
 	}

@@ -18,17 +18,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
-	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // TestGone: a cell without a share has released its indices when it says so, or when nobody waits for its word any more.
 func TestGone(t *testing.T) {
 	now := time.Now()
 	ago := func(d time.Duration) *metav1.MicroTime { return new(metav1.NewMicroTime(now.Add(-d))) }
-	ready := cities.Cell{Name: "a", City: "iad", Ready: true}
+	ready := cells.Cell{Name: "a", City: "iad", Ready: true}
 	tests := map[string]struct {
-		cell   cities.Cell
+		cell   cells.Cell
 		since  *metav1.MicroTime
 		sent   bool
 		left   []v1alpha.LeavingDeployment
@@ -41,20 +41,20 @@ func TestGone(t *testing.T) {
 		"it says so, and Karmada sends it there":        {cell: ready, since: ago(0), sent: true, left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "web", Since: now.UTC().Format(metav1.RFC3339Micro)}}, want: false},
 		"it said so of an earlier departure":            {cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "web", Since: now.UTC().Add(-time.Second).Format(metav1.RFC3339Micro)}}, want: false},
 		"it said so of another deployment":              {cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "db", Since: now.UTC().Format(metav1.RFC3339Micro)}}, want: false},
-		"it is not there any more":                      {cell: cities.Cell{Name: "b"}, want: true},
-		"it is gone for good":                           {cell: cities.Cell{Name: "a", City: "iad", Gone: true}, want: true},
-		"it is not Ready for a moment":                  {cell: cities.Cell{Name: "a", City: "iad", Since: now.Add(-time.Second)}, since: ago(time.Hour), want: false},
-		"it is lost":                                    {cell: cities.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, want: true},
-		"it is lost, and what it runs never moves":      {cell: cities.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, always: true, want: false},
-		"it has no city, and no agent":                  {cell: cities.Cell{Name: "a", Ready: true}, since: ago(time.Second), want: false},
-		"it has had no city for long":                   {cell: cities.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), want: true},
-		"it has had no city for long, but still a Work": {cell: cities.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), sent: true, want: false},
+		"it is not there any more":                      {cell: cells.Cell{Name: "b"}, want: true},
+		"it is gone for good":                           {cell: cells.Cell{Name: "a", City: "iad", Gone: true}, want: true},
+		"it is not Ready for a moment":                  {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-time.Second)}, since: ago(time.Hour), want: false},
+		"it is lost":                                    {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, want: true},
+		"it is lost, and what it runs never moves":      {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, always: true, want: false},
+		"it has no city, and no agent":                  {cell: cells.Cell{Name: "a", Ready: true}, since: ago(time.Second), want: false},
+		"it has had no city for long":                   {cell: cells.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), want: true},
+		"it has had no city for long, but still a Work": {cell: cells.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), sent: true, want: false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := &departures{
 				copied: &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "web"}},
-				cells:  cities.Cells{test.cell}, failoverAfter: failoverAfter, now: now,
+				cells:  cells.Cells{test.cell}, failoverAfter: failoverAfter, now: now,
 				sent: func(string) bool { return test.sent }, left: map[string][]v1alpha.LeavingDeployment{"a": test.left},
 			}
 			if test.always {
@@ -203,7 +203,7 @@ func (w *world) assign(t *testing.T) {
 		sent: func(cell string) bool { return w.scheduled(cell) || w.cells[cell].work != nil },
 	}
 	for name, c := range w.cells {
-		leave.cells = append(leave.cells, cities.Cell{Name: name, City: "iad", Ready: true})
+		leave.cells = append(leave.cells, cells.Cell{Name: name, City: "iad", Ready: true})
 		leave.left[name] = c.left
 	}
 	shares := map[string]int{}
@@ -212,7 +212,7 @@ func (w *world) assign(t *testing.T) {
 	}
 	next := assign(division{
 		current: w.copied.Spec.Assignment, shares: shares, gone: leave.gone, now: w.now,
-		runs: func(cell string, index int) bool { return bindings.MayRun(w.binding, w.copied, cell, index) },
+		runs: func(cell string, index int) bool { return path.MayRun(w.binding, w.copied, cell, index) },
 	})
 	for cell, n := range shares {
 		if got := next.Indices(cell); len(got) != n {

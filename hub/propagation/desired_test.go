@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 func newScope() *scope {
@@ -23,7 +23,7 @@ func newScope() *scope {
 	deployment.Spec.CityCode = "DFW"
 	deployment.Spec.ScaleSettings.MinReplicas = 3
 	return &scope{
-		origin:     origin.Origin{Project: "north", ProjectUID: "project-uid", Namespace: "default"},
+		origin:     projects.Origin{Project: "north", ProjectUID: "project-uid", Namespace: "default"},
 		deployment: deployment, hubNamespace: "ns-1",
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
@@ -171,7 +171,7 @@ func (s *scope) deleteCity(ctx context.Context) error {
 		return fmt.Errorf("list the Works of the namespace: %w", err)
 	}
 	for i := range works.Items {
-		if !origin.IsMarked(&works.Items[i]) {
+		if !projects.IsMarked(&works.Items[i]) {
 			continue
 		}
 		if err := s.deleteOwn(ctx, &works.Items[i]); err != nil {

@@ -19,7 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
@@ -154,7 +154,7 @@ func (r *Reconciler) findAbandoned(ctx context.Context) ([]mcreconcile.Request, 
 	var requests []mcreconcile.Request
 	for i := range copies.Items {
 		used[copies.Items[i].Namespace] = true
-		requests = append(requests, r.withoutOriginal(ctx, origin.OfCopy(ctx, &copies.Items[i]))...)
+		requests = append(requests, r.withoutOriginal(ctx, projects.OfCopy(ctx, &copies.Items[i]))...)
 	}
 	for i := range namespaces.Items {
 		if !used[namespaces.Items[i].Name] && namespaces.Items[i].DeletionTimestamp.IsZero() {
@@ -186,10 +186,10 @@ func (r *Reconciler) ofEmptyNamespace(ctx context.Context, namespace *corev1.Nam
 	if len(r.originalsIn(nameOf)(ctx, namespace)) > 0 {
 		return nil
 	}
-	if _, err := r.Projects.Get(ctx, origin.Project(namespace)); err != nil {
+	if _, err := r.Projects.Get(ctx, projects.NameOf(namespace)); err != nil {
 		return nil
 	}
-	return []mcreconcile.Request{{ClusterName: origin.Project(namespace), Request: reconcile.Request{
+	return []mcreconcile.Request{{ClusterName: projects.NameOf(namespace), Request: reconcile.Request{
 		NamespacedName: types.NamespacedName{Namespace: namespace.Labels[v1alpha.LabelProjectNamespace]},
 	}}}
 }

@@ -20,8 +20,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/cities"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/requeue"
 )
@@ -37,7 +37,7 @@ type scope struct {
 	project    client.Client
 	projectAPI client.Reader
 	// origin is what objects on the hub are marked with.
-	origin     origin.Origin
+	origin     projects.Origin
 	deployment *v1alpha.WorkloadDeployment
 	// hubNamespace is the hub namespace of the deployment.
 	hubNamespace string
@@ -53,7 +53,7 @@ type scope struct {
 	// waiting says that the next step has to wait for the deletion of an object.
 	waiting bool
 	// cells are the cells of the deployment's city, allCells those of every city.
-	cells, allCells cities.Cells
+	cells, allCells cells.Cells
 	// owing are the cells of the city that have not removed an earlier namespace of the name of the hub namespace yet.
 	owing        []string
 	requeueAfter requeue.After

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // assignment is the next assignment of the copy. existing is the present copy, or an empty one.
 func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentAssignment, error) {
-	binding, err := bindings.Get(ctx, s.Hub, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name})
+	binding, err := path.GetBinding(ctx, s.Hub, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 	}
 	result := assign(division{
 		current: existing.Spec.Assignment, shares: s.withRoom(shares), alone: s.alone(existing.Spec.Assignment, shares),
-		runs: func(cell string, index int) bool { return bindings.MayRun(binding, existing, cell, index) },
+		runs: func(cell string, index int) bool { return path.MayRun(binding, existing, cell, index) },
 		gone: leave.gone, now: s.Clock.Now(),
 	})
 	if slices.ContainsFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return c.IsLeaving() }) {

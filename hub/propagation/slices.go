@@ -19,7 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // slicesFor is how many slices a deployment with this assignment needs: for the Instances that always run, those that cells still
@@ -110,7 +110,7 @@ func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
 
 // ofSlice requests the original of the deployment that a slice belongs to.
 func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
-	requests := origin.OfCopy(ctx, slice)
+	requests := projects.OfCopy(ctx, slice)
 	for i := range requests {
 		deployment, _, ok := v1alpha.ParseSliceName(requests[i].Name)
 		if !ok {

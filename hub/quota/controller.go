@@ -22,7 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -82,7 +82,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
 		// A grant that was edited by hand is put right; the assignment says which Instances there are to be, and what cells report says
 		// which are gone.
-		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.OfCopy),
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
 			mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()))).
 		WithOptions(options).

@@ -26,7 +26,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
@@ -63,11 +63,11 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// The templates of the deployments name the objects.
 		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates(), concernsData())).
 		// The hub's deployments own the copies, and their status has what the cells report.
-		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.NamespaceOfCopy),
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.NamespaceOfCopy),
 			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
 		// Copies that were edited or deleted by hand are restored.
-		WatchesMetadata(&corev1.ConfigMap{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
-		WatchesMetadata(&corev1.Secret{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
+		WatchesMetadata(&corev1.ConfigMap{}, projects.OnHubEvent(projects.NamespaceOfCopy), onHub...).
+		WatchesMetadata(&corev1.Secret{}, projects.OnHubEvent(projects.NamespaceOfCopy), onHub...).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {

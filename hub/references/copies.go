@@ -16,7 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // writeCopies writes the hub's copies of the objects that can be copied and that a deployment on the hub needs.
@@ -69,7 +69,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return err
-	case !origin.IsMarked(copied):
+	case !projects.IsMarked(copied):
 		o.finding = foreign(o.item)
 		s.requeueAfter.AtMost(refusedRetry)
 		return nil

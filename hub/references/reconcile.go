@@ -17,7 +17,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/origin"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/requeue"
 )
@@ -41,7 +41,7 @@ type scope struct {
 	project    client.Client
 	projectAPI client.Reader
 	// origin is what copies are marked with.
-	origin    origin.Origin
+	origin    projects.Origin
 	namespace string
 	sources   *projectSources
 	// deployments are those of the namespace.

@@ -1,0 +1,129 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"fmt"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Binding is the name and namespace of the ResourceBinding of the agents' Deployment. They are those of the chart.
+var Binding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
+
+// Reconciler keeps the condition of Clusters. Every replica runs it: a condition that is right is not written.
+type Agents struct {
+	// Hub reads from the cache and writes.
+	Hub client.Client
+	// Clock gives conditions their transition times.
+	Clock clock.PassiveClock
+	// Ready is the metric, by cell and reason. See NewMetric.
+	Ready *prometheus.GaugeVec
+}
+
+// NewMetric makes the metric of a Reconciler and registers it.
+func NewAgentsMetric(registerer prometheus.Registerer) (*prometheus.GaugeVec, error) {
+	ready := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "karmada_compute_cell_agent_ready",
+		Help: "Whether the agent of a cell is ready and has the current version: 1 or 0, by cell and reason.",
+	}, []string{"cell", "reason"})
+	if err := registerer.Register(ready); err != nil {
+		return nil, fmt.Errorf("register the metric of the cells' agents: %w", err)
+	}
+	return ready, nil
+}
+
+// Register adds the controller to a manager of the hub.
+func (r *Agents) Register(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("agents").
+		For(&clusterv1alpha1.Cluster{}).
+		Watches(&workv1alpha2.ResourceBinding{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
+		// Every replica has its own metric.
+		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
+		Complete(r)
+}
+
+// allCells are the Clusters, if the binding is that of the agents.
+func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile.Request {
+	if client.ObjectKeyFromObject(object) != Binding {
+		return nil
+	}
+	clusters := &clusterv1alpha1.ClusterList{}
+	if err := r.Hub.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "The cells' agents are looked at with the next event only")
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(clusters.Items))
+	for i := range clusters.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
+	}
+	return requests
+}
+
+// Reconcile writes the condition of one Cluster. A conflict with Karmada, which writes the same status, is an event that brings
+// the Cluster here again.
+func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	cluster := &clusterv1alpha1.Cluster{}
+	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.measure(request.Name, nil)
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, fmt.Errorf("read Cluster %s: %w", request.Name, err)
+	}
+	binding := &workv1alpha2.ResourceBinding{}
+	if err := client.IgnoreNotFound(r.Hub.Get(ctx, Binding, binding)); err != nil {
+		return reconcile.Result{}, fmt.Errorf("read the binding of the agents: %w", err)
+	}
+	wanted := agentCondition(cluster, binding)
+	r.measure(cluster.Name, wanted)
+	changed := cluster.DeepCopy()
+	if !r.set(changed, wanted) {
+		return reconcile.Result{}, nil
+	}
+	if err := r.Hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return reconcile.Result{}, fmt.Errorf("write condition %s of Cluster %s: %w", v1alpha.ConditionComputeAgentReady, cluster.Name, err)
+	}
+	return reconcile.Result{}, nil
+}
+
+// set sets or removes the condition, and says whether that changes anything.
+func (r *Agents) set(cluster *clusterv1alpha1.Cluster, wanted *metav1.Condition) bool {
+	if wanted == nil {
+		return meta.RemoveStatusCondition(&cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady)
+	}
+	wanted.LastTransitionTime = metav1.NewTime(r.Clock.Now())
+	return meta.SetStatusCondition(&cluster.Status.Conditions, *wanted)
+}
+
+func (r *Agents) measure(cell string, c *metav1.Condition) {
+	r.Ready.DeletePartialMatch(prometheus.Labels{"cell": cell})
+	if c == nil {
+		return
+	}
+	value := 0.0
+	if c.Status == metav1.ConditionTrue {
+		value = 1
+	}
+	r.Ready.WithLabelValues(cell, c.Reason).Set(value)
+}
+
+// isCell says whether Workloads run on a Cluster.
+func isCell(cluster *clusterv1alpha1.Cluster) bool {
+	return cluster.Labels[v1alpha.LabelTopologyCity] != "" && cluster.DeletionTimestamp.IsZero()
+}

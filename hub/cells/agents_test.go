@@ -1,0 +1,132 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+
+const (
+	current  = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":7}`
+	outdated = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":6}`
+	rolling  = `{"replicas":2,"updatedReplicas":1,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":7}`
+	dead     = `{"replicas":2,"updatedReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":7}`
+)
+
+// fixture is a hub with cells and the binding of their agents.
+type fixture struct {
+	*planes.Planes
+	t *testing.T
+	r *cells.Agents
+}
+
+// reporting is what the cells report, and the reason that their condition has to have.
+var reporting = map[string]struct{ report, reason string }{
+	"current": {current, v1alpha.ReasonAgentReady}, "old": {outdated, v1alpha.ReasonAgentOutdated}, "rolling": {rolling, v1alpha.ReasonAgentOutdated},
+	"dead": {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	p := planes.New(t)
+	metric, err := cells.NewAgentsMetric(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range reporting {
+		planes.Create(t, p, cluster(name, "DFW"))
+	}
+	return &fixture{p, t, &cells.Agents{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now()), Ready: metric}}
+}
+
+// report has Karmada report the agents of all cells.
+func (f *fixture) report() {
+	f.t.Helper()
+	planes.Create(f.t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cells.Binding.Namespace}})
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: cells.Binding.Namespace, Name: cells.Binding.Name}}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "karmada-compute-cell"}
+	planes.Create(f.t, f.Planes, binding)
+	planes.ChangeStatus(f.t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
+		for name, cell := range reporting {
+			if cell.report != "" {
+				item := workv1alpha2.AggregatedStatusItem{ClusterName: name, Status: &runtime.RawExtension{Raw: []byte(cell.report)}}
+				b.Status.AggregatedStatus = append(b.Status.AggregatedStatus, item)
+			}
+		}
+	})
+}
+
+// reconcile reconciles a cell and returns its condition, nil if there is none.
+func (f *fixture) reconcile(name string) *metav1.Condition {
+	f.t.Helper()
+	if _, err := f.r.Reconcile(f.t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil {
+		f.t.Fatal(err)
+	}
+	found := &clusterv1alpha1.Cluster{}
+	if err := f.Client.Get(f.t.Context(), client.ObjectKey{Name: name}, found); client.IgnoreNotFound(err) != nil {
+		f.t.Fatal(err)
+	}
+	return meta.FindStatusCondition(found.Status.Conditions, v1alpha.ConditionComputeAgentReady)
+}
+
+func TestReconcile(t *testing.T) {
+	f := newFixture(t)
+	if c := f.reconcile("current"); c != nil {
+		t.Errorf("nothing is known of the agents, and the condition is %+v", c)
+	}
+	f.report()
+	for name, cell := range reporting {
+		c := f.reconcile(name)
+		if c == nil || c.Reason != cell.reason || (c.Status == metav1.ConditionTrue) != (cell.reason == v1alpha.ReasonAgentReady) || c.Message == "" {
+			t.Errorf("%s: %+v, want %s", name, c, cell.reason)
+		}
+		want := 0.0
+		if cell.reason == v1alpha.ReasonAgentReady {
+			want = 1
+		}
+		if got := testutil.ToFloat64(f.r.Ready.WithLabelValues(name, cell.reason)); got != want {
+			t.Errorf("%s: the metric is %v", name, got)
+		}
+	}
+	f.Hub.Writes()
+	f.reconcile("current")
+	if writes := f.Hub.Writes(); len(writes) > 0 {
+		t.Errorf("a condition that is right was written: %+v", writes)
+	}
+	// A cluster that leaves its city, or Karmada, has no agent and no series.
+	planes.Change(t, f.Planes, cluster("current", "DFW"), func(c *clusterv1alpha1.Cluster) { c.Labels = nil })
+	if c := f.reconcile("current"); c != nil {
+		t.Errorf("a cluster without a city has %+v", c)
+	}
+	planes.Delete(t, f.Planes, cluster("dead", "DFW"))
+	f.reconcile("dead")
+	if got := testutil.CollectAndCount(f.r.Ready); got != len(reporting)-2 {
+		t.Errorf("the metric has %d series", got)
+	}
+}
+
+func cluster(name, city string) *clusterv1alpha1.Cluster {
+	return &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"topology.datum.net/city-code": city}}}
+}

@@ -1,0 +1,116 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"encoding/json"
+	"fmt"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries.
+	executionFinalizer = "karmada.io/execution-controller"
+	// labelManagedByKarmada is on everything that Karmada may change or delete in a cell.
+	labelManagedByKarmada = "karmada.io/managed"
+)
+
+// cellWorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is deleted in
+// the cell.
+func cellWorkName(hub types.UID) string {
+	return karmadanames.GenerateWorkName(v1alpha.KindCell, v1alpha.CellName(hub), "")
+}
+
+// cellWork carries the Cell to a cell.
+func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
+	manifest := map[string]any{
+		"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindCell,
+		"metadata": manifestMetadata(cell, client.ObjectKey{Name: v1alpha.CellName(spec.HubUID)}, v1alpha.KindCell),
+		"spec":     spec,
+	}
+	// The label by which the hub's cache selects Works is that of the namespace that identifies the hub.
+	return newWork(cell, cellWorkName(spec.HubUID), manifest, map[string]string{
+		v1alpha.LabelInventory: v1alpha.InventoryCell, v1alpha.LabelHubNamespace: metav1.NamespaceSystem,
+	})
+}
+
+// removalWork is the Work of a deployment that is in a cell without one. Nothing in it is applied, since its dispatching is
+// suspended; when it is deleted, Karmada deletes the deployment in the cell.
+func removalWork(cell string, deployment types.NamespacedName) (*workv1alpha1.Work, error) {
+	manifest := map[string]any{
+		"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindWorkloadDeployment,
+		"metadata": manifestMetadata(cell, deployment, v1alpha.KindWorkloadDeployment),
+	}
+	work, err := newWork(cell, workName(deployment), manifest, map[string]string{
+		v1alpha.LabelInventory: v1alpha.InventoryRemoval, v1alpha.LabelHubNamespace: deployment.Namespace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	work.Spec.SuspendDispatching = new(true)
+	return work, nil
+}
+
+// isRemoval says whether a Work is still what removalWork made. Karmada takes it over when the deployment comes back meanwhile.
+func isRemoval(work *workv1alpha1.Work) bool {
+	return work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryRemoval && work.Spec.SuspendDispatching != nil &&
+		*work.Spec.SuspendDispatching && work.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] == ""
+}
+
+func newWork(cell, name string, manifest map[string]any, labels map[string]string) (*workv1alpha1.Work, error) {
+	raw, err := json.Marshal(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("encode the manifest for cell %s: %w", cell, err)
+	}
+	return &workv1alpha1.Work{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: karmadanames.GenerateExecutionSpaceName(cell), Labels: labels, Finalizers: []string{executionFinalizer},
+		},
+		Spec: workv1alpha1.WorkSpec{Workload: workv1alpha1.WorkloadTemplate{
+			Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},
+		}},
+	}, nil
+}
+
+func manifestMetadata(cell string, object types.NamespacedName, kind string) map[string]any {
+	metadata := map[string]any{
+		"name":   object.Name,
+		"labels": map[string]string{labelManagedByKarmada: "true"},
+		"annotations": map[string]string{
+			workv1alpha2.WorkNamespaceAnnotation: karmadanames.GenerateExecutionSpaceName(cell),
+			workv1alpha2.WorkNameAnnotation:      karmadanames.GenerateWorkName(kind, object.Name, object.Namespace),
+		},
+	}
+	if object.Namespace != "" {
+		metadata["namespace"] = object.Namespace
+	}
+	return metadata
+}
+
+// workName is the name that Karmada gives the Work of a deployment.
+func workName(deployment types.NamespacedName) string {
+	return karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, deployment.Name, deployment.Namespace)
+}
+
+// carries says whether a Work carries a Cell with this spec.
+func carries(work *workv1alpha1.Work, spec *v1alpha.CellSpec) bool {
+	if len(work.Spec.Workload.Manifests) != 1 {
+		return false
+	}
+	stored := v1alpha.Cell{}
+	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &stored); err != nil {
+		return false
+	}
+	return equality.Semantic.DeepEqual(&stored.Spec, spec)
+}

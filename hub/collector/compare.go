@@ -1,0 +1,103 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// maxAsked is for how many buckets a cell is asked at once, so that its answer stays small.
+const maxAsked = 4
+
+// cellState is what is known of a cell across passes.
+type cellState struct {
+	// differs is since when a bucket has differed.
+	differs map[int32]time.Time
+	// unexpected are the deployments that should not be in the cell, missing those that should.
+	unexpected map[v1alpha.InventoryEntry]*suspect
+	missing    map[types.NamespacedName]*suspect
+	// asked are the leaving deployments that the cell is asked about.
+	asked map[v1alpha.LeavingDeployment]bool
+}
+
+// suspect is a deployment in which a cell and the hub disagree.
+type suspect struct {
+	// since when.
+	since time.Time
+	// next is when to look at it again.
+	next time.Time
+	// gone is when the project said first that it does not want it; zero: it has not.
+	gone time.Time
+}
+
+func newCellState() *cellState {
+	return &cellState{
+		differs: map[int32]time.Time{}, unexpected: map[v1alpha.InventoryEntry]*suspect{}, missing: map[types.NamespacedName]*suspect{},
+	}
+}
+
+// compare brings differs up to date with a report.
+func (s *cellState) compare(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
+	wanted := v1alpha.Inventory{}
+	for key, uid := range expected {
+		wanted.Add(key, uid)
+	}
+	for number, digest := range wanted.Digests() {
+		bucket := int32(number)
+		switch _, known := s.differs[bucket]; {
+		case report.Digests[number] == digest:
+			delete(s.differs, bucket)
+		case !known:
+			s.differs[bucket] = now
+		}
+	}
+}
+
+// ask are the buckets that have differed for long enough, those that have differed longest first.
+func (s *cellState) ask(now time.Time, after time.Duration) []int32 {
+	var buckets []int32
+	for bucket, since := range s.differs {
+		if now.Sub(since) >= after {
+			buckets = append(buckets, bucket)
+		}
+	}
+	slices.SortFunc(buckets, func(a, b int32) int { return cmp.Or(s.differs[a].Compare(s.differs[b]), cmp.Compare(a, b)) })
+	buckets = buckets[:min(len(buckets), maxAsked)]
+	slices.Sort(buckets)
+	return buckets
+}
+
+// suspects brings the suspects up to date with a report's entries. A deployment that the cell has from an earlier copy is missing,
+// not unexpected: Karmada writes the new one over it.
+func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
+	unexpected, missing := map[v1alpha.InventoryEntry]*suspect{}, map[types.NamespacedName]*suspect{}
+	has := map[types.NamespacedName]types.UID{}
+	for _, entry := range report.Entries {
+		has[entry.Key()] = entry.TemplateUID
+		if _, is := expected[entry.Key()]; !is {
+			unexpected[entry] = known(s.unexpected[entry], now)
+		}
+	}
+	for key, uid := range expected {
+		found, there := has[key]
+		listed := there || !report.Truncated && slices.Contains(report.Listed, v1alpha.InventoryBucket(key))
+		if listed && (!there || found != uid) {
+			missing[key] = known(s.missing[key], now)
+		}
+	}
+	s.unexpected, s.missing = unexpected, missing
+}
+
+func known(before *suspect, now time.Time) *suspect {
+	if before != nil {
+		return before
+	}
+	return &suspect{since: now}
+}

@@ -1,0 +1,83 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/predicates"
+)
+
+// Options are what a Reconciler works with.
+type DeploymentsOptions struct {
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
+	// Waker has a project engaged of which something is left on the hub. It may be nil.
+	Waker projects.Waker
+	// Hub reads the hub from a cache and writes to it.
+	Hub client.Client
+	// APIReader reads the hub's API server: what a repair changes or deletes is read there first.
+	APIReader client.Reader
+	// Karmada says whether a karmada-controller-manager is at work.
+	Karmada *path.KarmadaWatch
+	// Mender bounds and counts repairs.
+	Mender *Mender
+	// Faults are shown in metrics, and those of slices in projects.
+	Faults *Faults
+	Slices *path.SliceFindings
+	// Interval is how often a deployment is audited when nothing happens. After is how long something has to be wrong before
+	// it is put right.
+	Interval, After time.Duration
+	// Clock says how long something has been wrong.
+	Clock clock.PassiveClock
+}
+
+// Reconciler audits deployments. It is safe for concurrent use.
+type Deployments struct {
+	DeploymentsOptions
+	tracker *path.Tracker[mcreconcile.Request]
+	slices  *audited
+}
+
+// New returns a Reconciler.
+func NewDeployments(o DeploymentsOptions) *Deployments {
+	return &Deployments{DeploymentsOptions: o, tracker: path.NewTracker[mcreconcile.Request](o.Clock), slices: newAudited()}
+}
+
+// Register adds the controller to a manager.
+func (r *Deployments) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	events := path.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.After}
+	built, err := events.Watch(mcbuilder.ControllerManagedBy(mgr).
+		Named("audit").
+		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
+			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
+			mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates()))).
+		WatchesRawSource(r.leftovers(&events)).
+		WithOptions(options).
+		Build(wrap(r.Reconcile))
+	if err != nil {
+		return err
+	}
+	return built.MultiClusterWatch(&path.Engagements{Forget: r.forget})
+}
+
+// forget drops what was found in a project that this replica has given up.
+func (r *Deployments) forget(project multicluster.ClusterName) {
+	r.tracker.Forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
+	r.Slices.Forget(project)
+	r.slices.forgetProject(project)
+}

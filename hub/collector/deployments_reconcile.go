@@ -1,0 +1,215 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/requeue"
+)
+
+// verifyAfter is how soon a deployment is audited again after a repair.
+const verifyAfter = 15 * time.Second
+
+// scope is the state of one audit of a WorkloadDeployment.
+type deploymentScope struct {
+	*Deployments
+	request mcreconcile.Request
+	project projects.Project
+	// deployment is the original; nil: there is none.
+	deployment *v1alpha.WorkloadDeployment
+	// copyName is the name of the copy, if the project has a hub namespace.
+	copyName types.NamespacedName
+	// copied is the copy on the hub; nil: there is none.
+	copied       *v1alpha.WorkloadDeployment
+	requeueAfter requeue.After
+}
+
+// Reconcile audits one WorkloadDeployment, or what is left of one.
+func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	s := &deploymentScope{Deployments: r, request: request, project: project}
+	found, err := s.load(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !found && s.deployment != nil && s.deployment.Annotations[v1alpha.AnnotationHubNamespace] != "" {
+		// hub/propagation has not created the hub namespace yet, or the annotation is not true.
+		s.requeueAfter.AtMost(verifyAfter)
+	}
+	if !found {
+		r.tracker.Observe(request, nil)
+		r.Faults.set(request, nil)
+		r.Slices.Set(request, nil)
+		r.slices.forget(request)
+		return s.requeueAfter.Result(), nil
+	}
+	way, err := path.Load(ctx, r.Hub, s.copyName, s.copied)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	judged := path.Judge(way.With(r.Karmada.State()))
+	if len(judged) == 0 {
+		if judged, err = s.judgeSlices(ctx, way); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	findings := r.tracker.Observe(request, judged)
+	if err := s.putRight(ctx, findings); err != nil {
+		return reconcile.Result{}, err
+	}
+	if s.deployment != nil {
+		s.requeueAfter.AtMost(wait.Jitter(r.Interval*4/5, 0.5))
+	}
+	return s.requeueAfter.Result(), nil
+}
+
+// load reads the original, or what is known of it without it, and the copy. It is false when there is nothing to audit.
+func (s *deploymentScope) load(ctx context.Context) (bool, error) {
+	deployment := &v1alpha.WorkloadDeployment{}
+	err := s.project.GetClient().Get(ctx, s.request.NamespacedName, deployment)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get the deployment: %w", err)
+	}
+	s.copyName = types.NamespacedName{Name: s.request.Name}
+	if err == nil {
+		s.deployment = deployment
+	}
+	if s.copyName.Namespace, err = s.hubNamespace(ctx); err != nil {
+		return false, err
+	}
+	if s.copyName.Namespace == "" {
+		return false, nil
+	}
+	copied := &v1alpha.WorkloadDeployment{}
+	err = s.Hub.Get(ctx, s.copyName, copied)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get the hub's copy: %w", err)
+	}
+	if err == nil {
+		s.copied = copied
+	}
+	return true, nil
+}
+
+// hubNamespace is the hub namespace of the deployment, or "": the one that the deployment notes, if the labels of that
+// namespace confirm it. Without an original it is the first of those of the project's namespace. One of an earlier
+// project of that name is none.
+func (s *deploymentScope) hubNamespace(ctx context.Context) (string, error) {
+	from := s.project.Origin(s.request.Namespace)
+	if s.deployment != nil {
+		noted, confirmed, err := from.Noted(ctx, s.Hub, s.deployment)
+		if err != nil || !confirmed {
+			return "", err
+		}
+		return noted.Name, nil
+	}
+	var namespaces corev1.NamespaceList
+	if err := s.Hub.List(ctx, &namespaces, client.MatchingLabels(from.Labels())); err != nil {
+		return "", fmt.Errorf("list the hub's namespaces: %w", err)
+	}
+	for i := range namespaces.Items {
+		if from.Owns(&namespaces.Items[i], "") {
+			return namespaces.Items[i].Name, nil
+		}
+	}
+	return "", nil
+}
+
+// putRight repairs what has been wrong for too long.
+func (s *deploymentScope) putRight(ctx context.Context, findings []path.Finding) error {
+	var lasting []path.Finding
+	for i := range findings {
+		if rest := findings[i].Rest(s.Clock.Now(), s.patience(&findings[i])); rest > 0 {
+			s.requeueAfter.AtMost(rest)
+			continue
+		}
+		lasting = append(lasting, findings[i])
+	}
+	s.Faults.set(s.request, lasting)
+	s.Slices.Set(s.request, lasting)
+	var errs []error
+	for i := range lasting {
+		if lasting[i].Repair != path.NoRepair {
+			// What cannot be repaired, such as a Work that somebody has suspended, does not keep the rest from it.
+			errs = append(errs, s.repair(ctx, &lasting[i]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// patience is how long a finding has to last. What Karmada was given a moment ago may take longer: repairs must not be added to
+// the work of a Karmada that is busy.
+func (s *deploymentScope) patience(found *path.Finding) time.Duration {
+	const busy = 3
+	onTheWay := []path.Fault{path.BindingMissing, path.NotScheduled, path.WorkMissing, path.WorkOutdated, path.WorkNotApplied, path.ReportMissing}
+	if slices.Contains(onTheWay, found.Fault) && s.copied != nil && s.Clock.Since(s.copied.CreationTimestamp.Time) < busy*s.After {
+		return busy * s.After
+	}
+	return s.After
+}
+
+// repair does what a finding says, when it is time, and then comes back to see whether it helped.
+func (s *deploymentScope) repair(ctx context.Context, found *path.Finding) error {
+	fault := Repair{Reason: string(found.Fault), Object: found.Object, Cell: found.Cell, Message: found.Message}
+	attempts := s.Mender.Attempts(fault)
+	if attempts >= hopeless {
+		s.tell(found)
+	}
+	var delay time.Duration
+	var err error
+	switch {
+	case found.Repair == path.TouchCopy, attempts >= 2 && s.escalates(found.Repair):
+		// From the copy Karmada goes all the way.
+		fault.Object = s.copied
+		if s.Mender.Attempts(fault) >= hopeless {
+			s.tell(found)
+		}
+		delay, err = s.Mender.Touch(ctx, fault)
+	default:
+		delay, err = s.Mender.Do(ctx, fault, func(ctx context.Context) error { return s.do(ctx, found) })
+	}
+	if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+		// Somebody else changed it between the reading and the writing.
+		err, delay = nil, time.Second
+	}
+	if delay == 0 {
+		delay = verifyAfter
+	}
+	s.requeueAfter.AtMost(delay)
+	return err
+}
+
+// escalates says whether a repair that did not help is followed by one that begins at the copy.
+func (s *deploymentScope) escalates(r path.Repair) bool {
+	return s.copied != nil && s.copied.DeletionTimestamp.IsZero() && (r == path.RefreshBinding || r == path.ToggleWork)
+}
+
+// tell says in an event that repairs do not help.
+func (s *deploymentScope) tell(found *path.Finding) {
+	if s.deployment == nil || !s.Faults.tell(s.request, found.Key()) {
+		return
+	}
+	s.project.Recorder("karmada-compute-audit").Eventf(s.deployment, corev1.EventTypeWarning, string(found.Fault),
+		"The add-on has tried %d times to put this right; see its runbook audit.md: %s", hopeless, found.Message)
+}

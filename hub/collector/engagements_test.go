@@ -1,0 +1,68 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// engage engages the project, as the manager does when this replica gets its shard, until the context ends.
+func engage(ctx context.Context, t *testing.T, engagements *path.Engagements) {
+	t.Helper()
+	source, _, err := engagements.ForCluster(planes.ProjectName, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Start(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAProjectThatMovesAwayAndBack: what was found before another replica had the project is not shown any more, and counts again only
+// when it has lasted since the project is back.
+func TestAProjectThatMovesAwayAndBack(t *testing.T) {
+	t.Parallel()
+	f := newDeploymentsFixture(t)
+	engagements := &path.Engagements{Forget: f.reconciler.forget}
+	first, giveUp := context.WithCancel(t.Context())
+	engage(first, t, engagements)
+	f.slice(t)
+	f.mend(t)
+	shown := func() int { return len(f.reconciler.Slices.Of(f.request())) }
+	if shown() != 1 {
+		t.Fatal("there is nothing to forget")
+	}
+	stale := f.reconciler.Slices.Of(f.request())
+
+	f.reconciler.slices.note(f.request(), f.clock.Now())
+	giveUp()
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return shown() == 0, nil
+	}); err != nil {
+		t.Fatal("it is shown when the project is given up")
+	}
+	// A reconcile that was going on.
+	f.reconciler.Slices.Set(f.request(), stale)
+	engage(t.Context(), t, engagements)
+	if shown() != 0 {
+		t.Error("it is shown when the project is back")
+	}
+	if !f.reconciler.slices.since(f.request()).IsZero() {
+		t.Error("its slices wait for their next audit")
+	}
+	if _, writes := f.audit(t); len(writes) > 0 || shown() != 0 {
+		t.Errorf("it counts at once: %d are shown, and it writes %v", shown(), writes)
+	}
+	f.pass(after)
+	if _, _ = f.audit(t); shown() != 1 {
+		t.Error("it is not found again")
+	}
+}

@@ -1,0 +1,135 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// FieldManager is the field manager of this controller.
+const InventoryFieldManager apply.FieldManager = "karmada-compute-inventory"
+
+const (
+	// looks is how many suspects one pass asks projects about at most, and how many missing deployments it reads Works of.
+	looks = 10
+	// maxInterval is the longest time between two passes.
+	maxInterval = 10 * time.Second
+	// passTimeout bounds one pass: a control plane that does not answer ends it with an error.
+	passTimeout = 30 * time.Second
+)
+
+// Options are what an Inventory works with.
+type InventoryOptions struct {
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
+	// Existence says which projects exist, and which are in a shard of this replica. Cells are divided among the replicas in the
+	// same way.
+	Existence projects.Existence
+	// Brake holds removals from cells because Milo does not have the project.
+	Brake projects.Brake
+	// Waker has a project engaged of which a cell has something that is not expected there. It may be nil.
+	Waker projects.Waker
+	// Hub reads the hub from a cache and writes to it.
+	Hub client.Client
+	// APIReader reads the hub's API server.
+	APIReader client.Reader
+	// Mender bounds and counts what is done.
+	Mender *Mender
+	// After is how long cell and hub must disagree before that is looked into, and the least time between two questions to a
+	// project about the same deployment. Nothing is removed before two answers.
+	After time.Duration
+	// Clock says how long they have disagreed.
+	Clock clock.Clock
+	// Registerer gets the metric.
+	Registerer prometheus.Registerer
+}
+
+// Inventory compares cells with the hub. Make it with New.
+type Inventory struct {
+	InventoryOptions
+	identity *cells.Hub
+	mismatch *prometheus.GaugeVec
+	// cells is what is known of each cell. Pass alone uses it.
+	cells map[string]*cellState
+	// left is how many looks are left in this pass.
+	left int
+}
+
+// New returns an Inventory and registers its metric.
+func NewInventory(o InventoryOptions) (*Inventory, error) {
+	mismatch := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "karmada_compute_cell_inventory_mismatch",
+		Help: "WorkloadDeployments in which a cell and the hub disagree for longer than --inventory-after: unexpected ones in the cell and ones that it is missing.",
+	}, []string{"cell", "direction"})
+	if err := o.Registerer.Register(mismatch); err != nil {
+		return nil, fmt.Errorf("register the metric of the cells' inventories: %w", err)
+	}
+	return &Inventory{InventoryOptions: o, identity: cells.NewHub(o.APIReader), mismatch: mismatch, cells: map[string]*cellState{}}, nil
+}
+
+// NeedLeaderElection says that every replica runs it: cells and projects are divided by Existence.
+func (i *Inventory) NeedLeaderElection() bool { return false }
+
+// Start makes passes until ctx ends. It makes the Inventory a manager's Runnable.
+func (i *Inventory) Start(ctx context.Context) error {
+	logger := log.FromContext(ctx).WithName("inventory")
+	ctx = log.IntoContext(ctx, logger)
+	interval := min(max(i.After/6, time.Second), maxInterval)
+	for {
+		if err := i.Pass(ctx); err != nil && ctx.Err() == nil {
+			logger.Error(err, "The inventory of a cell could not be compared; trying again", "after", interval)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-i.Clock.After(interval):
+		}
+	}
+}
+
+// Pass compares every cell with the hub once. It is for one goroutine.
+func (i *Inventory) Pass(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	hub, err := i.identity.UID(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := i.look(ctx, hub)
+	if err != nil {
+		return err
+	}
+	i.left = looks
+	var failed []error
+	for name := range i.cells {
+		if _, is := v.cells[name]; !is {
+			i.forget(name)
+		}
+	}
+	for _, c := range v.cells {
+		if err := i.passCell(ctx, v, c); err != nil {
+			failed = append(failed, fmt.Errorf("cell %s: %w", c.name, err))
+		}
+	}
+	return errors.Join(append(failed, i.cleanUp(ctx, v))...)
+}
+
+// forget forgets a cell that is none any more.
+func (i *Inventory) forget(cell string) {
+	delete(i.cells, cell)
+	i.mismatch.DeletePartialMatch(prometheus.Labels{"cell": cell})
+}

@@ -1,0 +1,80 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/collector"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestLeaving: a cell is asked about a deployment that leaves it when Karmada has no Work of it any more, and until it is released.
+func TestLeaving(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.pass(); err != nil {
+		t.Fatal(err)
+	}
+	f.report()
+	copied := f.copied("web")
+	planes.Change(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
+			{Name: f.cell.Name, Releasing: v1alpha.IndexRanges([]int{1}), LeavingSince: new(metav1.NewMicroTime(f.clock.Now()))},
+			{Name: "other", Indices: v1alpha.IndexRanges([]int{0})},
+		}}
+	})
+	copied = planes.Get(t, f.Planes, copied.Namespace, copied.Name, copied)
+	want := []v1alpha.LeavingDeployment{copied.Leaving(&copied.Spec.Assignment.Cells[0])}
+	asked := func() []v1alpha.LeavingDeployment {
+		t.Helper()
+		if _, err := f.pass(); err != nil {
+			t.Fatal(err)
+		}
+		return f.report().Spec.Leaving
+	}
+	work := f.madeByKarmada("web")
+	if got := asked(); len(got) > 0 {
+		t.Errorf("with a Work the cell is asked about %v", got)
+	}
+	planes.Delete(t, f.Planes, work)
+	if got := asked(); !slices.Equal(got, want) {
+		t.Errorf("the cell is asked about %v, want %v", got, want)
+	}
+	if writes, err := f.pass(); err != nil || len(writes) > 0 {
+		t.Errorf("it does not settle: %v, %v", writes, err)
+	}
+	f.wantLeft(t)
+	f.answer(t, want)
+	f.wantLeft(t, want...)
+	planes.Change(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells = d.Spec.Assignment.Cells[1:] })
+	if got := asked(); len(got) > 0 {
+		t.Errorf("when it is released the cell is asked about %v", got)
+	}
+}
+
+// answer has the cell say of which deployments it has nothing left.
+func (f *fixture) answer(t *testing.T, left []v1alpha.LeavingDeployment) {
+	t.Helper()
+	raw, err := json.Marshal(v1alpha.CellStatus{Left: left})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planes.ChangeStatus(t, f.Planes, f.cellWork(), func(w *workv1alpha1.Work) {
+		w.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: raw}}}
+	})
+}
+
+func (f *fixture) wantLeft(t *testing.T, want ...v1alpha.LeavingDeployment) {
+	t.Helper()
+	if got, err := collector.LeftIn(t.Context(), f.Hub, f.hub, f.cell.Name); err != nil || !slices.Equal(got, want) {
+		t.Errorf("left are %v, %v; want %v", got, err, want)
+	}
+}

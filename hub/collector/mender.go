@@ -1,0 +1,159 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// fieldManager is the field manager of the annotation.
+const menderFieldManager = client.FieldOwner("karmada-compute-mend")
+
+// Fault is a disagreement between an object on the hub and what it ought to be.
+type Repair struct {
+	// Reason names the kind of fault, in CamelCase. It is a label of metrics.
+	Reason string
+	// Object is the object that is repaired.
+	Object client.Object
+	// Cell has the fault: it gets its own pauses and an equal share of the budget. "": the fault is of no single cell.
+	Cell string
+	// Message says what is wrong, for the log.
+	Message string
+}
+
+// Options configure a Mender.
+type MenderOptions struct {
+	// Clock is for the pauses between repairs.
+	Clock clock.PassiveClock
+	// Registerer registers the metrics. Nil: they are not registered.
+	Registerer prometheus.Registerer
+}
+
+// Mender repairs objects on the hub, each after growing pauses, and all of them at a bounded rate that cells share equally. It is safe for concurrent
+// use. What it remembers is in memory: after a restart the pauses begin anew.
+type Mender struct {
+	hub     client.Client
+	clock   clock.PassiveClock
+	budget  *budget
+	history *history
+	mended  *prometheus.CounterVec
+	failed  *prometheus.CounterVec
+}
+
+// New returns a Mender that writes to the hub. It fails when its metrics cannot be registered; several Menders with one
+// registerer share them.
+func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
+	m := &Mender{
+		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
+		mended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_mended_total",
+			Help: "Objects on the hub that the add-on made Karmada reconcile again, by kind and by what was wrong.",
+		}, []string{"kind", "reason"}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_mend_errors_total",
+			Help: "Attempts to repair an object on the hub that failed, by kind and by what was wrong.",
+		}, []string{"kind", "reason"}),
+	}
+	if o.Registerer == nil {
+		return m, nil
+	}
+	for _, counter := range []**prometheus.CounterVec{&m.mended, &m.failed} {
+		if err := registerCounter(o.Registerer, counter); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func registerCounter(registerer prometheus.Registerer, counter **prometheus.CounterVec) error {
+	err := registerer.Register(*counter)
+	if before := (prometheus.AlreadyRegisteredError{}); errors.As(err, &before) {
+		if existing, ok := before.ExistingCollector.(*prometheus.CounterVec); ok {
+			*counter = existing
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("register the metrics of repairs: %w", err)
+	}
+	return nil
+}
+
+// Touch annotates the object, so that Karmada gets an event and reconciles it. It writes nothing, and returns how long to wait,
+// when it is too early for another attempt. An object that is gone needs no repair.
+func (m *Mender) Touch(ctx context.Context, f Repair) (wait time.Duration, err error) {
+	return m.Do(ctx, f, func(ctx context.Context) error {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+			"uid":         f.Object.GetUID(),
+			"annotations": map[string]string{v1alpha.AnnotationMended: m.clock.Now().UTC().Format(time.RFC3339)},
+		}})
+		if err != nil {
+			return err
+		}
+		// The API server changes the object that it is given, and f.Object may be of a cache.
+		object, ok := f.Object.DeepCopyObject().(client.Object)
+		if !ok {
+			return fmt.Errorf("a copy of %T is no object", f.Object)
+		}
+		return m.hub.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), menderFieldManager)
+	})
+}
+
+// Do is Touch with another repair. A repair that fails counts as an attempt.
+func (m *Mender) Do(ctx context.Context, f Repair, repair func(context.Context) error) (wait time.Duration, err error) {
+	kind, err := m.kindOf(f.Object)
+	if err != nil {
+		return 0, err
+	}
+	key := keyOf(kind, f)
+	if rest := m.history.rest(key); rest > 0 {
+		return rest, nil
+	}
+	if wait := m.budget.take(f.Cell); wait > 0 {
+		return wait, nil
+	}
+	attempt := m.history.begin(key)
+	if err := client.IgnoreNotFound(repair(ctx)); err != nil {
+		m.failed.WithLabelValues(kind, f.Reason).Inc()
+		return 0, fmt.Errorf("repair %s %s (%s): %w", kind, key.name, f.Reason, err)
+	}
+	m.mended.WithLabelValues(kind, f.Reason).Inc()
+	log.FromContext(ctx).Info("Made Karmada reconcile an object again", "kind", kind, "object", key.name.String(),
+		"reason", f.Reason, "attempt", attempt, "fault", f.Message)
+	return 0, nil
+}
+
+// Attempts is how often the object was repaired for this reason lately: 0 when the fault is new.
+func (m *Mender) Attempts(f Repair) int {
+	kind, err := m.kindOf(f.Object)
+	if err != nil {
+		return 0
+	}
+	return m.history.attempts(keyOf(kind, f))
+}
+
+func keyOf(kind string, f Repair) repairKey {
+	return repairKey{kind: kind, name: client.ObjectKeyFromObject(f.Object), reason: f.Reason, cell: f.Cell}
+}
+
+func (m *Mender) kindOf(object client.Object) (string, error) {
+	kind, err := apiutil.GVKForObject(object, m.hub.Scheme())
+	if err != nil {
+		return "", fmt.Errorf("find the kind of %T: %w", object, err)
+	}
+	return kind.Kind, nil
+}

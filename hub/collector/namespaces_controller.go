@@ -1,0 +1,157 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/predicates"
+)
+
+const (
+	// recheck is about how often a hub namespace is looked at without an event. It reads the caches alone, unless the watch of
+	// the Projects does not know the project.
+	recheck = 5 * time.Minute
+	// questionsPerSecond bounds the questions to Milo's root about projects that the watch does not know.
+	questionsPerSecond = 5
+	// answersNeeded is how many answers that a project does not exist are needed in a row.
+	answersNeeded = 3
+)
+
+// Options are what a Reconciler works with.
+type NamespacesOptions struct {
+	// Projects says which projects exist.
+	Projects projects.Roster
+	// Hub reads the hub from a cache and writes to it.
+	Hub client.Client
+	// APIReader reads the hub's API server, to know what is there before anything is deleted.
+	APIReader client.Reader
+	// Brake holds withdrawals while Milo itself is in doubt.
+	Brake projects.Brake
+	// After is how long Milo must have said that a project does not exist before it is withdrawn.
+	After time.Duration
+	// Clock is the time of the answers.
+	Clock clock.PassiveClock
+	// Registerer registers the metrics.
+	Registerer prometheus.Registerer
+}
+
+// Reconciler withdraws what projects left behind. It is safe for concurrent use.
+type Namespaces struct {
+	NamespacesOptions
+	questions flowcontrol.PassiveRateLimiter
+	withdrawn prometheus.Counter
+
+	// mu guards doubts, the hub namespaces whose project does not exist as far as Milo has said. A restart forgets them: then the
+	// questions begin anew.
+	mu     sync.Mutex
+	doubts map[string]*doubt
+}
+
+// New returns a Reconciler, and registers its metrics.
+func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
+	r := &Namespaces{
+		NamespacesOptions: o,
+		questions:         flowcontrol.NewTokenBucketPassiveRateLimiter(questionsPerSecond, 2*questionsPerSecond),
+		doubts:            map[string]*doubt{},
+		withdrawn: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "karmada_compute_projects_withdrawn_total",
+			Help: "Hub namespaces whose contents were withdrawn because their project does not exist any more.",
+		}),
+	}
+	left := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "karmada_compute_projects_gone",
+		Help: "Hub namespaces of this replica whose project does not exist, as Milo has said, and which are not withdrawn yet.",
+	}, func() float64 { return float64(r.inDoubt()) })
+	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "karmada_compute_projects_held",
+		Help: "Hub namespaces of this replica whose project does not exist, as Milo has said, and whose withdrawal waits for an operator because Milo itself is in doubt.",
+	}, func() float64 { return float64(r.heldBack()) })
+	for _, metric := range []prometheus.Collector{r.withdrawn, left, held} {
+		if err := o.Registerer.Register(metric); err != nil {
+			return nil, fmt.Errorf("register the metrics of projects that are gone: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// Register adds the controller to a manager of the hub.
+func (r *Namespaces) Register(mgr ctrl.Manager, options controller.Options) error {
+	// Every replica has projects of its own.
+	options.NeedLeaderElection = new(false)
+	return ctrl.NewControllerManagedBy(mgr).Named("abandoned").
+		For(&corev1.Namespace{}, builder.WithPredicates(predicate.NewPredicateFuncs(projects.IsMarked))).
+		// A namespace goes after the last copy in it.
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(namespaceOf), builder.WithPredicates(predicates.OnlyDeletions())).
+		WatchesRawSource(source.Func(r.changes)).
+		WithOptions(options).
+		Complete(r)
+}
+
+func namespaceOf(_ context.Context, obj client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: obj.GetNamespace()}}}
+}
+
+// changes requests the hub namespaces of a project that is gone or was made again, and all of them when this replica acquires
+// projects.
+func (r *Namespaces) changes(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	changed := workqueue.NewTyped[string]()
+	context.AfterFunc(ctx, changed.ShutDown)
+	// The list waits for the cache, and the function must return at once.
+	r.Projects.OnChange(changed.Add)
+	go func() {
+		for {
+			project, ended := changed.Get()
+			if ended {
+				return
+			}
+			for _, name := range r.namespacesOf(ctx, project) {
+				queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+			}
+			changed.Done(project)
+		}
+	}()
+	return nil
+}
+
+// namespacesOf are the names of a project's hub namespaces, of every project for "".
+func (r *Namespaces) namespacesOf(ctx context.Context, project string) []string {
+	selector := []client.ListOption{client.HasLabels{v1alpha.LabelProjectUID}, client.UnsafeDisableDeepCopy}
+	if project != "" {
+		selector = append(selector, client.MatchingLabels{v1alpha.LabelProject: v1alpha.ProjectLabel(project)})
+	}
+	var namespaces corev1.NamespaceList
+	if err := r.Hub.List(ctx, &namespaces, selector...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "The hub namespaces of projects that changed are looked at later", "after", recheck)
+		return nil
+	}
+	var names []string
+	for i := range namespaces.Items {
+		if name := projects.NameOf(&namespaces.Items[i]); r.Projects.Owns(name.String()) {
+			names = append(names, namespaces.Items[i].Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,139 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+const (
+	// lookAgain is when a question that Milo did not answer, or that was not asked since too many were, is asked again.
+	lookAgain = 15 * time.Second
+	// recheckHeld is about how soon an operator's word has an effect.
+	recheckHeld = time.Minute
+)
+
+// scope is the state of one reconcile of a hub namespace.
+type namespaceScope struct {
+	*Namespaces
+	namespace *corev1.Namespace
+	project   string
+	// gone are the UIDs of projects that do not exist and of which the namespace has something.
+	gone []types.UID
+}
+
+// later is a result for about that time.
+func later(after time.Duration) reconcile.Result {
+	return reconcile.Result{RequeueAfter: wait.Jitter(after, 0.2)}
+}
+
+// Reconcile looks at a hub namespace.
+func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	s := &namespaceScope{Namespaces: r, namespace: &corev1.Namespace{}}
+	if err := r.Hub.Get(ctx, request.NamespacedName, s.namespace); err != nil {
+		r.forget(request.Name)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	s.project = projects.NameOf(s.namespace).String()
+	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(s.project) {
+		// Who acquires the project looks at its hub namespaces.
+		r.forget(request.Name)
+		return reconcile.Result{}, nil
+	}
+	unknown, err := s.unknown(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if len(unknown) == 0 {
+		r.forget(request.Name)
+		return later(recheck), nil
+	}
+	if rest := r.pause(request.Name); rest > 0 {
+		return reconcile.Result{RequeueAfter: rest}, nil
+	}
+	return s.ask(ctx, unknown)
+}
+
+// unknown are the UIDs of projects that the namespace has something of and that the watch of the Projects does not know.
+func (s *namespaceScope) unknown(ctx context.Context) ([]types.UID, error) {
+	var copies v1alpha.WorkloadDeploymentList
+	if err := s.Hub.List(ctx, &copies, client.InNamespace(s.namespace.Name), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the copies in a hub namespace: %w", err)
+	}
+	found := sets.New(types.UID(s.namespace.Labels[v1alpha.LabelProjectUID]))
+	for i := range copies.Items {
+		found.Insert(types.UID(copies.Items[i].Labels[v1alpha.LabelProjectUID]))
+	}
+	var unknown []types.UID
+	for uid := range found.Delete("") {
+		if !s.Projects.Knows(s.project, uid) {
+			unknown = append(unknown, uid)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown, nil
+}
+
+// ask asks Milo whether a project exists. Anything but the answer that it does not begins the questions anew.
+func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcile.Result, error) {
+	if !s.questions.TryAccept() {
+		return later(lookAgain / 3), nil
+	}
+	uid, found, err := s.Projects.Lookup(ctx, s.project)
+	if err != nil {
+		s.forget(s.namespace.Name)
+		log.FromContext(ctx).V(1).Info("Milo does not say whether a project exists; it is asked again", "project", s.project, "error", err.Error())
+		return later(lookAgain), nil
+	}
+	s.gone = slices.DeleteFunc(unknown, func(u types.UID) bool { return found && u == uid })
+	if len(s.gone) == 0 {
+		s.forget(s.namespace.Name)
+		return later(recheck), nil
+	}
+	rest, isFirst := s.count(s.namespace.Name, s.gone)
+	if isFirst {
+		log.FromContext(ctx).Info("A project does not exist any more; what it left on the hub will be withdrawn unless the hub namespace is annotated",
+			"project", s.project, "uids", s.gone, "at", s.Clock.Now().Add(s.After), "annotation", v1alpha.AnnotationKeep+"=true")
+	}
+	if rest > 0 {
+		return reconcile.Result{RequeueAfter: rest}, nil
+	}
+	reason, err := s.held(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if reason != "" {
+		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uids", s.gone, "reason", reason)
+		return later(recheckHeld), nil
+	}
+	return s.withdraw(ctx)
+}
+
+// held returns why nothing is withdrawn although Milo has said often enough that the project does not exist; "" if it is.
+func (s *namespaceScope) held(ctx context.Context) (string, error) {
+	s.hold(s.namespace.Name, false)
+	switch s.namespace.Annotations[v1alpha.AnnotationKeep] {
+	case "true":
+		return "the hub namespace is annotated to be kept", nil
+	case "false":
+		return "", nil
+	}
+	reason, err := s.Brake.Held(ctx)
+	s.hold(s.namespace.Name, reason != "" || err != nil)
+	return reason, err
+}

@@ -1,0 +1,363 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/policies"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+const (
+	withdrawAfter = 2 * time.Minute
+	oldUID        = types.UID("old")
+	newUID        = types.UID("new")
+)
+
+var errAway = errors.New("Milo is away")
+
+// roster is what Milo and the watch say of the test's project.
+type roster struct {
+	name   string
+	lost   bool
+	knows  types.UID
+	exists types.UID
+	err    error
+	asked  int
+	change func(string)
+}
+
+func (r *roster) Owns(name string) bool                 { return name == r.name && !r.lost }
+func (r *roster) Knows(name string, uid types.UID) bool { return name == r.name && uid == r.knows }
+func (r *roster) OnChange(f func(string))               { r.change = f }
+func (r *roster) Lookup(context.Context, string) (types.UID, bool, error) {
+	r.asked++
+	return r.exists, r.exists != "" && r.err == nil, r.err
+}
+
+// fixture is a hub namespace of a project that does not exist any more, with a copy that takes its time to end.
+type namespacesFixture struct {
+	*planes.Planes
+	reconciler *Namespaces
+	clock      *testingclock.FakePassiveClock
+	roster     *roster
+	copied     *v1alpha.WorkloadDeployment
+	city       string
+	brake      brake
+}
+
+// brake is what holds withdrawals, and why.
+type brake struct {
+	reason string
+	err    error
+}
+
+func (b *brake) Held(context.Context) (string, error) { return b.reason, b.err }
+
+func newNamespacesFixture(t *testing.T) *namespacesFixture {
+	t.Helper()
+	f := &namespacesFixture{
+		Planes: planes.New(t), city: planes.City(),
+		clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+	}
+	f.roster = &roster{name: "project-of-" + f.Namespace.Name}
+	f.restart(t)
+	f.EnsureHubNamespace(t)
+	f.mark(t, f.namespace(), oldUID)
+	f.copied = f.addCopy(t, "web", oldUID)
+	return f
+}
+
+// restart has another process look at the hub.
+func (f *namespacesFixture) restart(t *testing.T) {
+	t.Helper()
+	var err error
+	if f.reconciler, err = NewNamespaces(NamespacesOptions{
+		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Brake: &f.brake, After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *namespacesFixture) origin(uid types.UID) projects.Origin {
+	return projects.Origin{Project: f.roster.name, ProjectUID: uid, Namespace: f.Namespace.Name}
+}
+
+func (f *namespacesFixture) mark(t *testing.T, obj client.Object, uid types.UID) {
+	t.Helper()
+	planes.Change(t, f.Planes, obj, func(o client.Object) {
+		o.SetLabels(f.origin(uid).Labels())
+		o.SetAnnotations(f.origin(uid).Annotations())
+	})
+}
+
+func (f *namespacesFixture) addCopy(t *testing.T, name string, uid types.UID) *v1alpha.WorkloadDeployment {
+	t.Helper()
+	copied := f.Deployment(name, f.city)
+	copied.Namespace, copied.Labels, copied.Annotations = f.HubNamespace, f.origin(uid).Labels(), f.origin(uid).Annotations()
+	copied.Finalizers = []string{"example.com/held"}
+	return planes.Create(t, f.Planes, copied)
+}
+
+func (f *namespacesFixture) end(t *testing.T, obj client.Object) {
+	t.Helper()
+	planes.Change(t, f.Planes, obj, func(o client.Object) { o.SetFinalizers(nil) })
+}
+
+func (f *namespacesFixture) namespace() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace}}
+}
+
+func (f *namespacesFixture) isDeleted(t *testing.T, obj client.Object) bool {
+	t.Helper()
+	return !planes.Exists(t, f.Planes, obj) || !planes.Get(t, f.Planes, obj.GetNamespace(), obj.GetName(), obj).GetDeletionTimestamp().IsZero()
+}
+
+func (f *namespacesFixture) wantDeleted(t *testing.T, objects map[client.Object]bool) {
+	t.Helper()
+	for obj, want := range objects {
+		if got := f.isDeleted(t, obj); got != want {
+			t.Errorf("%T %s is deleted: %t", obj, obj.GetName(), got)
+		}
+	}
+}
+
+func (f *namespacesFixture) reconcile(t *testing.T) time.Duration {
+	t.Helper()
+	result, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.RequeueAfter
+}
+
+// doubt reconciles for as long as Milo has to say that the project is gone, less the last answer.
+func (f *namespacesFixture) doubt(t *testing.T) {
+	t.Helper()
+	for range answersNeeded - 1 {
+		f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
+	}
+}
+
+// TestWithdrawal: after enough answers the copies go, and when they are gone what they needed.
+func TestWithdrawal(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	policy := policies.CityPolicy(f.HubNamespace, policies.City{Code: f.city})
+	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: f.HubNamespace, Labels: map[string]string{v1alpha.LabelHubNamespace: f.HubNamespace},
+	}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "password", Labels: f.origin(oldUID).Labels()}}
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "theirs"}}
+	for _, obj := range []client.Object{policy, work, secret, theirs} {
+		planes.Create(t, f.Planes, obj)
+	}
+	began := f.clock.Now()
+	f.doubt(t)
+	if f.isDeleted(t, f.copied) || f.reconciler.inDoubt() != 1 {
+		t.Fatal("it is withdrawn too early, or is not in doubt")
+	}
+	f.reconcile(t)
+	if took := f.clock.Since(began); took < after || f.roster.asked != answersNeeded || !f.isDeleted(t, f.copied) {
+		t.Fatalf("after %v and %d answers nothing is withdrawn", took, f.roster.asked)
+	}
+	if wait := f.reconcile(t); wait == 0 {
+		t.Error("the end of the copy is not waited for")
+	}
+	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, secret: false, work: false, theirs: false})
+	f.end(t, f.copied)
+	f.reconcile(t)
+	f.wantDeleted(t, map[client.Object]bool{f.namespace(): true, secret: true, work: true, theirs: false})
+	f.reconcile(t)
+	if n := testutil.ToFloat64(f.reconciler.withdrawn); n != 1 || f.reconciler.inDoubt() != 0 {
+		t.Errorf("%v withdrawals are counted, %d are in doubt", n, f.reconciler.inDoubt())
+	}
+}
+
+// TestNoProjectIsWithdrawnOnAGuess: whatever comes between two answers has the questions begin anew.
+func TestNoProjectIsWithdrawnOnAGuess(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		between func(*testing.T, *namespacesFixture)
+		// never says that it lasts.
+		never bool
+	}{
+		"an error":           {between: func(_ *testing.T, f *namespacesFixture) { f.roster.err = errAway }},
+		"it exists":          {between: func(_ *testing.T, f *namespacesFixture) { f.roster.exists = oldUID }},
+		"the watch knows it": {between: func(_ *testing.T, f *namespacesFixture) { f.roster.knows = oldUID }},
+		"another replica":    {between: func(_ *testing.T, f *namespacesFixture) { f.roster.lost = true }},
+		"a restart":          {between: func(t *testing.T, f *namespacesFixture) { t.Helper(); f.restart(t) }},
+		"an administrator": {never: true, between: func(t *testing.T, f *namespacesFixture) {
+			t.Helper()
+			planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "true" })
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newNamespacesFixture(t)
+			f.doubt(t)
+			test.between(t, f)
+			f.reconcile(t)
+			f.roster.err, f.roster.exists, f.roster.knows, f.roster.lost = nil, "", "", false
+			for range answersNeeded - 1 {
+				f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
+			}
+			if f.isDeleted(t, f.copied) {
+				t.Error("it was deleted by fewer answers than are needed in a row")
+			}
+			f.clock.SetTime(f.clock.Now().Add(withdrawAfter))
+			f.reconcile(t)
+			f.clock.SetTime(f.clock.Now().Add(withdrawAfter))
+			f.reconcile(t)
+			if got := f.isDeleted(t, f.copied); got == test.never {
+				t.Errorf("after that it is deleted: %t", got)
+			}
+		})
+	}
+}
+
+// TestEventsAreNoAnswers: however often something happens, Milo is asked as often as is needed.
+func TestEventsAreNoAnswers(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	for range 50 {
+		f.reconcile(t)
+		f.clock.SetTime(f.clock.Now().Add(time.Second))
+	}
+	if f.roster.asked != 1 || f.isDeleted(t, f.copied) {
+		t.Errorf("Milo was asked %d times", f.roster.asked)
+	}
+	f.roster.knows = oldUID
+	f.reconcile(t)
+	if f.roster.asked != 1 || f.reconciler.inDoubt() != 0 {
+		t.Error("Milo is asked about a project that the watch knows")
+	}
+}
+
+// TestProjectMadeAgain: what the earlier project of that name left goes, what the later one has stays.
+func TestProjectMadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, marked := range map[string]types.UID{"it has marked the namespace": newUID, "it has not yet": oldUID} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newNamespacesFixture(t)
+			f.roster.exists, f.roster.knows = newUID, newUID
+			f.mark(t, f.namespace(), marked)
+			later := f.addCopy(t, "later", newUID)
+			f.doubt(t)
+			f.reconcile(t)
+			f.end(t, f.copied)
+			f.reconcile(t)
+			if !f.isDeleted(t, f.copied) || f.isDeleted(t, later) || f.isDeleted(t, f.namespace()) {
+				t.Error("what the earlier one left stays, or what the later one has goes")
+			}
+		})
+	}
+}
+
+// TestProjectMadeAgainMeanwhile: the later project marks the namespace just before it is deleted.
+func TestProjectMadeAgainMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	f.doubt(t)
+	f.reconcile(t)
+	f.end(t, f.copied)
+	f.Hub.Once("delete", "Namespace", func() error {
+		f.mark(t, f.namespace(), newUID)
+		return nil
+	})
+	if _, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil {
+		t.Error("there is no conflict")
+	}
+	if f.isDeleted(t, f.namespace()) {
+		t.Error("the later project's namespace is deleted")
+	}
+}
+
+// TestMiloIsInDoubt: then nothing is withdrawn without an operator's word.
+func TestMiloIsInDoubt(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	f.brake.reason = "it is another one"
+	f.doubt(t)
+	f.reconcile(t)
+	if f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+		t.Fatal("it is withdrawn, or not counted as held")
+	}
+	f.brake = brake{err: errAway}
+	if _, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil ||
+		f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+		t.Fatal("without an answer it is withdrawn, or not counted as held")
+	}
+	f.brake = brake{reason: "it is another one"}
+	planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "false" })
+	f.reconcile(t)
+	if !f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 0 {
+		t.Error("an operator's word does not count")
+	}
+}
+
+// TestMiloIsReleased: after the operator's word for all of them it is withdrawn, and no longer counted.
+func TestMiloIsReleased(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	f.brake.reason = "it is another one"
+	f.doubt(t)
+	if wait := f.reconcile(t); wait > 2*recheckHeld {
+		t.Errorf("the operator's word has an effect after %s", wait)
+	}
+	f.brake.reason = ""
+	f.reconcile(t)
+	if !f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 0 {
+		t.Error("it is not withdrawn, or still counted as held")
+	}
+}
+
+// TestNamespacesOf a project that has changed, or of all that are owned.
+func TestNamespacesOf(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	for _, project := range []string{f.roster.name, ""} {
+		if names := f.reconciler.namespacesOf(t.Context(), project); len(names) != 1 || names[0] != f.HubNamespace {
+			t.Errorf("of %q: %v", project, names)
+		}
+	}
+	f.roster.lost = true
+	if names := f.reconciler.namespacesOf(t.Context(), ""); len(names) != 0 {
+		t.Errorf("of others: %v", names)
+	}
+}
+
+// TestAForeignNamespaceStays: a namespace that the add-on has not created stays when the project is gone whose labels
+// it has. An earlier version labelled whatever namespace a consumer named.
+func TestAForeignNamespaceStays(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	f.HubNamespace = "victim-of-" + f.Namespace.Name
+	planes.Create(t, f.Planes, f.namespace())
+	f.mark(t, f.namespace(), oldUID)
+	f.copied = f.addCopy(t, "web", oldUID)
+	for range answersNeeded + 2 {
+		f.clock.SetTime(f.clock.Now().Add(withdrawAfter))
+		f.reconcile(t)
+	}
+	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, f.copied: false})
+}

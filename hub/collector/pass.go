@@ -1,0 +1,117 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/apply"
+)
+
+// passCell compares one cell. Its own replica, and no other, writes the Work that carries the Cell and makes Karmada write what is
+// missing. What should not be there is the matter of the replica that has the project.
+func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
+	state := i.cells[c.name]
+	if state == nil {
+		state = newCellState()
+		i.cells[c.name] = state
+	}
+	report := c.report()
+	if report == nil || !c.ready {
+		// Nothing is concluded from the last word of a cell that is cut off.
+		*state = *newCellState()
+		i.measure(c.name, state)
+		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name})
+	}
+	var leaving []v1alpha.LeavingDeployment
+	var unknown error
+	if i.owns(c.name) {
+		leaving, unknown = i.askLeaving(ctx, c, state)
+	}
+	now := i.Clock.Now()
+	state.compare(report, c.expected, now)
+	state.suspects(report, c.expected, now)
+	i.measure(c.name, state)
+	err := i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, List: state.ask(now, i.After), Leaving: leaving})
+	return errors.Join(err, unknown, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
+}
+
+// measure sets the metric of a cell, on the replica whose cell it is.
+func (i *Inventory) measure(cell string, state *cellState) {
+	if !i.owns(cell) {
+		i.mismatch.DeletePartialMatch(map[string]string{"cell": cell})
+		return
+	}
+	i.mismatch.WithLabelValues(cell, "unexpected").Set(float64(len(state.unexpected)))
+	i.mismatch.WithLabelValues(cell, "missing").Set(float64(len(state.missing)))
+}
+
+// owns says whether a cell is this replica's. Cells are divided as projects are; the name is that of no project.
+func (i *Inventory) owns(cell string) bool { return i.Existence.Owns("cell/" + cell) }
+
+// ensureWork keeps the Work that carries the Cell. While it is being deleted, the next pass makes it again.
+func (i *Inventory) ensureWork(ctx context.Context, c *cell, spec v1alpha.CellSpec) error {
+	if !i.owns(c.name) {
+		return nil
+	}
+	desired, err := cellWork(c.name, spec)
+	if err != nil {
+		return err
+	}
+	if c.work != nil && (!c.work.DeletionTimestamp.IsZero() || carries(c.work, &spec) && !apply.MetadataDiffers(c.work, desired)) {
+		return nil
+	}
+	_, err = apply.Object(ctx, i.Hub, InventoryFieldManager, desired)
+	return err
+}
+
+// cleanUp deletes the Works of Cells whose cluster is no cell of this hub any more, and the Works of removals whose replica ended
+// before it had deleted them.
+func (i *Inventory) cleanUp(ctx context.Context, v *view) error {
+	var failed []error
+	for n := range v.works {
+		work := &v.works[n]
+		name := cellOf(work)
+		if !work.DeletionTimestamp.IsZero() || !i.owns(name) {
+			continue
+		}
+		c := v.cells[name]
+		stale := c == nil || c.work != work
+		if isRemoval(work) {
+			stale = i.Clock.Since(work.CreationTimestamp.Time) >= i.After
+		}
+		if stale {
+			failed = append(failed, i.deleteWork(ctx, client.ObjectKeyFromObject(work), work.UID))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// deleteWork deletes a Work of the inventory, unless Karmada has taken it over.
+func (i *Inventory) deleteWork(ctx context.Context, key client.ObjectKey, uid types.UID) error {
+	// Karmada writes the status of a new Work at once.
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		work := &workv1alpha1.Work{}
+		if err := i.APIReader.Get(ctx, key, work); err != nil {
+			return err
+		}
+		own := work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell || isRemoval(work)
+		if work.UID != uid || !work.DeletionTimestamp.IsZero() || !own {
+			return nil
+		}
+		return i.Hub.Delete(ctx, work, client.Preconditions{UID: &work.UID, ResourceVersion: &work.ResourceVersion})
+	})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete Work %s: %w", key, err)
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// fieldManager is the field manager of repairs.
+const repairFieldManager = client.FieldOwner("karmada-compute-audit")
+
+// do repairs what a finding names. It reads the object at the API server and does nothing when that is not what was judged.
+func (s *deploymentScope) do(ctx context.Context, found *path.Finding) error {
+	switch found.Repair {
+	case path.RefreshBinding:
+		return s.refreshBinding(ctx, found.Object)
+	case path.AdoptBinding:
+		return s.adoptBinding(ctx, found.Object)
+	case path.ToggleWork:
+		return s.toggleWork(ctx, found.Object)
+	case path.DeleteBinding, path.DeleteWork:
+		return s.delete(ctx, found)
+	case path.NoRepair, path.TouchCopy:
+	}
+	return nil
+}
+
+// live reads an object past the cache. It is false when the object is gone, or another of its name is there.
+func (s *deploymentScope) live(ctx context.Context, judged, live client.Object) (bool, error) {
+	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(judged), live)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the object to repair: %w", err)
+	}
+	return live.GetUID() == judged.GetUID(), nil
+}
+
+// refreshBinding records another version of the copy in the binding. Karmada's controllers of bindings and of their status
+// react to that and to no annotation; the value itself is read by nobody.
+func (s *deploymentScope) refreshBinding(ctx context.Context, judged client.Object) error {
+	binding := &workv1alpha2.ResourceBinding{}
+	if same, err := s.live(ctx, judged, binding); err != nil || !same {
+		return err
+	}
+	return s.patch(ctx, binding, map[string]any{"resource": map[string]any{"resourceVersion": s.anotherVersion(binding)}})
+}
+
+// anotherVersion is the version of the copy, or something else if that is recorded already.
+func (s *deploymentScope) anotherVersion(binding *workv1alpha2.ResourceBinding) string {
+	versions := []string{"0", "1"}
+	if s.copied != nil {
+		versions = []string{s.copied.ResourceVersion, "0"}
+	}
+	if binding.Spec.Resource.ResourceVersion == versions[0] {
+		return versions[1]
+	}
+	return versions[0]
+}
+
+// toggleWork writes what Karmada's execution controller reacts to: it drops updates that do not change the generation.
+func (s *deploymentScope) toggleWork(ctx context.Context, judged client.Object) error {
+	work := &workv1alpha1.Work{}
+	if same, err := s.live(ctx, judged, work); err != nil || !same {
+		return err
+	}
+	switch suspended := work.Spec.SuspendDispatching; {
+	case suspended == nil:
+		return s.patch(ctx, work, map[string]any{"suspendDispatching": false})
+	case !*suspended:
+		return s.patch(ctx, work, map[string]any{"suspendDispatching": nil})
+	}
+	return errors.New("the Work is suspended: spec.suspendDispatching is true, which somebody has set by hand")
+}
+
+func (s *deploymentScope) patch(ctx context.Context, live client.Object, spec map[string]any) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{
+			"uid": live.GetUID(),
+			"annotations": map[string]string{
+				v1alpha.AnnotationMended: s.Clock.Now().UTC().Format(time.RFC3339),
+			},
+		},
+		"spec": spec,
+	})
+	if err != nil {
+		return err
+	}
+	return s.Hub.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), repairFieldManager)
+}
+
+// adoptBinding gives a binding to the present copy, whose controller Karmada then takes it to have. What runs stays.
+func (s *deploymentScope) adoptBinding(ctx context.Context, judged client.Object) error {
+	binding, copied := &workv1alpha2.ResourceBinding{}, &v1alpha.WorkloadDeployment{}
+	if same, err := s.live(ctx, judged, binding); err != nil || !same {
+		return err
+	}
+	if same, err := s.live(ctx, s.copied, copied); err != nil || !same {
+		return err
+	}
+	adopted := binding.DeepCopy()
+	owner := *metav1.NewControllerRef(copied, v1alpha.GroupVersion.WithKind(v1alpha.KindWorkloadDeployment))
+	adopted.OwnerReferences = append([]metav1.OwnerReference{owner}, slices.DeleteFunc(adopted.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Controller != nil && *o.Controller
+	})...)
+	adopted.Spec.Resource.UID = copied.UID
+	adopted.Spec.Resource.ResourceVersion = s.anotherVersion(binding)
+	patch := client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{})
+	return s.Hub.Patch(ctx, adopted, patch, repairFieldManager)
+}
+
+// delete deletes what is left of a deployment, if neither the project nor the hub has that, asked now; or a binding of an earlier
+// Workload, if the copy that was judged still is the copy.
+func (s *deploymentScope) delete(ctx context.Context, found *path.Finding) error {
+	wanted, err := s.wanted(ctx, found)
+	if err != nil || wanted {
+		return err
+	}
+	uid := found.Object.GetUID()
+	if err := s.Hub.Delete(ctx, found.Object, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete what is left of a deployment: %w", err)
+	}
+	return nil
+}
+
+// wanted says whether an object that was judged to be left over belongs to something.
+func (s *deploymentScope) wanted(ctx context.Context, found *path.Finding) (bool, error) {
+	if found.Slice != "" {
+		return s.sliceWants(ctx, found)
+	}
+	copied := &v1alpha.WorkloadDeployment{}
+	err := s.APIReader.Get(ctx, s.copyName, copied)
+	if client.IgnoreNotFound(err) != nil {
+		return true, fmt.Errorf("read the hub's copy: %w", err)
+	}
+	copyExists := err == nil
+	if found.Fault == path.BindingOwnerGone {
+		return !copyExists || copied.UID != s.copied.UID, nil
+	}
+	if copyExists {
+		return true, nil
+	}
+	return s.original(ctx)
+}
+
+// original says whether the project has the deployment. It has not only if its API server names the deployment as what it did not
+// find, in the namespace that the hub namespace is of: one that does not serve the kind yet, or has lost its storage, answers "not
+// found" too.
+func (s *deploymentScope) original(ctx context.Context) (bool, error) {
+	namespace := &corev1.Namespace{}
+	if err := s.project.GetAPIReader().Get(ctx, types.NamespacedName{Name: s.request.Namespace}, namespace); err != nil {
+		return true, fmt.Errorf("read the namespace in the project: %w", err)
+	}
+	if !slices.Contains(s.project.Origin(s.request.Namespace).HubNamespaces(namespace.UID), s.copyName.Namespace) {
+		return true, nil
+	}
+	err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, &v1alpha.WorkloadDeployment{})
+	if projects.IsMissing(err, s.request.Name) {
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("read the deployment in its project: %w", err)
+	}
+	return true, nil
+}

@@ -1,0 +1,102 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+)
+
+// audited is when the slices of deployments were audited last. The events of a deployment are those of every change of an Instance:
+// its slices are audited by time, and again until they are in order. It is safe for concurrent use.
+type audited struct {
+	mu   sync.Mutex
+	last map[mcreconcile.Request]time.Time
+}
+
+func newAudited() *audited { return &audited{last: map[mcreconcile.Request]time.Time{}} }
+
+func (a *audited) since(request mcreconcile.Request) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last[request]
+}
+
+func (a *audited) note(request mcreconcile.Request, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last[request] = at
+}
+
+func (a *audited) forget(request mcreconcile.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.last, request)
+}
+
+func (a *audited) forgetProject(project multicluster.ClusterName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.last, func(request mcreconcile.Request, _ time.Time) bool { return request.ClusterName == project })
+}
+
+// judgeSlices audits the ways of the slices, if it is time to.
+func (s *deploymentScope) judgeSlices(ctx context.Context, way *path.Row) ([]path.Finding, error) {
+	now := s.Clock.Now()
+	if now.Sub(s.slices.since(s.request)) < s.Interval*3/4 {
+		return nil, nil
+	}
+	loaded, err := way.LoadSlices(ctx, s.Hub, s.copyName)
+	if err != nil {
+		return nil, err
+	}
+	findings := path.JudgeSlices(way, loaded)
+	if len(findings) == 0 {
+		s.slices.note(s.request, now)
+	}
+	return findings, nil
+}
+
+// sliceWants says whether the ResourceBinding of a slice that was judged to be left over belongs to one after all, asked now.
+func (s *deploymentScope) sliceWants(ctx context.Context, found *path.Finding) (bool, error) {
+	slice := &v1alpha.InstanceSlice{}
+	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: found.Object.GetNamespace(), Name: found.Slice}, slice)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("read the InstanceSlice of a ResourceBinding: %w", err)
+	}
+	owner := metav1.GetControllerOf(found.Object)
+	return owner == nil || owner.UID == slice.UID, nil
+}
+
+// ofLeftoverSlice requests the deployment of a ResourceBinding whose slice does not exist.
+func (r *Deployments) ofLeftoverSlice(ctx context.Context, binding *workv1alpha2.ResourceBinding) []mcreconcile.Request {
+	var requests []mcreconcile.Request
+	for _, request := range path.OfSliceBinding(r.Hub)(ctx, binding) {
+		name := types.NamespacedName{Namespace: binding.Namespace, Name: request.Name}
+		deployment, _, ok := v1alpha.ParseSliceName(request.Name)
+		if !ok || !apierrors.IsNotFound(r.Hub.Get(ctx, name, &v1alpha.InstanceSlice{})) {
+			continue
+		}
+		request.Name = deployment
+		r.slices.forget(request)
+		requests = append(requests, request)
+	}
+	return requests
+}

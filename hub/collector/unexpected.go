@@ -1,0 +1,176 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// verdict is what is to become of a deployment that should not be in a cell.
+type verdict int
+
+const (
+	// undecided: somebody did not answer.
+	undecided verdict = iota
+	// keep: it is needed, or Karmada is at work on it.
+	keep
+	// unwanted: the project does not have it, or it runs elsewhere.
+	unwanted
+)
+
+// lookAtUnexpected removes from the cell what the projects of this replica have said twice that they do not want there.
+func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellState) error {
+	now := i.Clock.Now()
+	var failed []error
+	for entry, s := range state.unexpected {
+		if now.Before(s.next) || i.left == 0 || entry.Project == "" || !i.Existence.Owns(entry.Project) {
+			continue
+		}
+		i.left--
+		s.next = now.Add(i.After)
+		found, err := i.judge(ctx, c.name, &entry)
+		switch {
+		case err != nil:
+			failed = append(failed, fmt.Errorf("WorkloadDeployment %s is not expected in the cell: %w", entry.Key(), err))
+		case found == keep:
+			s.gone = time.Time{}
+		case s.gone.IsZero():
+			s.gone = now
+		default:
+			failed = append(failed, i.remove(ctx, c.name, &entry))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// judge asks whether a deployment is to stay in a cell. It reads API servers alone.
+func (i *Inventory) judge(ctx context.Context, cell string, entry *v1alpha.InventoryEntry) (verdict, error) {
+	work := &workv1alpha1.Work{}
+	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(entry.Key())}
+	if err := i.APIReader.Get(ctx, key, work); err == nil {
+		// Karmada keeps it up to date there, or is removing it.
+		return keep, nil
+	} else if !apierrors.IsNotFound(err) {
+		return undecided, fmt.Errorf("get its Work: %w", err)
+	}
+	wanted, err := i.wanted(ctx, entry)
+	if err != nil {
+		return undecided, err
+	}
+	if !wanted {
+		return unwanted, nil
+	}
+	settled, err := i.settledElsewhere(ctx, cell, entry.Key())
+	if err != nil || !settled {
+		return keep, err
+	}
+	return unwanted, nil
+}
+
+// wanted asks Milo and the project whether the original of a deployment exists. An error is no answer.
+func (i *Inventory) wanted(ctx context.Context, entry *v1alpha.InventoryEntry) (bool, error) {
+	uid, found, err := i.Existence.Lookup(ctx, entry.Project)
+	if err != nil {
+		return true, fmt.Errorf("ask Milo for project %s: %w", entry.Project, err)
+	}
+	if !found || uid != entry.ProjectUID {
+		reason, err := i.Brake.Held(ctx)
+		if reason != "" {
+			log.FromContext(ctx).Info("A deployment that Milo does not have stays in its cell", "deployment", entry.Key(), "project", entry.Project, "reason", reason)
+		}
+		return reason != "" || err != nil, err
+	}
+	project, err := projects.Find(ctx, i.Projects, multicluster.ClusterName(entry.Project))
+	if err != nil {
+		if i.Waker != nil {
+			// It may have no Workloads. It is asked when it is engaged.
+			i.Waker.Wake(entry.Project)
+		}
+		return true, err
+	}
+	if project.UID != uid {
+		return true, fmt.Errorf("project %s was made again a moment ago", entry.Project)
+	}
+	original := &v1alpha.WorkloadDeployment{}
+	key := types.NamespacedName{Namespace: entry.ProjectNamespace, Name: entry.Name}
+	if err := project.GetAPIReader().Get(ctx, key, original); err != nil {
+		if projects.IsMissing(err, key.Name) {
+			return false, nil
+		}
+		return true, fmt.Errorf("ask project %s for its WorkloadDeployment %s: %w", entry.Project, key, err)
+	}
+	// Another one of this name counts too: Karmada writes it over this one. But in a namespace that was made again it is another
+	// object in the cell.
+	if original.UID == entry.DeploymentUID {
+		return true, nil
+	}
+	from := project.Origin(entry.ProjectNamespace)
+	namespaceUID, err := from.NamespaceUID(ctx, project.GetAPIReader())
+	if err != nil {
+		return true, err
+	}
+	return slices.Contains(from.HubNamespaces(namespaceUID), entry.Namespace), nil
+}
+
+// settledElsewhere says whether a deployment that exists does not need the cell: it is not assigned to it, and runs in full in
+// others.
+func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types.NamespacedName) (bool, error) {
+	copied := &v1alpha.WorkloadDeployment{}
+	if err := i.APIReader.Get(ctx, key, copied); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	binding, err := path.GetBinding(ctx, i.APIReader, key)
+	if err != nil || binding == nil || len(binding.Spec.Clusters) == 0 {
+		return false, err
+	}
+	for n := range binding.Spec.Clusters {
+		if binding.Spec.Clusters[n].Name == cell {
+			return false, nil
+		}
+	}
+	// A cell that is to release indices waits for this.
+	assigned := copied.Spec.Assignment != nil && len(copied.Spec.Assignment.Indices(cell)) > 0
+	status := &copied.Status
+	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
+		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil
+}
+
+// remove has Karmada delete a deployment in a cell: it deletes what a Work carries when the Work is deleted.
+func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.InventoryEntry) error {
+	work, err := removalWork(cell, entry.Key())
+	if err != nil {
+		return err
+	}
+	fault := Repair{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: fmt.Sprintf(
+		"project %s has no WorkloadDeployment %s/%s with UID %s any more, but cell %s has it", entry.Project, entry.ProjectNamespace,
+		entry.Name, entry.DeploymentUID, cell)}
+	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
+		if err := i.Hub.Create(ctx, work, client.FieldOwner(InventoryFieldManager)); err != nil {
+			if apierrors.IsAlreadyExists(err) {
+				log.FromContext(ctx).Info("Karmada has made a Work of a deployment that was to be removed; it stays", "work", work.Name)
+				return nil
+			}
+			return fmt.Errorf("make a Work of it to delete: %w", err)
+		}
+		return i.deleteWork(ctx, client.ObjectKeyFromObject(work), work.UID)
+	})
+	return err
+}

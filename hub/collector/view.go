@@ -1,0 +1,143 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// view is the hub, from the cache, in one pass.
+type view struct {
+	hub   types.UID
+	cells map[string]*cell
+	// works are all Works of the inventory.
+	works []workv1alpha1.Work
+}
+
+// cell is a member cluster of a city.
+type cell struct {
+	name  string
+	ready bool
+	// expected are the UIDs of the copies that Karmada sends there.
+	expected map[types.NamespacedName]types.UID
+	// leaving are the deployments that are no longer assigned to it and that it has not released.
+	leaving []v1alpha.LeavingDeployment
+	// work carries the Cell; nil: there is none yet.
+	work *workv1alpha1.Work
+}
+
+// look reads the hub. What it returns is shared with the cache: it must not be changed.
+func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
+	var (
+		clusters clusterv1alpha1.ClusterList
+		works    workv1alpha1.WorkList
+		copies   v1alpha.WorkloadDeploymentList
+		bindings workv1alpha2.ResourceBindingList
+	)
+	for _, list := range []client.ObjectList{&clusters, &copies, &bindings} {
+		if err := i.Hub.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list %T of the hub: %w", list, err)
+		}
+	}
+	if err := i.Hub.List(ctx, &works, client.UnsafeDisableDeepCopy, client.HasLabels{v1alpha.LabelInventory}); err != nil {
+		return nil, fmt.Errorf("list the Works of the inventory: %w", err)
+	}
+	v := &view{hub: hub, cells: cellsOf(clusters.Items), works: works.Items}
+	v.expect(copies.Items, bindings.Items)
+	v.leave(copies.Items)
+	for n := range v.works {
+		work := &v.works[n]
+		if c := v.cells[cellOf(work)]; c != nil && work.Name == cellWorkName(hub) && work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell {
+			c.work = work
+		}
+	}
+	return v, nil
+}
+
+// cellsOf are the Clusters that have a city and are not being deleted.
+func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
+	cells := map[string]*cell{}
+	for n := range clusters {
+		cluster := &clusters[n]
+		if cluster.Labels[v1alpha.LabelTopologyCity] == "" || !cluster.DeletionTimestamp.IsZero() {
+			continue
+		}
+		cells[cluster.Name] = &cell{
+			name:     cluster.Name,
+			ready:    meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady),
+			expected: map[types.NamespacedName]types.UID{},
+		}
+	}
+	return cells
+}
+
+// expect divides the copies among the cells, as Karmada's bindings say. A cell that a deployment is being moved away from still
+// has it.
+func (v *view) expect(copies []v1alpha.WorkloadDeployment, bindings []workv1alpha2.ResourceBinding) {
+	uids := make(map[types.NamespacedName]types.UID, len(copies))
+	for n := range copies {
+		if copies[n].Labels[v1alpha.LabelHub] == string(v.hub) {
+			uids[client.ObjectKeyFromObject(&copies[n])] = copies[n].UID
+		}
+	}
+	for n := range bindings {
+		spec := &bindings[n].Spec
+		key := types.NamespacedName{Namespace: bindings[n].Namespace, Name: spec.Resource.Name}
+		uid, known := uids[key]
+		if !known || spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
+			continue
+		}
+		for c := range spec.Clusters {
+			v.expectIn(spec.Clusters[c].Name, key, uid)
+		}
+		for t := range spec.GracefulEvictionTasks {
+			v.expectIn(spec.GracefulEvictionTasks[t].FromCluster, key, uid)
+		}
+	}
+}
+
+func (v *view) expectIn(cell string, key types.NamespacedName, uid types.UID) {
+	if c := v.cells[cell]; c != nil {
+		c.expected[key] = uid
+	}
+}
+
+// report is what the cell says it has; nil: it has not said anything that can be used. An agent that does not know Cells, or has
+// another number of buckets, says nothing.
+func (c *cell) report() *v1alpha.CellStatus {
+	if c.work == nil || len(c.work.Status.ManifestStatuses) == 0 || c.work.Status.ManifestStatuses[0].Status == nil {
+		return nil
+	}
+	status := &v1alpha.CellStatus{}
+	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != v1alpha.InventoryBuckets {
+		return nil
+	}
+	// An agent reports no more, and what it reports fits into the metadata of objects.
+	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), v1alpha.InventoryEntries)], func(entry v1alpha.InventoryEntry) bool {
+		return !entry.Valid()
+	})
+	return status
+}
+
+// cellOf is the cell of a Work, or "".
+func cellOf(work *workv1alpha1.Work) string {
+	name, err := karmadanames.GetClusterName(work.Namespace)
+	if err != nil {
+		return ""
+	}
+	return name
+}

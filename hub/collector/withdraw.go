@@ -1,0 +1,127 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// copyEnds is when a namespace is looked at again whose copies are being deleted, if no event comes before.
+const copyEnds = 10 * time.Second
+
+// withdraw deletes what the projects left: first the copies, then what they needed, and the namespace last. Milo keeps namespace
+// default of a project across its deletion, so that an earlier and a later project of one name have one hub namespace: it goes
+// only if nothing in it is of another project, and never after that project has marked it as its own.
+func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error) {
+	if s.begin(s.namespace.Name) {
+		s.withdrawn.Inc()
+		log.FromContext(ctx).Info("Withdrawing what a project left on the hub", "project", s.project, "uids", s.gone)
+	}
+	var copies v1alpha.WorkloadDeploymentList
+	if err := s.APIReader.List(ctx, &copies, client.InNamespace(s.namespace.Name)); err != nil {
+		return reconcile.Result{}, fmt.Errorf("list the copies in a hub namespace: %w", err)
+	}
+	left := 0
+	for i := range copies.Items {
+		if !s.isGone(&copies.Items[i]) {
+			continue
+		}
+		left++
+		if err := s.delete(ctx, &copies.Items[i]); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	if left > 0 {
+		return later(copyEnds), nil
+	}
+	if err := s.deleteData(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
+	if len(copies.Items) > 0 || !s.isGone(s.namespace) {
+		// Another project uses the namespace, and hub/propagation deletes what that one does not need of it.
+		return later(recheck), nil
+	}
+	return reconcile.Result{}, s.deleteNamespace(ctx)
+}
+
+// isGone says whether an object on the hub is of a project that does not exist.
+func (s *namespaceScope) isGone(obj client.Object) bool {
+	return slices.Contains(s.gone, types.UID(obj.GetLabels()[v1alpha.LabelProjectUID]))
+}
+
+// deleteData deletes copies of ConfigMaps and Secrets that the garbage collector has left.
+func (s *namespaceScope) deleteData(ctx context.Context) error {
+	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
+		if err := s.APIReader.List(ctx, list, client.InNamespace(s.namespace.Name), client.HasLabels{v1alpha.LabelProjectUID}); err != nil {
+			return fmt.Errorf("list the data in a hub namespace: %w", err)
+		}
+		for i := range list.Items {
+			data := &list.Items[i]
+			data.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+			if !s.isGone(data) {
+				continue
+			}
+			if err := s.deleteUnchanged(ctx, data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleteNamespace deletes the namespace, and with it the policies. The Works that carry it into cells are its own, and deleted
+// here too, so that no cell depends on the garbage collector's having seen them.
+func (s *namespaceScope) deleteNamespace(ctx context.Context) error {
+	if err := s.deleteUnchanged(ctx, s.namespace); err != nil {
+		return err
+	}
+	var works workv1alpha1.WorkList
+	if err := s.APIReader.List(ctx, &works, client.MatchingLabels{v1alpha.LabelHubNamespace: s.namespace.Name}); err != nil {
+		return fmt.Errorf("list the Works of a hub namespace: %w", err)
+	}
+	for i := range works.Items {
+		if err := s.delete(ctx, &works.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete deletes an object, and not a later one of its name.
+func (s *namespaceScope) delete(ctx context.Context, obj client.Object) error {
+	uid := obj.GetUID()
+	return s.deleteIf(ctx, obj, client.Preconditions{UID: &uid})
+}
+
+// deleteUnchanged deletes an object unless somebody has changed it since it was read: a later project may have marked it as its
+// own. A conflict is an error, after which everything is read again.
+func (s *namespaceScope) deleteUnchanged(ctx context.Context, obj client.Object) error {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	return s.deleteIf(ctx, obj, client.Preconditions{UID: &uid, ResourceVersion: &version})
+}
+
+func (s *namespaceScope) deleteIf(ctx context.Context, obj client.Object, conditions client.Preconditions) error {
+	if !obj.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	if err := s.Hub.Delete(ctx, obj, conditions); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s of a project that does not exist: %w", client.ObjectKeyFromObject(obj), err)
+	}
+	return nil
+}

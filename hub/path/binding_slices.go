@@ -1,0 +1,123 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// SliceReports are what cells report in a slice of a copy. There are none before Karmada has a ResourceBinding of this very slice, or
+// when the slice is not this copy's. A cell whose agent has not written the slice is not among them.
+func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
+	name := types.NamespacedName{Namespace: copied.Namespace, Name: v1alpha.SliceName(copied.Name, number)}
+	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
+	if err := hub.Get(ctx, name, slice); err != nil {
+		return nil, ignoreNotFound(err, "get the InstanceSlice of the hub's copy")
+	}
+	name.Name = karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, name.Name)
+	if err := hub.Get(ctx, name, binding); err != nil {
+		return nil, ignoreNotFound(err, "get the ResourceBinding of an InstanceSlice")
+	}
+	owner := metav1.GetControllerOfNoCopy(binding)
+	if owner == nil || owner.UID != slice.UID || len(slice.OwnerReferences) == 0 || slice.OwnerReferences[0].UID != copied.UID {
+		return nil, nil
+	}
+	return decodeSlices(binding.Status.AggregatedStatus), nil
+}
+
+func ignoreNotFound(err error, doing string) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// decodeSlices are the reports of cells, each with the name of its cell. What cannot be read, or was not written by an agent, says
+// nothing.
+func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceReport {
+	var reports []v1alpha.InstanceReport
+	for i := range items {
+		if items[i].Status == nil {
+			continue
+		}
+		if report, ok := v1alpha.DecodeSliceReport(items[i].ClusterName, items[i].Status.Raw); ok {
+			reports = append(reports, report)
+		}
+	}
+	return reports
+}
+
+// OfSlice requests a slice that a ResourceBinding binds, by its name in the namespace of the project. There is none when the binding
+// is of something else, or when the hub's cache does not have the hub namespace: then it goes, or the slice's own event follows.
+func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		binding, ok := changed.(*workv1alpha2.ResourceBinding)
+		if !ok || !isOfSlice(binding) {
+			return nil
+		}
+		namespace := &corev1.Namespace{}
+		if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
+			return nil
+		}
+		requests := projects.NamespaceOfCopy(ctx, namespace)
+		for i := range requests {
+			requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Name, Name: binding.Spec.Resource.Name}
+		}
+		return requests
+	}
+}
+
+// SliceReportChanged drops updates of bindings in which their cells report what they did before.
+func SliceReportChanged() predicate.Predicate {
+	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
+		return !sameItems(before.Status.AggregatedStatus, after.Status.AggregatedStatus) || controllerOf(before) != controllerOf(after)
+	})
+}
+
+func sameItems(before, after []workv1alpha2.AggregatedStatusItem) bool {
+	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
+		return a.ClusterName == b.ClusterName && (a.Status == nil) == (b.Status == nil) && (a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw))
+	})
+}
+
+func controllerOf(binding *workv1alpha2.ResourceBinding) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		return owner.UID
+	}
+	return ""
+}
+
+func isOfSlice(binding *workv1alpha2.ResourceBinding) bool {
+	return binding.Spec.Resource.Kind == v1alpha.KindInstanceSlice && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
+}
+
+// trimSlice keeps of the binding of a slice where it goes and what the cells report.
+func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimmed.DeletionTimestamp = binding.DeletionTimestamp
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
+	}
+	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, RequiredBy: binding.Spec.RequiredBy}
+	trimmed.Spec.Resource.ResourceVersion = ""
+	for i := range binding.Status.AggregatedStatus {
+		item := &binding.Status.AggregatedStatus[i]
+		trimmed.Status.AggregatedStatus = append(trimmed.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: item.ClusterName, Status: item.Status})
+	}
+}

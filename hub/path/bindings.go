@@ -1,0 +1,116 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// Get returns the ResourceBinding of a copy, or nil before Karmada has made it.
+func GetBinding(ctx context.Context, hub client.Reader, copied types.NamespacedName) (*workv1alpha2.ResourceBinding, error) {
+	binding := &workv1alpha2.ResourceBinding{}
+	name := types.NamespacedName{
+		Namespace: copied.Namespace, Name: karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, copied.Name),
+	}
+	err := hub.Get(ctx, name, binding)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get the ResourceBinding of the hub's copy: %w", err)
+	}
+	return binding, nil
+}
+
+// Refusal is Karmada's reason why it found no cells for a deployment, or "" when it found some or has not tried yet.
+// binding may be nil.
+func Refusal(binding *workv1alpha2.ResourceBinding) string {
+	if binding == nil {
+		return ""
+	}
+	condition := meta.FindStatusCondition(binding.Status.Conditions, workv1alpha2.Scheduled)
+	if condition == nil || condition.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return condition.Message
+}
+
+// Requests are for the original of the copy that a ResourceBinding binds. There is none when the binding is not about a
+// WorkloadDeployment, or when the hub's cache does not have the copy yet: the copy's own event follows.
+func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		binding, ok := changed.(*workv1alpha2.ResourceBinding)
+		if !ok || !isOfDeployment(binding) {
+			return nil
+		}
+		copied := &v1alpha.WorkloadDeployment{}
+		if err := hub.Get(ctx, types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.Resource.Name}, copied); err != nil {
+			return nil
+		}
+		return projects.OfCopy(ctx, copied)
+	}
+}
+
+func isOfDeployment(binding *workv1alpha2.ResourceBinding) bool {
+	return binding.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
+}
+
+// RefusalChanged drops deletions, and updates that do not change the Refusal.
+func RefusalChanged() predicate.Predicate {
+	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool { return Refusal(before) != Refusal(after) })
+}
+
+// DivisionChanged drops deletions, and updates that change neither how many Instances each cell runs nor, where they are
+// divided, what the cells say that they have. Bindings must come trimmed out of the cache.
+func DivisionChanged() predicate.Predicate {
+	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
+		return !equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters) ||
+			(namesInstances(before) || namesInstances(after)) && !sameDivision(before.Status.AggregatedStatus, after.Status.AggregatedStatus)
+	})
+}
+
+// sameDivision says whether the cells report the same names and generations. How many of the Instances are Ready does not count.
+func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
+	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
+		if a.ClusterName != b.ClusterName || (a.Status == nil) != (b.Status == nil) {
+			return false
+		}
+		if a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw) {
+			return true
+		}
+		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
+		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
+			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Instances, y.Instances) && slices.Equal(x.Indices, y.Indices)
+	})
+}
+
+func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
+			after, stillIs := e.ObjectNew.(*workv1alpha2.ResourceBinding)
+			// A watch that was down shows a binding that was made again as an update.
+			return isBinding && stillIs && (before.UID != after.UID || changed(before, after))
+		},
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
+}

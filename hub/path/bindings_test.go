@@ -1,0 +1,90 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"testing"
+
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func TestRefusal(t *testing.T) {
+	binding := newBinding()
+	for status, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "", metav1.ConditionFalse: "why"} {
+		binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: status, Message: "why"}}
+		if got := Refusal(binding); got != want {
+			t.Errorf("%s: %q, want %q", status, got, want)
+		}
+	}
+	if got := Refusal(nil); got != "" {
+		t.Errorf("no binding: %q", got)
+	}
+	if got := Refusal(newBinding()); got != "" {
+		t.Errorf("before Karmada has tried: %q", got)
+	}
+}
+
+func TestPredicates(t *testing.T) {
+	tests := map[string]struct {
+		change                    func(*workv1alpha2.ResourceBinding)
+		wantRefusal, wantDivision bool
+	}{
+		"nothing": {func(*workv1alpha2.ResourceBinding) {}, false, false},
+		"a refusal": {func(b *workv1alpha2.ResourceBinding) {
+			b.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: metav1.ConditionFalse, Message: "why"}}
+		}, true, false},
+		"that it is scheduled": {func(b *workv1alpha2.ResourceBinding) {
+			b.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: metav1.ConditionTrue, Message: "done"}}
+		}, false, false},
+		"another binding of the name": {func(b *workv1alpha2.ResourceBinding) { b.UID = "another" }, true, true},
+		"other replicas":              {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
+		"what the only cell reports":  {func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false},
+		"a report where Instances are divided": {func(b *workv1alpha2.ResourceBinding) {
+			b.Spec.Placement, b.Status = divided, reporting(map[string]string{"a": "{}"}).Status
+		}, false, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			update := event.UpdateEvent{ObjectOld: newBinding("a"), ObjectNew: newBinding("a")}
+			after := newBinding("a")
+			test.change(after)
+			update.ObjectNew = after
+			if got := RefusalChanged().Update(update); got != test.wantRefusal {
+				t.Errorf("RefusalChanged: %t", got)
+			}
+			if got := DivisionChanged().Update(update); got != test.wantDivision {
+				t.Errorf("DivisionChanged: %t", got)
+			}
+		})
+	}
+	for name, test := range map[string]struct {
+		after string
+		want  bool
+	}{
+		"the same":        {`{"generation":1,"instances":[{"name":"web-1"}]}`, false},
+		"one more ready":  {`{"generation":1,"readyReplicas":1,"instances":[{"name":"web-1"}]}`, false},
+		"an Instance":     {`{"generation":1}`, true},
+		"a generation":    {`{"generation":2,"instances":[{"name":"web-1"}]}`, true},
+		"what is garbled": {`garbled`, true},
+	} {
+		update := event.UpdateEvent{
+			ObjectOld: reporting(map[string]string{"a": `{"generation":1,"instances":[{"name":"web-1"}]}`, "b": "{}"}),
+			ObjectNew: reporting(map[string]string{"a": test.after, "b": "{}"}),
+		}
+		if got := DivisionChanged().Update(update); got != test.want {
+			t.Errorf("where two cells report, %s changed: %t", name, got)
+		}
+	}
+	if DivisionChanged().Delete(event.DeleteEvent{Object: newBinding("a")}) || !DivisionChanged().Create(event.CreateEvent{Object: newBinding("a")}) {
+		t.Error("a binding that is there counts, one that is gone does not")
+	}
+	other := event.UpdateEvent{ObjectOld: &v1alpha.Workload{}, ObjectNew: &v1alpha.Workload{}}
+	if DivisionChanged().Update(other) {
+		t.Error("an object of another kind changes no division")
+	}
+}

@@ -1,0 +1,153 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"context"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// Events request the originals of copies whose way has changed.
+type Events struct {
+	// Hub reads the hub from a cache.
+	Hub client.Reader
+	// Karmada says whether a karmada-controller-manager is at work.
+	Karmada *KarmadaWatch
+	// Later is the delay after events that are part of every report: a finding that they begin counts only then, and most have
+	// ended by then.
+	Later time.Duration
+}
+
+type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+
+// Watch adds the watches of the ways to a controller: of bindings, Works, Clusters and karmada-controller-manager.
+func (e *Events) Watch(b *mcbuilder.Builder) *mcbuilder.Builder {
+	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
+	return b.
+		Watches(&workv1alpha2.ResourceBinding{}, e.handle(e.OfBinding, bindingChange), onHub...).
+		Watches(&workv1alpha1.Work{}, e.handle(ofWork, workChange), onHub...).
+		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(e.ofCluster), append(onHub, mcbuilder.WithPredicates(cells.HealthChanged()))...).
+		WatchesRawSource(source.TypedFunc[mcreconcile.Request](func(ctx context.Context, q queue) error {
+			e.Karmada.Subscribe(func() {
+				for _, request := range e.originals(ctx, func(*v1alpha.WorkloadDeployment) bool { return true }) {
+					q.Add(request)
+				}
+			})
+			return nil
+		}))
+}
+
+// change is what an update means for the judgement of a way.
+type change int
+
+const (
+	// nothing that Judge reads has changed.
+	nothing change = iota
+	// reported: a report is on its way.
+	reported
+	// changed: a finding may have begun or ended.
+	changed
+)
+
+// handle requests the originals of an object at once, or later, by what an update changed.
+func (e *Events) handle(originals func(context.Context, client.Object) []mcreconcile.Request, of func(before, after client.Object) change) mchandler.EventHandlerFunc {
+	add := func(ctx context.Context, q queue, object client.Object, delay time.Duration) {
+		for _, request := range originals(ctx, object) {
+			q.AddAfter(request, delay)
+		}
+	}
+	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
+		return handler.TypedFuncs[client.Object, mcreconcile.Request]{
+			CreateFunc: func(ctx context.Context, ev event.CreateEvent, q queue) { add(ctx, q, ev.Object, 0) },
+			DeleteFunc: func(ctx context.Context, ev event.DeleteEvent, q queue) { add(ctx, q, ev.Object, 0) },
+			UpdateFunc: func(ctx context.Context, ev event.UpdateEvent, q queue) {
+				switch of(ev.ObjectOld, ev.ObjectNew) {
+				case nothing:
+				case reported:
+					add(ctx, q, ev.ObjectNew, e.Later)
+				case changed:
+					add(ctx, q, ev.ObjectNew, 0)
+				}
+			},
+		}
+	}
+}
+
+func ofWork(_ context.Context, object client.Object) []mcreconcile.Request {
+	work, ok := object.(*workv1alpha1.Work)
+	if !ok {
+		return nil
+	}
+	source, ours := SourceOf(work)
+	if !ours {
+		return nil
+	}
+	return []mcreconcile.Request{source.Request()}
+}
+
+// OfBinding requests the original of the copy that a binding names, whether the copy exists or not: the hub namespace says where
+// it comes from.
+func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconcile.Request {
+	binding, ok := object.(*workv1alpha2.ResourceBinding)
+	if !ok || binding.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
+		return nil
+	}
+	namespace := &corev1.Namespace{}
+	if err := e.Hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
+		// The binding goes with its namespace, or the hub's cache does not have that yet: the copy's own event follows.
+		return nil
+	}
+	requests := projects.NamespaceOfCopy(ctx, namespace)
+	for i := range requests {
+		requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Name, Name: binding.Spec.Resource.Name}
+	}
+	return requests
+}
+
+// ofCluster requests the originals of all copies that are in a cell, or in its city.
+func (e *Events) ofCluster(ctx context.Context, cell client.Object) []mcreconcile.Request {
+	city := v1alpha.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
+	return e.originals(ctx, func(copied *v1alpha.WorkloadDeployment) bool {
+		assignment := copied.Spec.Assignment
+		return city != "" && copied.Labels[v1alpha.LabelTopologyCity] == city || assignment != nil && assignment.Names(cell.GetName())
+	})
+}
+
+// originals requests the originals of copies. It reads all of them, without copying them: this is for what is rare and concerns many.
+func (e *Events) originals(ctx context.Context, of func(*v1alpha.WorkloadDeployment) bool) []mcreconcile.Request {
+	var copies v1alpha.WorkloadDeploymentList
+	if err := e.Hub.List(ctx, &copies, client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile")
+		return nil
+	}
+	var requests []mcreconcile.Request
+	for i := range copies.Items {
+		if of(&copies.Items[i]) {
+			requests = append(requests, projects.OfCopy(ctx, &copies.Items[i])...)
+		}
+	}
+	return requests
+}

@@ -1,0 +1,409 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Judge returns what is wrong on a way, the first on the way first; of each cell at most one thing, since the others follow from
+// it. It changes nothing that it is given.
+func Judge(w *Row) []Finding {
+	switch {
+	case w.Copied == nil:
+		return w.leftovers()
+	case !w.Copied.DeletionTimestamp.IsZero():
+		return w.deleting()
+	case w.Karmada.Down:
+		// Everything else follows, and nobody would react to a repair.
+		return []Finding{{Fault: KarmadaNotRunning, Message: w.Karmada.Message, Since: w.Karmada.Since, Certain: true}}
+	}
+	var findings []Finding
+	if found := w.binding(); found != nil {
+		// Cells that are lost are more than Karmada can repair, and known for certain.
+		return append([]Finding{*found}, w.lostCells()...)
+	}
+	for _, cell := range w.targets() {
+		if found := w.cell(cell); found != nil {
+			findings = append(findings, *found)
+		}
+	}
+	if len(findings) == 0 {
+		if found := w.aggregation(); found != nil {
+			findings = append(findings, *found)
+		}
+	}
+	if found := w.division(); found != nil {
+		findings = append(findings, *found)
+	}
+	return append(findings, w.orphans()...)
+}
+
+// binding judges whether the binding is that of the copy.
+func (w *Row) binding() *Finding {
+	b := w.Binding
+	switch {
+	case b == nil:
+		return &Finding{
+			Fault: BindingMissing, Repair: TouchCopy, Object: w.Copied,
+			Message: "Karmada has no ResourceBinding for the deployment; the hub's copy is brought to its attention",
+		}
+	case !b.DeletionTimestamp.IsZero():
+		return &Finding{
+			Fault: BindingDeleting, Repair: RefreshBinding, Object: b, Since: b.DeletionTimestamp.Time,
+			Message: "Karmada deletes the ResourceBinding of the deployment, and then makes another",
+		}
+	case !w.owned():
+		found := &Finding{
+			Fault: BindingOwnerGone, Repair: AdoptBinding, Object: b,
+			Message: "the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; it is given to the present one",
+		}
+		if w.ofAnotherWorkload() {
+			found.Repair = DeleteBinding
+			found.Message = "the ResourceBinding and what runs belong to an earlier Workload of this name; they are deleted"
+		}
+		return found
+	case w.unscheduled():
+		return &Finding{
+			Fault: NotScheduled, Repair: RefreshBinding, Object: b,
+			Message: "Karmada has not chosen cells for the deployment and does not say why; its scheduler is made to look at the ResourceBinding again",
+		}
+	}
+	return nil
+}
+
+// unscheduled says whether the binding names no cell although it should, or although nobody has said why.
+func (w *Row) unscheduled() bool {
+	if len(w.Binding.Spec.Clusters) > 0 {
+		return false
+	}
+	scheduled := meta.FindStatusCondition(w.Binding.Status.Conditions, workv1alpha2.Scheduled)
+	return scheduled == nil || scheduled.Status == metav1.ConditionTrue && w.Copied.Spec.StatedReplicas() > 0
+}
+
+// owned says whether the binding is that of the present copy.
+func (w *Row) owned() bool {
+	if owner := metav1.GetControllerOfNoCopy(w.Binding); owner != nil && owner.UID != w.Copied.UID {
+		return false
+	}
+	return w.Binding.Spec.Resource.UID == "" || w.Binding.Spec.Resource.UID == w.Copied.UID
+}
+
+// ofAnotherWorkload says whether the Works were made for another Workload than that of the copy.
+func (w *Row) ofAnotherWorkload() bool {
+	for _, work := range w.Works {
+		m, ours := manifestOf(work)
+		if uid := m.Metadata.Labels.WorkloadUID; ours && uid != "" && uid != w.Copied.Labels[v1alpha.LabelWorkloadUID] {
+			return true
+		}
+	}
+	return false
+}
+
+// targets are the cells that the binding names, sorted, without those that are gone for good: hub/forget sees to these.
+func (w *Row) targets() []string {
+	cells := make([]string, 0, len(w.Binding.Spec.Clusters))
+	for _, target := range w.Binding.Spec.Clusters {
+		if cell, _ := w.Cells.Find(target.Name); !cell.Gone {
+			cells = append(cells, target.Name)
+		}
+	}
+	slices.Sort(cells)
+	return cells
+}
+
+// lostCells are the cells of the assignment that are not Ready.
+func (w *Row) lostCells() []Finding {
+	var findings []Finding
+	if w.Copied.Spec.Assignment == nil {
+		return nil
+	}
+	for i := range w.Copied.Spec.Assignment.Cells {
+		if found := w.reach(w.Copied.Spec.Assignment.Cells[i].Name); found != nil && found.Fault == CellNotReady {
+			findings = append(findings, *found)
+		}
+	}
+	return findings
+}
+
+// cell judges the way to one cell that the binding names, and back.
+func (w *Row) cell(name string) *Finding {
+	if found := w.reach(name); found != nil && found.Fault == CellNotReady {
+		return found
+	}
+	work := w.Works[name]
+	if work == nil {
+		return &Finding{
+			Fault: WorkMissing, Cell: name, Repair: RefreshBinding, Object: w.Binding,
+			Message: "Karmada has made no Work for the cell; it is made to look at the ResourceBinding again",
+		}
+	}
+	if found := w.work(name, work); found != nil {
+		return found
+	}
+	if found := w.reach(name); found != nil {
+		return found
+	}
+	return w.report(name, work)
+}
+
+// reach judges whether the cell and its agent are there.
+func (w *Row) reach(name string) *Finding {
+	cell, exists := w.Cells.Find(name)
+	switch {
+	case !exists:
+		return &Finding{Fault: CellNotReady, Cell: name, Certain: true, Message: fmt.Sprintf("the hub has no Cluster %s any more", name)}
+	case !cell.Ready:
+		return &Finding{
+			Fault: CellNotReady, Cell: name, Since: cell.Since, Certain: true,
+			Message: "Karmada does not reach the cell; what it runs is not known until it does",
+		}
+	case cell.Agent.Down:
+		return &Finding{Fault: AgentNotReady, Cell: name, Since: cell.Agent.Since, Message: cell.Agent.Message}
+	}
+	return nil
+}
+
+// work judges whether the Work of a Ready cell carries the present copy and was applied.
+func (w *Row) work(cell string, work *workv1alpha1.Work) *Finding {
+	m, _ := manifestOf(work)
+	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
+	switch {
+	case !work.DeletionTimestamp.IsZero():
+		return &Finding{
+			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
+			Message: "Karmada is to remove the deployment from the cell and does not; it is made to look at the Work again",
+		}
+	case m.Metadata.Annotations.TemplateUID != string(w.Copied.UID) || m.templateGeneration() < w.Copied.Generation:
+		return &Finding{
+			Fault: WorkOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
+			Message: fmt.Sprintf("Karmada has not sent generation %d of the hub's copy to the cell, whose Work has %d", w.Copied.Generation, m.templateGeneration()),
+		}
+	case m.templateGeneration() == w.Copied.Generation && m.Spec != digestOf(&w.Copied.Spec) && !overridden(work):
+		return &Finding{
+			Fault: WorkEdited, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
+			Message: "the Work does not carry what the hub's copy says: somebody has edited it; Karmada is made to write it again",
+		}
+	case applied == nil:
+		return &Finding{Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work, Message: "Karmada has not written the deployment into the cell"}
+	case applied.Status != metav1.ConditionTrue:
+		return &Finding{
+			Fault: WorkNotApplied, Cell: cell, Since: w.readySince(cell, applied.LastTransitionTime), Repair: ToggleWork, Object: work,
+			Message: "Karmada cannot write the deployment into the cell: " + applied.Message,
+		}
+	}
+	return nil
+}
+
+// readySince is a time, or when the cell became Ready if that was later: before, Karmada could do nothing.
+func (w *Row) readySince(name string, at metav1.Time) time.Time {
+	if cell, exists := w.Cells.Find(name); exists && cell.Since.After(at.Time) {
+		return cell.Since
+	}
+	return at.Time
+}
+
+// report judges whether what the cell reports is about the present copy, and was collected.
+func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
+	m, _ := manifestOf(work)
+	reported, collected := report(work), ReportOf(w.Binding, cell)
+	switch {
+	case reported == nil:
+		return &Finding{
+			Fault: ReportMissing, Cell: cell, Repair: TouchCopy, Object: w.Copied,
+			Message: "the cell reports nothing of the deployment",
+		}
+	case reported.ResourceTemplateGeneration < m.templateGeneration():
+		return &Finding{
+			Fault: ReportOutdated, Cell: cell, Repair: ToggleWork, Object: work,
+			Message: fmt.Sprintf("the cell reports on generation %d of the hub's copy, its Work has %d", reported.ResourceTemplateGeneration, m.templateGeneration()),
+		}
+	case reported.ObservedGeneration < reported.Generation:
+		return &Finding{
+			Fault: ReportOutdated, Cell: cell,
+			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell there",
+		}
+	case reported.LacksFields():
+		return &Finding{
+			Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work,
+			Message: "the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again",
+		}
+	case collected == nil || collected.Numbers() != reported.Numbers():
+		return &Finding{
+			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
+			Message: "Karmada has not collected what the cell reports",
+		}
+	}
+	return nil
+}
+
+// aggregation judges whether the status of the copy is what all of its cells report.
+func (w *Row) aggregation() *Finding {
+	var ready int32
+	owners := w.owners()
+	for _, cell := range owners {
+		reported := ReportOf(w.Binding, cell)
+		if reported == nil && w.leaves(cell) {
+			continue
+		}
+		if reported == nil || reported.ResourceTemplateGeneration != w.Copied.Generation || reported.ObservedGeneration != reported.Generation {
+			return nil
+		}
+		ready += reported.ReadyReplicas
+	}
+	if len(owners) == 0 || w.Copied.Status.ObservedGeneration == w.Copied.Generation && w.Copied.Status.ReadyReplicas == ready {
+		return nil
+	}
+	return &Finding{
+		Fault: StatusOutdated, Repair: RefreshBinding, Object: w.Binding,
+		Message: "Karmada has not summed up what the cells report",
+	}
+}
+
+// division judges whether Karmada divides the Instances that the copy wants, and the copy assigns them as Karmada divides them.
+// What Karmada refuses to divide is no fault of the way.
+func (w *Row) division() *Finding {
+	if !IsDivided(w.Binding) || len(w.Binding.Spec.Clusters) == 0 || Refusal(w.Binding) != "" {
+		return nil
+	}
+	var sum int32
+	assigned := true
+	for _, target := range w.Binding.Spec.Clusters {
+		sum += target.Replicas
+		assigned = assigned && w.assigned(target.Name) == target.Replicas
+	}
+	switch wanted := w.Copied.Spec.StatedReplicas(); {
+	case sum != wanted:
+		return &Finding{
+			Fault: DivisionOutdated, Repair: TouchCopy, Object: w.Copied,
+			Message: fmt.Sprintf("Karmada divides %d Instances among the cells, and %d are wanted; the hub's copy is brought to its attention", sum, wanted),
+		}
+	case !assigned:
+		return &Finding{
+			Fault: AssignmentOutdated, Repair: TouchCopy, Object: w.Copied,
+			Message: "the hub's copy does not assign the Instances to the cells as Karmada divides them; it is made to",
+		}
+	}
+	return nil
+}
+
+// assigned is how many Instances a cell runs by the assignment; where it has an autoscaler, at least.
+func (w *Row) assigned(cell string) int32 {
+	if w.Copied.Spec.Assignment == nil {
+		return 0
+	}
+	if w.Copied.Spec.Autoscaled() {
+		for _, c := range w.Copied.Spec.Assignment.Cells {
+			if c.Name == cell && c.MinReplicas != nil {
+				return *c.MinReplicas
+			}
+		}
+		return 0
+	}
+	return int32(len(w.Copied.Spec.Assignment.Indices(cell))) //nolint:gosec // there are at most 1000
+}
+
+// leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
+func (w *Row) leaves(cell string) bool {
+	return w.Copied.Spec.Assignment != nil && len(w.Copied.Spec.Assignment.Indices(cell)) == 0
+}
+
+// owners are the cells whose reports make the status of the copy.
+func (w *Row) owners() []string {
+	if w.Copied.Spec.Assignment == nil {
+		return w.targets()
+	}
+	var cells []string
+	for i := range w.Copied.Spec.Assignment.Cells {
+		cells = append(cells, w.Copied.Spec.Assignment.Cells[i].Name)
+	}
+	return cells
+}
+
+// orphans are the Works of Ready cells that the binding does not name.
+func (w *Row) orphans() []Finding {
+	var findings []Finding
+	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
+		work := w.Works[cell]
+		if names(w.Binding, cell) || !w.Cells.Ready(cell) {
+			continue
+		}
+		if !work.DeletionTimestamp.IsZero() {
+			findings = append(findings, *w.work(cell, work))
+			continue
+		}
+		findings = append(findings, Finding{
+			Fault: WorkOrphaned, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
+			Message: "the cell still has the deployment, which Karmada has taken from it; Karmada is made to look at the ResourceBinding again",
+		})
+	}
+	return findings
+}
+
+// names says whether a binding wants a Work in a cell.
+func names(binding *workv1alpha2.ResourceBinding, cell string) bool {
+	return slices.ContainsFunc(binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell }) ||
+		slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(t workv1alpha2.GracefulEvictionTask) bool { return t.FromCluster == cell })
+}
+
+// deleting are the Works and the binding of a copy that is being deleted.
+func (w *Row) deleting() []Finding {
+	if w.Karmada.Down {
+		return nil
+	}
+	return w.stuck()
+}
+
+// leftovers are the Works and the binding of a copy that does not exist. Whether they may be deleted is asked live.
+func (w *Row) leftovers() []Finding {
+	if w.Karmada.Down {
+		return nil
+	}
+	findings := w.stuck()
+	if w.Binding != nil && w.Binding.DeletionTimestamp.IsZero() {
+		findings = append(findings, Finding{
+			Fault: CopyGone, Repair: DeleteBinding, Object: w.Binding,
+			Message: "the ResourceBinding is left of a deployment that does not exist; it is deleted, with what runs",
+		})
+	}
+	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
+		if work := w.Works[cell]; work.DeletionTimestamp.IsZero() && w.Binding == nil {
+			findings = append(findings, Finding{
+				Fault: CopyGone, Cell: cell, Repair: DeleteWork, Object: work,
+				Message: "the Work is left of a deployment that does not exist; it is deleted, with what runs",
+			})
+		}
+	}
+	return findings
+}
+
+// stuck are the deletions that do not end.
+func (w *Row) stuck() []Finding {
+	var findings []Finding
+	if w.Binding != nil && !w.Binding.DeletionTimestamp.IsZero() {
+		findings = append(findings, Finding{
+			Fault: BindingDeleting, Repair: RefreshBinding, Object: w.Binding, Since: w.Binding.DeletionTimestamp.Time,
+			Message: "Karmada is to delete the ResourceBinding and does not",
+		})
+	}
+	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
+		if work := w.Works[cell]; !work.DeletionTimestamp.IsZero() && w.Cells.Ready(cell) {
+			findings = append(findings, Finding{
+				Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
+				Message: "Karmada is to remove the deployment from the cell and does not; it is made to look at the Work again",
+			})
+		}
+	}
+	return findings
+}

@@ -1,0 +1,153 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Lease is that by which karmada-controller-manager elects its leader.
+var KarmadaLease = client.ObjectKey{Namespace: "karmada-system", Name: "karmada-controller-manager"}
+
+const (
+	// interval is how often the Lease is read. The leader renews it more often.
+	karmadaInterval = 10 * time.Second
+	// patience is how long the Lease may stay as it is. A standby takes over sooner.
+	karmadaPatience = 30 * time.Second
+)
+
+// State is what is known of karmada-controller-manager. The zero value: one is at work, or nothing can be known.
+type Karmada struct {
+	// Pending says that this process has not watched long enough to know.
+	Pending bool
+	// Down says that none is at work.
+	Down bool
+	// Since is when one was last seen at work.
+	Since time.Time
+	// Message says how that is known.
+	Message string
+}
+
+// Watch reads the Lease from time to time. It is safe for concurrent use.
+type KarmadaWatch struct {
+	hub   client.Reader
+	clock clock.PassiveClock
+
+	mu sync.Mutex
+	// renewed is the Lease's last renewal, as its holder wrote it: it is compared with the next one, never with a clock.
+	renewed string
+	// changed is when a renewal was last observed, and answered when the hub last answered, by the clock of this process.
+	changed, answered time.Time
+	// last is the last error.
+	last error
+	// confirmed says that a holder was seen at work, or that nothing can be known.
+	confirmed bool
+	// down and pending are those of the last poll.
+	down, pending bool
+	// toldDown says that somebody was told since that none is at work.
+	toldDown    bool
+	subscribers []func()
+}
+
+// NewWatch returns a Watch that reads the hub past the cache. Until Start or Poll, its State is pending.
+func NewKarmadaWatch(hub client.Reader, c clock.PassiveClock) *KarmadaWatch {
+	return &KarmadaWatch{hub: hub, clock: c, answered: c.Now(), pending: true}
+}
+
+// Subscribe has f called after each change of whether one is at work, and once when that is known at all. f must not block.
+func (w *KarmadaWatch) Subscribe(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.subscribers = append(w.subscribers, f)
+}
+
+// NeedLeaderElection is false: every replica judges for itself.
+func (w *KarmadaWatch) NeedLeaderElection() bool { return false }
+
+// Start polls until ctx ends.
+func (w *KarmadaWatch) Start(ctx context.Context) error {
+	wait.UntilWithContext(ctx, w.Poll, karmadaInterval)
+	return nil
+}
+
+// Poll reads the Lease once.
+func (w *KarmadaWatch) Poll(ctx context.Context) {
+	lease := &coordinationv1.Lease{}
+	err := w.hub.Get(ctx, KarmadaLease, lease)
+	if ctx.Err() != nil {
+		return
+	}
+	w.note(lease, err)
+	w.mu.Lock()
+	state := w.state()
+	// Time passes between two polls: whoever asked then and was told that none is at work must hear that one is.
+	settled, flipped, subscribers := w.pending && !state.Pending, state.Down != w.down || !state.Down && w.toldDown, w.subscribers
+	w.down, w.pending, w.toldDown = state.Down, state.Pending, false
+	w.mu.Unlock()
+	if flipped {
+		log.FromContext(ctx).Info("Whether karmada-controller-manager is at work has changed", "atWork", !state.Down, "message", state.Message)
+	}
+	if !flipped && !settled {
+		return
+	}
+	for _, notify := range subscribers {
+		notify()
+	}
+}
+
+// note records an answer. An absent Lease, or one that may not be read, says nothing about anybody.
+func (w *KarmadaWatch) note(lease *coordinationv1.Lease, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock.Now()
+	w.last = err
+	if apierrors.ReasonForError(err) != "" || err == nil {
+		w.answered = now
+	}
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		w.renewed, w.changed, w.confirmed = "", time.Time{}, true
+	case err == nil:
+		if renewed := fmt.Sprint(lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.ResourceVersion); renewed != w.renewed {
+			w.confirmed = w.confirmed || w.renewed != ""
+			w.renewed, w.changed = renewed, now
+		}
+	}
+}
+
+// State says whether one is at work now.
+func (w *KarmadaWatch) State() Karmada {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	state := w.state()
+	w.toldDown = w.toldDown || state.Down
+	return state
+}
+
+func (w *KarmadaWatch) state() Karmada {
+	now := w.clock.Now()
+	switch {
+	case w.last != nil && now.Sub(w.answered) >= karmadaPatience:
+		return Karmada{
+			Down: true, Since: w.answered,
+			Message: fmt.Sprintf("the hub has not answered since %s", w.answered.UTC().Format(time.RFC3339)),
+		}
+	case !w.changed.IsZero() && now.Sub(w.changed) >= karmadaPatience:
+		return Karmada{
+			Down: true, Since: w.changed,
+			Message: fmt.Sprintf("no karmada-controller-manager has renewed Lease %s since %s", KarmadaLease, w.changed.UTC().Format(time.RFC3339)),
+		}
+	}
+	return Karmada{Pending: !w.confirmed}
+}

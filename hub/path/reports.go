@@ -1,0 +1,249 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"encoding/json"
+	"slices"
+
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+)
+
+// Report is the part of a cell's report that the controllers read. The fields are the interpreter's.
+type Report struct {
+	// Generation is that of the deployment in the cell, and ObservedGeneration the one that its agent has acted on.
+	Generation         int64 `json:"generation,omitempty"`
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// ResourceTemplateGeneration is the generation of the copy that the deployment in the cell was written from.
+	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
+	// Replicas and ReadyReplicas are how many Instances exist, and are Ready.
+	Replicas      int32 `json:"replicas,omitempty"`
+	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	// Conditions hold Suspended, while the project is suspended, and SpecReceived, while the cell lacks fields.
+	Conditions []ReportedCondition `json:"conditions,omitempty"`
+	// Indices say which Instances there are. A trimmed report has them only where the binding divides them among cells.
+	Indices []ReportedIndices `json:"indices,omitempty"`
+	// Instances are their names, which agents of earlier versions report in place of Indices.
+	Instances []ReportedName `json:"instances,omitempty"`
+}
+
+// ReportedIndices are the indices of Instances in a Report.
+type ReportedIndices struct {
+	// Existing are those that exist, as v1alpha.ParseIndices reads them.
+	Existing string `json:"existing,omitempty"`
+}
+
+// ReportedName is the name of an Instance in a Report.
+type ReportedName struct {
+	// Name of the Instance.
+	Name string `json:"name"`
+}
+
+// ReportedCondition is a condition in a Report.
+type ReportedCondition struct {
+	// Type of the condition.
+	Type string `json:"type"`
+	// Status of the condition.
+	Status metav1.ConditionStatus `json:"status"`
+}
+
+// Suspended says whether the cell confirms that nothing of the deployment runs there, because its project is suspended.
+func (r *Report) Suspended() bool {
+	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSuspended, metav1.ConditionTrue})
+}
+
+// LacksFields reports whether the cell lacks fields of the deployment.
+func (r *Report) LacksFields() bool {
+	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSpecReceived, metav1.ConditionFalse})
+}
+
+// Numbers is the report without the names, which compares with ==. A suspension that is confirmed counts 1, and lacking fields 2.
+func (r *Report) Numbers() [6]int64 {
+	var says int64
+	if r.Suspended() {
+		says++
+	}
+	if r.LacksFields() {
+		says += 2
+	}
+	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), says}
+}
+
+// divided is the placement of every trimmed binding that divides its replicas. All share it.
+var divided = &policyv1alpha1.Placement{
+	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
+}
+
+// Trim is a cache transform that keeps of a ResourceBinding what the controllers read. Whole ones would hold the status of
+// every deployment in memory a second time.
+func TrimBinding(object any) (any, error) {
+	binding, ok := object.(*workv1alpha2.ResourceBinding)
+	if !ok {
+		return object, nil
+	}
+	trimmed := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
+	}}
+	switch {
+	case client.ObjectKeyFromObject(binding) == cells.Binding:
+		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
+		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
+	case isOfDeployment(binding):
+		trimOurs(binding, trimmed)
+	case isOfSlice(binding):
+		trimSlice(binding, trimmed)
+	}
+	return trimmed, nil
+}
+
+// trimOurs keeps of the binding of a WorkloadDeployment what says where it goes, whom it belongs to and what the cells report.
+func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimmed.DeletionTimestamp = binding.DeletionTimestamp
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
+	}
+	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
+	trimmed.Spec.Resource.ResourceVersion = ""
+	for i := range binding.Spec.GracefulEvictionTasks {
+		trimmed.Spec.GracefulEvictionTasks = append(trimmed.Spec.GracefulEvictionTasks,
+			workv1alpha2.GracefulEvictionTask{FromCluster: binding.Spec.GracefulEvictionTasks[i].FromCluster})
+	}
+	if IsDivided(binding) {
+		trimmed.Spec.Placement = divided
+	}
+	for _, condition := range binding.Status.Conditions {
+		if condition.Type == workv1alpha2.Scheduled {
+			trimmed.Status.Conditions = []metav1.Condition{condition}
+		}
+	}
+	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, namesInstances(binding))
+}
+
+// IsDivided says whether the replicas of a binding, trimmed or not, are divided among several cells.
+func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
+	placement := binding.Spec.Placement
+	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
+}
+
+// namesInstances says whether the reports of a binding, trimmed or not, have the names of Instances. Where nothing is divided, no
+// cell waits for another to give an index up.
+func namesInstances(binding *workv1alpha2.ResourceBinding) bool {
+	return IsDivided(binding) || len(binding.Status.AggregatedStatus) > 1
+}
+
+// trimReports drops a report that cannot be decoded: it confirms nothing.
+func trimReports(items []workv1alpha2.AggregatedStatusItem, names bool) []workv1alpha2.AggregatedStatusItem {
+	var result []workv1alpha2.AggregatedStatusItem
+	for i := range items {
+		result = append(result, workv1alpha2.AggregatedStatusItem{
+			ClusterName: items[i].ClusterName, Applied: items[i].Applied, Status: TrimReport(items[i].Status, names),
+		})
+	}
+	return result
+}
+
+// TrimReport keeps of what a cell reports a Report, with the names of Instances or without. It is nil for what is no report.
+func TrimReport(status *runtime.RawExtension, names bool) *runtime.RawExtension {
+	read := decodeNumbers
+	if names {
+		read = DecodeReport
+	}
+	decoded := read(status)
+	if decoded == nil {
+		return nil
+	}
+	// Numbers and names always encode.
+	raw, _ := json.Marshal(decoded)
+	return &runtime.RawExtension{Raw: raw}
+}
+
+// maxInstances is the most Instances that an agent of an earlier version reports, and maxIndices the longest text with indices.
+const (
+	maxInstances = 1000
+	maxIndices   = 32768
+)
+
+// DecodeReport reads what a cell reports; nil: nothing that can be read. A report that is larger than an agent makes it confirms nothing.
+func DecodeReport(status *runtime.RawExtension) *Report {
+	decoded := &Report{}
+	if !decode(status, decoded) || len(decoded.Instances) > maxInstances || len(decoded.Indices) > 1 {
+		return nil
+	}
+	if len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
+		return nil
+	}
+	return decoded.trimmed()
+}
+
+// decodeNumbers is DecodeReport without the names, which are most of a report: they are only skipped.
+func decodeNumbers(status *runtime.RawExtension) *Report {
+	decoded := &struct {
+		*Report
+		Instances skipped `json:"instances"`
+		Indices   skipped `json:"indices"`
+	}{Report: &Report{}}
+	if !decode(status, decoded) {
+		return nil
+	}
+	return decoded.trimmed()
+}
+
+// trimmed is the report with the conditions that the controllers read, one of each type.
+func (r *Report) trimmed() *Report {
+	var kept []ReportedCondition
+	for _, condition := range r.Conditions {
+		read := condition.Type == v1alpha.ConditionSuspended || condition.Type == v1alpha.ConditionSpecReceived
+		if read && !slices.ContainsFunc(kept, func(c ReportedCondition) bool { return c.Type == condition.Type }) {
+			kept = append(kept, condition)
+		}
+	}
+	r.Conditions = kept
+	return r
+}
+
+// skipped is JSON that is not read.
+type skipped struct{}
+
+// UnmarshalJSON reads nothing.
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
+
+func decode(status *runtime.RawExtension, into any) bool {
+	return status != nil && len(status.Raw) > 0 && string(status.Raw) != "null" && json.Unmarshal(status.Raw, into) == nil
+}
+
+// MayRun says whether a cell may still run the Instance at an index that it has lost. It may until it reports that it has
+// acted on the newest copy and has no such Instance. binding may be nil.
+func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
+	found := ReportOf(binding, cell)
+	if found == nil || !namesInstances(binding) || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
+		return true
+	}
+	return found.has(copied.Name, index)
+}
+
+// has says whether the cell has the Instance of a deployment at an index.
+func (r *Report) has(deployment string, index int) bool {
+	return slices.Contains(r.Instances, ReportedName{v1alpha.InstanceName(deployment, index)}) ||
+		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return v1alpha.HasIndex(of.Existing, index) })
+}
+
+// ReportOf is what a cell reports of a deployment, or nil. binding may be nil.
+func ReportOf(binding *workv1alpha2.ResourceBinding, cell string) *Report {
+	if binding == nil {
+		return nil
+	}
+	for i := range binding.Status.AggregatedStatus {
+		if binding.Status.AggregatedStatus[i].ClusterName == cell {
+			return DecodeReport(binding.Status.AggregatedStatus[i].Status)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Slice is what the hub knows of the way of one InstanceSlice of a deployment.
+type Slice struct {
+	// Name of the slice.
+	Name string
+	// Object is the slice; nil: there is none.
+	Object *v1alpha.InstanceSlice
+	// Binding is the ResourceBinding of the slice, or of an earlier one; nil: there is none.
+	Binding *workv1alpha2.ResourceBinding
+	// Works are the Works of the slice, by cell.
+	Works map[string]*workv1alpha1.Work
+}
+
+// LoadSlices reads the ways of the slices of a deployment, of what is left of earlier ones too. That is as much work as there are
+// slices: it is not for every change of an Instance.
+func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.NamespacedName) ([]Slice, error) {
+	found := map[string]*Slice{}
+	of := func(slice string) *Slice {
+		if deployment, _, ok := v1alpha.ParseSliceName(slice); !ok || deployment != name.Name {
+			return nil
+		}
+		if found[slice] == nil {
+			found[slice] = &Slice{Name: slice, Works: map[string]*workv1alpha1.Work{}}
+		}
+		return found[slice]
+	}
+	var objects v1alpha.InstanceSliceList
+	var bindings workv1alpha2.ResourceBindingList
+	for _, list := range []client.ObjectList{&objects, &bindings} {
+		if err := hub.List(ctx, list, client.InNamespace(name.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list %T of the hub namespace: %w", list, err)
+		}
+	}
+	for i := range objects.Items {
+		if slice := of(objects.Items[i].Name); slice != nil {
+			slice.Object = &objects.Items[i]
+		}
+	}
+	for i := range bindings.Items {
+		if bindings.Items[i].Spec.Resource.Kind != v1alpha.KindInstanceSlice {
+			continue
+		}
+		if slice := of(bindings.Items[i].Spec.Resource.Name); slice != nil {
+			slice.Binding = &bindings.Items[i]
+		}
+	}
+	var result []Slice
+	for _, slice := range slices.Sorted(maps.Keys(found)) {
+		if err := w.loadSliceWorks(ctx, hub, name.Namespace, found[slice]); err != nil {
+			return nil, err
+		}
+		result = append(result, *found[slice])
+	}
+	return result, nil
+}
+
+// loadSliceWorks reads the Works of a slice in the cells of the deployment.
+func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace string, slice *Slice) error {
+	if w.Binding == nil {
+		return nil
+	}
+	for _, cell := range w.targets() {
+		work := &workv1alpha1.Work{}
+		key := types.NamespacedName{
+			Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, slice.Name, namespace),
+		}
+		if err := hub.Get(ctx, key, work); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("get Work %s: %w", key, err)
+		} else if err == nil {
+			slice.Works[cell] = work
+		}
+	}
+	return nil
+}
+
+// JudgeSlices returns what is wrong on the ways of slices, of each slice at most one thing. There is nothing to say of them while
+// something is wrong on the way of their deployment, on which theirs depends.
+func JudgeSlices(w *Row, all []Slice) []Finding {
+	if w.Karmada.Down {
+		return nil
+	}
+	var findings []Finding
+	for i := range all {
+		slice := &all[i]
+		var found *Finding
+		switch {
+		case slice.Object == nil:
+			found = slice.leftover()
+		case w.Copied != nil && w.Copied.DeletionTimestamp.IsZero() && w.Binding != nil && slice.Object.DeletionTimestamp.IsZero():
+			found = w.slice(slice)
+		}
+		if found != nil {
+			found.Slice = slice.Name
+			findings = append(findings, *found)
+		}
+	}
+	return findings
+}
+
+// leftover judges what is left of a slice that does not exist.
+func (s *Slice) leftover() *Finding {
+	if s.Binding == nil || !s.Binding.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	return &Finding{
+		Fault: CopyGone, Repair: DeleteBinding, Object: s.Binding,
+		Message: fmt.Sprintf("the ResourceBinding is left of InstanceSlice %s, which does not exist; it is deleted", s.Name),
+	}
+}
+
+// slice judges the way of a slice.
+func (w *Row) slice(s *Slice) *Finding {
+	if s.Binding == nil {
+		return &Finding{
+			Fault: BindingMissing, Repair: RefreshBinding, Object: w.Binding,
+			Message: fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; it is made to look at that of its deployment again", s.Name),
+		}
+	}
+	if owner := metav1.GetControllerOfNoCopy(s.Binding); owner != nil && owner.UID != s.Object.UID {
+		return &Finding{
+			Fault: BindingOwnerGone, Repair: DeleteBinding, Object: s.Binding,
+			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; it is deleted, and Karmada makes another", s.Name),
+		}
+	}
+	if !s.Binding.DeletionTimestamp.IsZero() {
+		return &Finding{
+			Fault: BindingDeleting, Repair: RefreshBinding, Object: s.Binding, Since: s.Binding.DeletionTimestamp.Time,
+			Message: fmt.Sprintf("Karmada deletes the ResourceBinding of InstanceSlice %s, and then makes another", s.Name),
+		}
+	}
+	for _, cell := range w.targets() {
+		if !w.Cells.Ready(cell) {
+			continue
+		}
+		if found := w.sliceInCell(s, cell); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// sliceInCell judges the way of a slice to a Ready cell, and back.
+func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
+	work := s.Works[cell]
+	if work == nil {
+		return &Finding{
+			Fault: WorkMissing, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
+			Message: fmt.Sprintf("Karmada has made no Work of InstanceSlice %s for the cell; it is made to look at the ResourceBinding again", s.Name),
+		}
+	}
+	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
+	switch {
+	case !work.DeletionTimestamp.IsZero():
+		return &Finding{
+			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
+			Message: fmt.Sprintf("Karmada is to remove InstanceSlice %s from the cell and does not; it is made to look at the Work again", s.Name),
+		}
+	case applied == nil || applied.Status != metav1.ConditionTrue:
+		return &Finding{
+			Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work,
+			Message: fmt.Sprintf("Karmada has not written InstanceSlice %s into the cell", s.Name),
+		}
+	}
+	reported, collected := workSliceDigest(work), ""
+	for i := range s.Binding.Status.AggregatedStatus {
+		if item := &s.Binding.Status.AggregatedStatus[i]; item.ClusterName == cell {
+			collected = sliceDigest(item.Status)
+		}
+	}
+	switch {
+	case reported == "":
+		return &Finding{
+			Fault: ReportMissing, Cell: cell, Repair: ToggleWork, Object: work,
+			Message: fmt.Sprintf("the cell reports nothing in InstanceSlice %s", s.Name),
+		}
+	case reported != collected:
+		return &Finding{
+			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
+			Message: fmt.Sprintf("Karmada has not collected what the cell reports in InstanceSlice %s", s.Name),
+		}
+	}
+	return nil
+}
+
+// sliceDigest is a digest of what a cell reports in a slice; "": nothing.
+func sliceDigest(status *runtime.RawExtension) string {
+	read := &v1alpha.InstanceSliceStatus{}
+	if status == nil || json.Unmarshal(status.Raw, read) != nil || read.ObservedGeneration == 0 {
+		return ""
+	}
+	// It was decoded from JSON.
+	encoded, _ := json.Marshal(read)
+	hasher := fnv.New64a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write(encoded)
+	return strconv.FormatUint(hasher.Sum64(), 36)
+}
+
+// workSliceDigest is that of what Karmada has collected into the Work of a slice, trimmed or not.
+func workSliceDigest(work *workv1alpha1.Work) string {
+	if len(work.Status.ManifestStatuses) == 0 || work.Status.ManifestStatuses[0].Status == nil {
+		return ""
+	}
+	var digest string
+	if json.Unmarshal(work.Status.ManifestStatuses[0].Status.Raw, &digest) == nil {
+		return digest
+	}
+	return sliceDigest(work.Status.ManifestStatuses[0].Status)
+}
+
+// carriesSlice says whether the manifest of a Work is an InstanceSlice.
+func carriesSlice(work *workv1alpha1.Work) bool {
+	if len(work.Spec.Workload.Manifests) != 1 {
+		return false
+	}
+	raw, kind := work.Spec.Workload.Manifests[0].Raw, metav1.TypeMeta{}
+	return bytes.Contains(raw, []byte(v1alpha.KindInstanceSlice)) && json.Unmarshal(raw, &kind) == nil &&
+		kind.Kind == v1alpha.KindInstanceSlice && kind.APIVersion == v1alpha.GroupVersion.String()
+}
+
+// trimSliceWork keeps of the Work of a slice what JudgeSlices reads: of the report a digest.
+func trimSliceWork(work, trimmed *workv1alpha1.Work) {
+	trimmed.DeletionTimestamp = work.DeletionTimestamp
+	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{
+		Raw: fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q}`, v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice),
+	}}}
+	for _, condition := range work.Status.Conditions {
+		if condition.Type == workv1alpha1.WorkApplied {
+			condition.Message = ""
+			trimmed.Status.Conditions = []metav1.Condition{condition}
+		}
+	}
+	if digest := workSliceDigest(work); digest != "" {
+		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: fmt.Appendf(nil, "%q", digest)}}}
+	}
+}

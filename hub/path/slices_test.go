@@ -1,0 +1,101 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"fmt"
+	"testing"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// sliceReport is what a cell reports in a slice of a deployment of this name.
+func sliceReport(index int) string {
+	return fmt.Sprintf(`{"observedGeneration":1,"cell":"","states":[{"templateHash":"h"}],"instances":[{"index":%d,"state":0}]}`, index)
+}
+
+// newSlice is a slice of newWay that is in order, as the cache has it.
+func newSlice(t *testing.T) Slice {
+	t.Helper()
+	slice := Slice{Name: "web-16", Object: &v1alpha.InstanceSlice{}, Works: map[string]*workv1alpha1.Work{}}
+	slice.Object.Namespace, slice.Object.Name, slice.Object.UID = "ns", "web-16", "slice"
+	kind := v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSlice)
+	binding := &workv1alpha2.ResourceBinding{}
+	binding.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(slice.Object, kind)}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: kind.Kind, Name: "web-16"}
+	for index, cell := range []string{"a", "b"} {
+		work := &workv1alpha1.Work{}
+		work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: *raw(
+			`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"InstanceSlice","metadata":{"ownerReferences":[{"kind":"WorkloadDeployment"}]}}`)}}
+		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Message: "long"}}
+		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(sliceReport(index))}}
+		slice.Works[cell] = trimmed(t, work)
+		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(sliceReport(index))})
+	}
+	kept, err := TrimBinding(binding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice.Binding, _ = kept.(*workv1alpha2.ResourceBinding)
+	return slice
+}
+
+func TestJudgeSlices(t *testing.T) {
+	now := metav1.Now()
+	tests := map[string]struct {
+		change     func(*Row, *Slice)
+		wantFault  Fault
+		wantCell   string
+		wantRepair Repair
+	}{
+		"in order":                   {change: func(*Row, *Slice) {}},
+		"a cell is lost":             {change: func(w *Row, s *Slice) { w.Cells[0].Ready = false; delete(s.Works, "a") }},
+		"Karmada is down":            {change: func(w *Row, s *Slice) { w.With(Karmada{Down: true}); s.Binding = nil }},
+		"no binding":                 {func(_ *Row, s *Slice) { s.Binding = nil }, BindingMissing, "", RefreshBinding},
+		"the binding of an earlier":  {func(_ *Row, s *Slice) { s.Object.UID = "another" }, BindingOwnerGone, "", DeleteBinding},
+		"a binding that goes":        {func(_ *Row, s *Slice) { s.Binding.DeletionTimestamp = &now }, BindingDeleting, "", RefreshBinding},
+		"what is left of one":        {func(_ *Row, s *Slice) { s.Object = nil }, CopyGone, "", DeleteBinding},
+		"what is left and goes":      {change: func(_ *Row, s *Slice) { s.Object, s.Binding.DeletionTimestamp = nil, &now }},
+		"left of a deployment":       {func(w *Row, s *Slice) { w.Copied, s.Object = nil, nil }, CopyGone, "", DeleteBinding},
+		"no Work":                    {func(_ *Row, s *Slice) { delete(s.Works, "b") }, WorkMissing, "b", RefreshBinding},
+		"a Work that should be gone": {func(_ *Row, s *Slice) { s.Works["a"].DeletionTimestamp = &now }, WorkDeleting, "a", ToggleWork},
+		"a Work that is not applied": {func(_ *Row, s *Slice) { s.Works["a"].Status.Conditions = nil }, WorkNotApplied, "a", ToggleWork},
+		"no report":                  {func(_ *Row, s *Slice) { s.Works["a"].Status.ManifestStatuses = nil }, ReportMissing, "a", ToggleWork},
+		"a report that is not collected": {func(_ *Row, s *Slice) {
+			s.Binding.Status.AggregatedStatus[1].Status = raw(sliceReport(7))
+		}, StatusOutdated, "b", RefreshBinding},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, slice := newRow(t), newSlice(t)
+			test.change(w, &slice)
+			got := JudgeSlices(w, []Slice{slice})
+			if test.wantFault == "" {
+				if len(got) > 0 {
+					t.Errorf("got %+v", got)
+				}
+				return
+			}
+			if len(got) != 1 || got[0].Fault != test.wantFault || got[0].Cell != test.wantCell || got[0].Repair != test.wantRepair || got[0].Slice != "web-16" || got[0].Object == nil {
+				t.Errorf("got %+v, want %s of cell %q", got, test.wantFault, test.wantCell)
+			}
+		})
+	}
+}
+
+// TestTrimWorkOfSlice: what is kept of a report is short, and goes through the transform unchanged.
+func TestTrimWorkOfSlice(t *testing.T) {
+	work := newSlice(t).Works["a"]
+	before, again := workSliceDigest(work), trimmed(t, work)
+	if after := workSliceDigest(again); before == "" || after != before || len(work.Status.ManifestStatuses[0].Status.Raw) > 20 {
+		t.Errorf("digest %q became %q", before, after)
+	}
+	if _, ours := SourceOf(work); ours || work.Status.Conditions[0].Message != "" {
+		t.Errorf("kept %+v", work)
+	}
+}

@@ -1,0 +1,188 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/fnv"
+	"strconv"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// manifest is the part of a manifest in a Work that is kept in the cache.
+type manifest struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Namespace   string      `json:"namespace"`
+		Name        string      `json:"name"`
+		Labels      labels      `json:"labels"`
+		Annotations annotations `json:"annotations"`
+	} `json:"metadata"`
+	Spec digest `json:"spec"`
+}
+
+// digest is of the spec of a deployment, without the replicas, which Karmada divides among the cells.
+type digest string
+
+// invalid is the digest of a spec that is none.
+const invalid digest = "invalid"
+
+// UnmarshalJSON makes the digest of a spec, and takes one that was made before as it is. It never fails.
+func (d *digest) UnmarshalJSON(raw []byte) error {
+	var before string
+	if json.Unmarshal(raw, &before) == nil {
+		*d = digest(before)
+		return nil
+	}
+	spec := &v1alpha.WorkloadDeploymentSpec{}
+	if *d = invalid; json.Unmarshal(raw, spec) == nil {
+		*d = digestOf(spec)
+	}
+	return nil
+}
+
+func digestOf(spec *v1alpha.WorkloadDeploymentSpec) digest {
+	divided := *spec
+	divided.Replicas = nil
+	encoded, err := json.Marshal(&divided)
+	if err != nil {
+		return invalid
+	}
+	hasher := fnv.New64a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write(encoded)
+	return digest(strconv.FormatUint(hasher.Sum64(), 36))
+}
+
+// labels are those that say whose deployment it is.
+type labels struct {
+	ProjectNamespace string `json:"meta.datumapis.com/upstream-namespace,omitempty"`
+	WorkloadUID      string `json:"compute.datumapis.com/workload-uid,omitempty"`
+}
+
+// annotations are those that say whose deployment it is, and what it was made from.
+type annotations struct {
+	Project            string `json:"compute.datumapis.com/project,omitempty"`
+	TemplateGeneration string `json:"resourcetemplate.karmada.io/generation,omitempty"`
+	TemplateUID        string `json:"resourcetemplate.karmada.io/uid,omitempty"`
+}
+
+// manifestOf is the manifest of a Work, trimmed or not, if that is a WorkloadDeployment.
+func manifestOf(work *workv1alpha1.Work) (manifest, bool) {
+	var m manifest
+	if len(work.Spec.Workload.Manifests) != 1 {
+		return m, false
+	}
+	raw := work.Spec.Workload.Manifests[0].Raw
+	// Most Works of a hub are others', and decoding is what costs.
+	if !bytes.Contains(raw, []byte(v1alpha.KindWorkloadDeployment)) || json.Unmarshal(raw, &m) != nil {
+		return m, false
+	}
+	return m, m.Kind == v1alpha.KindWorkloadDeployment && m.APIVersion == v1alpha.GroupVersion.String()
+}
+
+// TrimWork is a cache transform that keeps of the Work of a WorkloadDeployment what Judge reads, of others next to nothing, and
+// leaves the add-on's own Works, which carry hub namespaces, as they are.
+func TrimWork(object any) (any, error) {
+	work, ok := object.(*workv1alpha1.Work)
+	if !ok {
+		return object, nil
+	}
+	if work.Labels[v1alpha.LabelHubNamespace] != "" {
+		work.ManagedFields = nil
+		return work, nil
+	}
+	trimmed := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: work.Namespace, Name: work.Name, UID: work.UID, ResourceVersion: work.ResourceVersion,
+	}}
+	m, ours := manifestOf(work)
+	if !ours {
+		if carriesSlice(work) {
+			trimSliceWork(work, trimmed)
+		}
+		return trimmed, nil
+	}
+	trimmed.DeletionTimestamp = work.DeletionTimestamp
+	trimmed.Annotations = map[string]string{}
+	for _, key := range []string{workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey} {
+		trimmed.Annotations[key] = work.Annotations[key]
+	}
+	if overridden(work) {
+		trimmed.Annotations[util.AppliedOverrides] = work.Annotations[util.AppliedOverrides]
+	}
+	// Strings always encode.
+	raw, _ := json.Marshal(m)
+	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
+	for _, condition := range work.Status.Conditions {
+		if condition.Type == workv1alpha1.WorkApplied {
+			condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
+			trimmed.Status.Conditions = []metav1.Condition{condition}
+		}
+	}
+	if len(work.Status.ManifestStatuses) > 0 {
+		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: TrimReport(work.Status.ManifestStatuses[0].Status, false)}}
+	}
+	return trimmed, nil
+}
+
+// Source says where the deployment in a Work comes from.
+type Source struct {
+	// Project is the name of the project, and Original the deployment there.
+	Project  string
+	Original types.NamespacedName
+	// Copy is the copy on the hub.
+	Copy types.NamespacedName
+}
+
+// Request is for the original.
+func (s *Source) Request() mcreconcile.Request {
+	return mcreconcile.Request{ClusterName: multicluster.ClusterName(s.Project), Request: reconcile.Request{NamespacedName: s.Original}}
+}
+
+// SourceOf is the source of a Work; false for one that does not carry a WorkloadDeployment of a project.
+func SourceOf(work *workv1alpha1.Work) (Source, bool) {
+	m, ours := manifestOf(work)
+	source := Source{
+		Project:  m.Metadata.Annotations.Project,
+		Original: types.NamespacedName{Namespace: m.Metadata.Labels.ProjectNamespace, Name: m.Metadata.Name},
+		Copy:     types.NamespacedName{Namespace: m.Metadata.Namespace, Name: m.Metadata.Name},
+	}
+	return source, ours && source.Project != "" && source.Original.Namespace != ""
+}
+
+// templateGeneration is the generation of the copy that a Work was made from; 0: it does not say.
+func (m *manifest) templateGeneration() int64 {
+	generation, err := strconv.ParseInt(m.Metadata.Annotations.TemplateGeneration, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return generation
+}
+
+// overridden says whether an override policy of the operator has changed the manifest.
+func overridden(work *workv1alpha1.Work) bool {
+	applied := work.Annotations[util.AppliedOverrides]
+	return applied != "" && applied != "null" && applied != "[]"
+}
+
+// report is what Karmada has collected into a Work, or nil.
+func report(work *workv1alpha1.Work) *Report {
+	if len(work.Status.ManifestStatuses) == 0 {
+		return nil
+	}
+	return DecodeReport(work.Status.ManifestStatuses[0].Status)
+}

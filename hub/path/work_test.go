@@ -1,0 +1,146 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// fullWork is as Karmada writes it, with a report of a hundred Instances.
+func fullWork(t testing.TB) *workv1alpha1.Work {
+	t.Helper()
+	copied := &v1alpha.WorkloadDeployment{}
+	copied.Namespace, copied.Name, copied.UID, copied.Generation = "ns", "web", "copy", 7
+	copied.Labels = map[string]string{v1alpha.LabelWorkloadUID: "workload", v1alpha.LabelProjectNamespace: "default"}
+	copied.Annotations = map[string]string{v1alpha.AnnotationProjectName: "north"}
+	copied.Spec.Template = planes.Template("registry.example/app:1")
+	work := planes.WorkOf(t, copied, "a")
+	work.Labels = map[string]string{"resourcebinding.karmada.io/permanent-id": "id"}
+	work.Status.Conditions = []metav1.Condition{
+		{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionFalse, Message: strings.Repeat("long ", 1000)}, {Type: "Dispatching"},
+	}
+	status := &v1alpha.WorkloadDeploymentStatus{ReplicaCounts: v1alpha.ReplicaCounts{Replicas: 100, ReadyReplicas: 99}}
+	for i := range 100 {
+		status.Instances = append(status.Instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", i)})
+	}
+	work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: planes.Report(t, copied, status)}}
+	return work
+}
+
+func TestTrimWork(t *testing.T) {
+	full := fullWork(t)
+	got := trimmed(t, full)
+	if source, ours := SourceOf(got); !ours || source != (Source{
+		Project: "north", Original: types.NamespacedName{Namespace: "default", Name: "web"}, Copy: types.NamespacedName{Namespace: "ns", Name: "web"},
+	}) {
+		t.Errorf("the source is %+v", source)
+	}
+	m, _ := manifestOf(got)
+	if m.templateGeneration() != 7 || m.Metadata.Annotations.TemplateUID != "copy" || m.Metadata.Labels.WorkloadUID != "workload" {
+		t.Errorf("the manifest is %+v", m)
+	}
+	if r := report(got); r == nil || r.ReadyReplicas != 99 || len(r.Instances) > 0 || len(got.Status.Conditions) != 1 {
+		t.Errorf("the status is %+v", got.Status)
+	}
+	if len(full.Status.Conditions) != 2 || len(full.Status.ManifestStatuses[0].Status.Raw) < 1000 {
+		t.Error("the original was changed")
+	}
+	// What went through TrimWork before goes through it unchanged.
+	again := trimmed(t, got)
+	before, _ := json.Marshal(got)
+	after, _ := json.Marshal(again)
+	if string(before) != string(after) {
+		t.Errorf("trimmed again it is %s", after)
+	}
+	if len(before) > 2000 {
+		t.Errorf("%d bytes are kept: %s", len(before), before)
+	}
+}
+
+func TestTrimWorkOfOthers(t *testing.T) {
+	full := fullWork(t)
+	full.Spec.Workload.Manifests[0].Raw = []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"WorkloadDeployment"}}`)
+	got := trimmed(t, full)
+	if got.Name != full.Name || len(got.Spec.Workload.Manifests) > 0 || len(got.Status.Conditions) > 0 || got.Annotations != nil {
+		t.Errorf("kept %+v", got)
+	}
+	if _, ours := SourceOf(got); ours {
+		t.Error("it has a source")
+	}
+	own := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Labels: map[string]string{v1alpha.LabelHubNamespace: "ns", "other": "label"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "a"}},
+	}}
+	if got := trimmed(t, own); len(got.Labels) != 2 || got.ManagedFields != nil {
+		t.Errorf("of the Work of a hub namespace: %+v", got)
+	}
+	if got, err := TrimWork("other"); err != nil || got != "other" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestWorkChange(t *testing.T) {
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		change func(*workv1alpha1.Work)
+		want   change
+	}{
+		"nothing":              {func(w *workv1alpha1.Work) { w.ResourceVersion = "2" }, nothing},
+		"that it was applied":  {func(w *workv1alpha1.Work) { w.Status.Conditions[0].Status = metav1.ConditionTrue }, changed},
+		"why it was not":       {func(w *workv1alpha1.Work) { w.Status.Conditions[0].Message = "other" }, nothing},
+		"its deletion":         {func(w *workv1alpha1.Work) { w.DeletionTimestamp = &now }, changed},
+		"a Work of this name":  {func(w *workv1alpha1.Work) { w.UID = "other" }, changed},
+		"the report":           {func(w *workv1alpha1.Work) { w.Status.ManifestStatuses[0].Status = raw(`{"generation":1}`) }, reported},
+		"the first report":     {func(w *workv1alpha1.Work) { w.Status.ManifestStatuses = nil }, reported},
+		"what is to be run":    {func(w *workv1alpha1.Work) { w.Spec.Workload.Manifests[0].Raw = []byte(`{}`) }, reported},
+		"an unreadable report": {func(w *workv1alpha1.Work) { w.Status.ManifestStatuses[0].Status = nil }, reported},
+	} {
+		before, after := trimmed(t, fullWork(t)), trimmed(t, fullWork(t))
+		test.change(after)
+		if got := workChange(before, after); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestBindingChange(t *testing.T) {
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		change func(*Row)
+		want   change
+	}{
+		"nothing":      {func(w *Row) { w.Binding.ResourceVersion = "2" }, nothing},
+		"its owner":    {func(w *Row) { w.Binding.OwnerReferences[0].UID = "other" }, changed},
+		"no owner":     {func(w *Row) { w.Binding.OwnerReferences = nil }, changed},
+		"its resource": {func(w *Row) { w.Binding.Spec.Resource.UID = "other" }, changed},
+		"its deletion": {func(w *Row) { w.Binding.DeletionTimestamp = &now }, changed},
+		"its cells":    {func(w *Row) { w.Binding.Spec.Clusters[0].Replicas = 1 }, reported},
+		"a report":     {func(w *Row) { w.Binding.Status.AggregatedStatus[0].Status = nil }, reported},
+	} {
+		before, after := newRow(t), newRow(t)
+		test.change(after)
+		if got := bindingChange(before.Binding, after.Binding); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+// BenchmarkTrimWork reports what a Work costs in a cache, beside the time.
+func BenchmarkTrimWork(b *testing.B) {
+	full := fullWork(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := TrimWork(full); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projects
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// HubNamespaces are the names that the hub namespace may have when the namespace in the project has this UID: that of
+// this version first, then that of earlier ones.
+func (o Origin) HubNamespaces(namespaceUID types.UID) []string {
+	return []string{v1alpha.HubNamespace(string(o.ProjectUID), string(namespaceUID)), v1alpha.EarlierHubNamespace(string(namespaceUID))}
+}
+
+// Marks reports whether an object on the hub has the labels of this origin.
+func (o Origin) Marks(onHub client.Object) bool {
+	for key, value := range o.Labels() {
+		if onHub.GetLabels()[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Owns reports whether a namespace on the hub is the hub namespace of this origin, by its labels and its name.
+// namespaceUID is the UID of the namespace in the project, or "" where that is not known: then only a namespace whose
+// labels prove its name counts.
+func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
+	labelled := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
+	switch {
+	case namespaceUID == "":
+		namespaceUID = labelled
+	case labelled != "" && labelled != namespaceUID:
+		return false
+	}
+	return namespaceUID != "" && o.Marks(namespace) && slices.Contains(o.HubNamespaces(namespaceUID), namespace.Name)
+}
+
+// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. One of an earlier
+// version does not name the namespace in the project: its name can be checked for its form only.
+func IsHubNamespace(namespace *corev1.Namespace) bool {
+	from := Origin{ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID])}
+	uid := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
+	if !IsMarked(namespace) || from.ProjectUID == "" {
+		return false
+	}
+	if uid == "" {
+		return v1alpha.IsHubNamespace(namespace.Name)
+	}
+	return slices.Contains(from.HubNamespaces(uid), namespace.Name)
+}
+
+// Noted returns the namespace on the hub that the annotation of a deployment names, nil when there is none, and whether
+// the labels of that namespace confirm that it is the hub namespace of this origin. It reads nothing but the hub.
+func (o Origin) Noted(ctx context.Context, hub client.Reader, deployment *v1alpha.WorkloadDeployment) (noted *corev1.Namespace, confirmed bool, err error) {
+	name := deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	if name == "" {
+		return nil, false, nil
+	}
+	noted, err = getNamespace(ctx, hub, name)
+	return noted, err == nil && noted != nil && o.Owns(noted, ""), err
+}
+
+// NamespaceUID asks a project for the UID of the origin's namespace.
+func (o Origin) NamespaceUID(ctx context.Context, project client.Reader) (types.UID, error) {
+	var namespace corev1.Namespace
+	if err := project.Get(ctx, client.ObjectKey{Name: o.Namespace}, &namespace); err != nil {
+		return "", fmt.Errorf("get namespace %s of the project for its UID: %w", o.Namespace, err)
+	}
+	return namespace.UID, nil
+}
+
+// Place is where objects of an origin belong on the hub.
+type Place struct {
+	// Name is the name of the hub namespace for new objects. The namespace may not exist.
+	Name string
+	// Earlier is the name of the hub namespace that an earlier version created, if it exists beside that; otherwise "".
+	Earlier string
+}
+
+// FindPlace derives the place of an origin's objects from the UIDs of the project and of its namespace. hub is a cache
+// of the namespaces that the add-on created, and api the same past the cache: what it does not have yet must not be
+// taken for missing.
+func (o Origin) FindPlace(ctx context.Context, hub, api client.Reader, namespaceUID types.UID) (Place, error) {
+	names := o.HubNamespaces(namespaceUID)
+	present, err := getNamespace(ctx, hub, names[0])
+	if err != nil {
+		return Place{}, err
+	}
+	earlier, err := getNamespace(ctx, hub, names[1])
+	if err == nil && earlier == nil && present == nil {
+		earlier, err = getNamespace(ctx, api, names[1])
+	}
+	switch {
+	case err != nil:
+		return Place{}, err
+	case earlier == nil || !o.Owns(earlier, namespaceUID) || !earlier.DeletionTimestamp.IsZero():
+		return Place{Name: names[0]}, nil
+	case present == nil:
+		return Place{Name: names[1]}, nil
+	}
+	return Place{Name: names[0], Earlier: names[1]}, nil
+}
+
+// getNamespace returns nil when there is no such namespace.
+func getNamespace(ctx context.Context, hub client.Reader, name string) (*corev1.Namespace, error) {
+	namespace := &corev1.Namespace{}
+	err := hub.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get namespace %s of the hub: %w", name, err)
+	}
+	return namespace, nil
+}
