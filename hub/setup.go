@@ -43,8 +43,8 @@ type Options struct {
 	Projects projects.Engaged
 	// Existence says which projects exist, and which are in a shard of this replica.
 	Existence projects.Roster
-	// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
-	Brake projects.Brake
+	// Owners decides whether the owners of what is on the hub and in cells are gone.
+	Owners *ownership.Owners
 	// Suspension says which projects are suspended.
 	Suspension projects.Suspension
 	// Refusals are the projects that refuse writes because they are suspended. Nil: none is told of.
@@ -149,7 +149,7 @@ func setUpAudit(t Target, shared *watch, found *path.SliceFindings) error {
 	}
 	r := collector.NewDeployments(collector.DeploymentsOptions{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Karmada: running, Mender: mender, Faults: faults, Slices: found, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter,
+		Owners: t.Options.Owners, Karmada: running, Mender: mender, Faults: faults, Slices: found, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter,
 		Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
@@ -213,7 +213,7 @@ func Controllers() []Controller {
 			r := propagation.New(propagation.Options{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-				Metering: t.Options.Metering, Networks: binder, Exists: ownership.ExistsIn(t.Options.Existence),
+				Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -242,7 +242,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
-				Exists: ownership.ExistsIn(t.Options.Existence),
+				Owners: t.Options.Owners,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -253,7 +253,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r, err := collector.NewNamespaces(collector.NamespacesOptions{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				Brake: t.Options.Brake, After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
+				Owners: t.Options.Owners, After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})
 			if err != nil {
 				return err
@@ -280,7 +280,7 @@ func Controllers() []Controller {
 				return err
 			}
 			runner, err := collector.NewInventory(collector.InventoryOptions{
-				Projects: t.Options.Projects, Existence: t.Options.Existence, Brake: t.Options.Brake, Waker: t.Options.Waker,
+				Owners: t.Options.Owners, Existence: t.Options.Existence,
 				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: mender, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})

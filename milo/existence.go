@@ -13,17 +13,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
-type Brake interface {
-	// Held returns why nothing may be deleted now; "": it may. An error holds as well.
-	Held(ctx context.Context) (reason string, err error)
+// Owners decides which projects are gone.
+type Owners interface {
+	// IsGone reports whether a project is proved gone. An error is no answer.
+	IsGone(ctx context.Context, project string) (bool, error)
 }
 
-// SetBrake sets what holds the removal of marks. Until then no mark of a project is removed that Milo does not have.
-func (p *Provider) SetBrake(brake Brake) {
+// SetOwners sets who decides whether the project of a mark is gone. Until then no such mark is removed.
+func (p *Provider) SetOwners(owners Owners) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.brake = brake
+	p.owners = owners
 }
 
 // Owns says whether a project of that name would be in a shard that this replica owns now, whether it exists or not.

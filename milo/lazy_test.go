@@ -36,16 +36,20 @@ type lazily struct {
 	brake     brake
 }
 
-// brake holds while it has a reason.
+// brake decides as hub/ownership does: it holds while it has a reason.
 type brake struct {
+	milo   *Provider
 	reason atomic.Value
 	asked  atomic.Int32
 }
 
-func (b *brake) Held(context.Context) (string, error) {
+func (b *brake) IsGone(ctx context.Context, project string) (bool, error) {
+	if _, found, err := b.milo.Lookup(ctx, project); err != nil || found {
+		return false, err
+	}
 	b.asked.Add(1)
 	reason, _ := b.reason.Load().(string)
-	return reason, nil
+	return reason == "", nil
 }
 
 func newLazily(t *testing.T) *lazily {
@@ -110,7 +114,8 @@ func (l *lazily) spare(change func(*ProviderOptions)) *Provider {
 		l.t.Fatal(err)
 	}
 	p.leaveAfter = 200 * time.Millisecond
-	p.SetBrake(&l.brake)
+	l.brake.milo = p
+	p.SetOwners(&l.brake)
 	run(l.t, func(ctx context.Context) error { return p.Start(ctx, nil) })
 	return p
 }

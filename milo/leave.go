@@ -212,24 +212,19 @@ func (p *Provider) removeAstray(ctx context.Context) {
 	}
 }
 
-// removeMark removes the mark of a project that does not exist, unless Milo itself is in doubt.
+// removeMark removes the mark of a project that is proved gone.
 func (p *Provider) removeMark(ctx context.Context, project string) error {
-	if _, found, err := p.Lookup(ctx, project); err != nil || found {
-		return err
-	}
 	p.mu.RLock()
-	brake := p.brake
+	owners := p.owners
 	p.mu.RUnlock()
-	if brake == nil {
-		return errors.New("no brake is set, which says whether Milo is in doubt")
+	if owners == nil {
+		return errors.New("nothing decides yet whether projects are gone")
 	}
-	switch reason, err := brake.Held(ctx); {
-	case err != nil:
+	isGone, err := owners.IsGone(ctx, project)
+	if err != nil || !isGone {
 		return err
-	case reason != "":
-		return errors.New(reason)
 	}
-	_, err := p.options.Marks.Remove(ctx, project, "")
+	_, err = p.options.Marks.Remove(ctx, project, "")
 	return err
 }
 

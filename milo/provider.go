@@ -92,8 +92,8 @@ type Provider struct {
 	scheduled map[string]types.UID
 	// departed are projects that were gone a moment ago.
 	departed map[string]struct{}
-	// brake holds deletions while Milo is in doubt.
-	brake Brake
+	// owners decides which projects are gone.
+	owners Owners
 	// astray is since when a mark has been seen of a project that does not exist.
 	astray map[string]time.Time
 }

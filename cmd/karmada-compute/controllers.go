@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
 
+	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
@@ -73,8 +74,10 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	if err := local.Add(brake); err != nil {
 		return nil, fmt.Errorf("record Milo's identity: %w", err)
 	}
-	projects.SetBrake(brake)
-	o.Brake = brake
+	o.Owners = ownership.New(ownership.Options{
+		Projects: o.Projects, Milo: projects, Brake: brake, Waker: projects, Recreated: deployments.Wants(o.Locations),
+	})
+	projects.SetOwners(o.Owners)
 	o.Existence, o.Suspension, o.Waker, o.Visits = projects, projects, projects, projects
 	o.Network, o.Clock = milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), clock.RealClock{}
 	o.Concurrency, o.ProjectConcurrency = a.options.hub.concurrency, a.options.milo.projectConcurrency

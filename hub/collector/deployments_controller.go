@@ -4,6 +4,7 @@
 package collector
 
 import (
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -31,6 +32,8 @@ type DeploymentsOptions struct {
 	Hub client.Client
 	// APIReader reads the hub's API server: what a repair changes or deletes is read there first.
 	APIReader client.Reader
+	// Owners decides whether the original of what is left over is gone.
+	Owners *ownership.Owners
 	// Karmada says whether a karmada-controller-manager is at work.
 	Karmada *path.KarmadaWatch
 	// Mender bounds and counts repairs.

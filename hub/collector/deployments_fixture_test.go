@@ -20,6 +20,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 
 	"github.com/karmada-compute/karmada-compute/hub/projects"
@@ -60,7 +61,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 		t.Fatal(err)
 	}
 	f.reconciler = NewDeployments(DeploymentsOptions{
-		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Mender: mender, Faults: faults,
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Mender: mender, Faults: faults,
 		Slices:   path.NewSliceFindings(),
 		Interval: interval, After: after, Clock: f.clock,
 	})
@@ -80,6 +81,13 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	planes.Create(t, f.Planes, f.copied)
 	f.settle(t)
 	return f
+}
+
+// owners decide with a Milo that has the project.
+func (f *deploymentsFixture) owners() *ownership.Owners {
+	return ownership.New(ownership.Options{
+		Projects: f.Planes, Milo: &roster{name: planes.ProjectName.String(), exists: planes.ProjectUID}, Brake: &brake{},
+	})
 }
 
 // settle has Karmada bring the copy to the cell and collect its report.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,15 +35,11 @@ const (
 
 // Options are what an Inventory works with.
 type InventoryOptions struct {
-	// Projects are the projects that this replica has engaged.
-	Projects projects.Engaged
+	// Owners decides whether the original of a deployment in a cell is gone.
+	Owners *ownership.Owners
 	// Existence says which projects exist, and which are in a shard of this replica. Cells are divided among the replicas in the
 	// same way.
 	Existence projects.Existence
-	// Brake holds removals from cells because Milo does not have the project.
-	Brake projects.Brake
-	// Waker has a project engaged of which a cell has something that is not expected there. It may be nil.
-	Waker projects.Waker
 	// Hub reads the hub from a cache and writes to it.
 	Hub client.Client
 	// APIReader reads the hub's API server.

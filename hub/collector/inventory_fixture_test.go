@@ -23,7 +23,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/collector"
-
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -76,13 +77,17 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f.inventory, err = collector.NewInventory(collector.InventoryOptions{
-		Projects: f.Planes, Existence: f.existence, Brake: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Mender: mender, After: after,
+		Owners: f.owners(f.Planes, nil), Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Mender: mender, After: after,
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+func (f *fixture) owners(engaged projects.Engaged, waker projects.Waker) *ownership.Owners {
+	return ownership.New(ownership.Options{Projects: engaged, Milo: f.existence, Brake: f.existence, Waker: waker})
 }
 
 // original creates a deployment in the project.

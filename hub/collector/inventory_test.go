@@ -172,13 +172,13 @@ func (w waker) Wake(project string) { w[project] = true }
 func TestUnexpectedWakesItsProject(t *testing.T) {
 	f := newFixture(t)
 	woken := waker{}
-	f.inventory.Projects, f.inventory.Waker = disengaged{f.Planes}, woken
+	f.inventory.Owners = f.owners(disengaged{f.Planes}, woken)
 	f.entries = []v1alpha.InventoryEntry{f.entry("web", "copy-uid")}
 	f.minutes(3)
 	if !woken[planes.ProjectName.String()] || f.removed("web") {
 		t.Errorf("woken are %v", woken)
 	}
-	f.inventory.Projects = f.Planes
+	f.inventory.Owners = f.owners(f.Planes, nil)
 	f.minutes(3)
 	if !f.removed("web") {
 		t.Error("it was not removed when the project was engaged")

@@ -6,6 +6,7 @@ package collector
 import (
 	"context"
 	"fmt"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"sync"
 	"time"
 
@@ -48,8 +49,8 @@ type NamespacesOptions struct {
 	Hub client.Client
 	// APIReader reads the hub's API server, to know what is there before anything is deleted.
 	APIReader client.Reader
-	// Brake holds withdrawals while Milo itself is in doubt.
-	Brake projects.Brake
+	// Owners decides whether a project is gone.
+	Owners *ownership.Owners
 	// After is how long Milo must have said that a project does not exist before it is withdrawn.
 	After time.Duration
 	// Clock is the time of the answers.

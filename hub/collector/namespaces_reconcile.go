@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
@@ -89,18 +90,23 @@ func (s *namespaceScope) unknown(ctx context.Context) ([]types.UID, error) {
 	return unknown, nil
 }
 
-// ask asks Milo whether a project exists. Anything but the answer that it does not begins the questions anew.
+// ask asks whether projects are gone. Anything but the answer that one is begins the questions again.
 func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcile.Result, error) {
 	if !s.questions.TryAccept() {
 		return later(lookAgain / 3), nil
 	}
-	uid, found, err := s.Projects.Lookup(ctx, s.project)
-	if err != nil {
-		s.forget(s.namespace.Name)
-		log.FromContext(ctx).V(1).Info("Milo does not say whether a project exists; it is asked again", "project", s.project, "error", err.Error())
-		return later(lookAgain), nil
+	held := ""
+	for _, uid := range unknown {
+		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project, ProjectUID: uid})
+		if err != nil {
+			s.forget(s.namespace.Name)
+			log.FromContext(ctx).V(1).Info("Milo does not say whether a project exists; it is asked again", "project", s.project, "error", err.Error())
+			return later(lookAgain), nil
+		}
+		if answer.Verdict == ownership.Gone || answer.Held != "" {
+			s.gone, held = append(s.gone, uid), answer.Held
+		}
 	}
-	s.gone = slices.DeleteFunc(unknown, func(u types.UID) bool { return found && u == uid })
 	if len(s.gone) == 0 {
 		s.forget(s.namespace.Name)
 		return later(recheck), nil
@@ -113,27 +119,22 @@ func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcil
 	if rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	reason, err := s.held(ctx)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if reason != "" {
+	if reason := s.held(held); reason != "" {
 		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uids", s.gone, "reason", reason)
 		return later(recheckHeld), nil
 	}
 	return s.withdraw(ctx)
 }
 
-// held returns why nothing is withdrawn although Milo has said often enough that the project does not exist; "" if it is.
-func (s *namespaceScope) held(ctx context.Context) (string, error) {
+// held returns why nothing is withdrawn although Milo has said often enough that the project does not exist; "": it is withdrawn.
+func (s *namespaceScope) held(brake string) string {
 	s.hold(s.namespace.Name, false)
 	switch s.namespace.Annotations[v1alpha.AnnotationKeep] {
 	case "true":
-		return "the hub namespace is annotated to be kept", nil
+		return "the hub namespace is annotated to be kept"
 	case "false":
-		return "", nil
+		return ""
 	}
-	reason, err := s.Brake.Held(ctx)
-	s.hold(s.namespace.Name, reason != "" || err != nil)
-	return reason, err
+	s.hold(s.namespace.Name, brake != "")
+	return brake
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -90,7 +91,7 @@ func (f *namespacesFixture) restart(t *testing.T) {
 	t.Helper()
 	var err error
 	if f.reconciler, err = NewNamespaces(NamespacesOptions{
-		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Brake: &f.brake, After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
+		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Owners: ownership.New(ownership.Options{Milo: f.roster, Brake: &f.brake}), After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	}); err != nil {
 		t.Fatal(err)
 	}

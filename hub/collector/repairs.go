@@ -13,15 +13,14 @@ import (
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // fieldManager is the field manager of repairs.
@@ -162,23 +161,10 @@ func (s *deploymentScope) wanted(ctx context.Context, found *path.Finding) (bool
 	return s.original(ctx)
 }
 
-// original says whether the project has the deployment. It has not only if its API server names the deployment as what it did not
-// find, in the namespace that the hub namespace is of: one that does not serve the kind yet, or has lost its storage, answers "not
-// found" too.
+// original reports whether the project may have the deployment.
 func (s *deploymentScope) original(ctx context.Context) (bool, error) {
-	namespace := &corev1.Namespace{}
-	if err := s.project.GetAPIReader().Get(ctx, types.NamespacedName{Name: s.request.Namespace}, namespace); err != nil {
-		return true, fmt.Errorf("read the namespace in the project: %w", err)
-	}
-	if !slices.Contains(s.project.Origin(s.request.Namespace).HubNamespaces(namespace.UID), s.copyName.Namespace) {
-		return true, nil
-	}
-	err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, &v1alpha.WorkloadDeployment{})
-	if projects.IsMissing(err, s.request.Name) {
-		return false, nil
-	}
-	if err != nil {
-		return true, fmt.Errorf("read the deployment in its project: %w", err)
-	}
-	return true, nil
+	answer, err := s.Owners.Verdict(ctx, ownership.Key{
+		Project: s.project.Name, ProjectUID: s.project.UID, Deployment: s.request.NamespacedName, HubNamespace: s.copyName.Namespace,
+	})
+	return answer.Verdict != ownership.Gone, err
 }

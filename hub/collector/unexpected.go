@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -16,12 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // verdict is what is to become of a deployment that should not be in a cell.
@@ -71,11 +68,17 @@ func (i *Inventory) judge(ctx context.Context, cell string, entry *v1alpha.Inven
 	} else if !apierrors.IsNotFound(err) {
 		return undecided, fmt.Errorf("get its Work: %w", err)
 	}
-	wanted, err := i.wanted(ctx, entry)
-	if err != nil {
+	answer, err := i.Owners.Verdict(ctx, ownership.Key{
+		Project: entry.Project, ProjectUID: entry.ProjectUID, HubNamespace: entry.Namespace, UID: entry.DeploymentUID,
+		Deployment: types.NamespacedName{Namespace: entry.ProjectNamespace, Name: entry.Name},
+	})
+	switch {
+	case answer.Held != "":
+		log.FromContext(ctx).Info("A deployment that Milo does not have stays in its cell", "deployment", entry.Key(), "project", entry.Project, "reason", answer.Held)
+		return keep, nil
+	case answer.Verdict == ownership.Unknown:
 		return undecided, err
-	}
-	if !wanted {
+	case answer.Verdict == ownership.Gone:
 		return unwanted, nil
 	}
 	settled, err := i.settledElsewhere(ctx, cell, entry.Key())
@@ -83,51 +86,6 @@ func (i *Inventory) judge(ctx context.Context, cell string, entry *v1alpha.Inven
 		return keep, err
 	}
 	return unwanted, nil
-}
-
-// wanted asks Milo and the project whether the original of a deployment exists. An error is no answer.
-func (i *Inventory) wanted(ctx context.Context, entry *v1alpha.InventoryEntry) (bool, error) {
-	uid, found, err := i.Existence.Lookup(ctx, entry.Project)
-	if err != nil {
-		return true, fmt.Errorf("ask Milo for project %s: %w", entry.Project, err)
-	}
-	if !found || uid != entry.ProjectUID {
-		reason, err := i.Brake.Held(ctx)
-		if reason != "" {
-			log.FromContext(ctx).Info("A deployment that Milo does not have stays in its cell", "deployment", entry.Key(), "project", entry.Project, "reason", reason)
-		}
-		return reason != "" || err != nil, err
-	}
-	project, err := projects.Find(ctx, i.Projects, multicluster.ClusterName(entry.Project))
-	if err != nil {
-		if i.Waker != nil {
-			// It may have no Workloads. It is asked when it is engaged.
-			i.Waker.Wake(entry.Project)
-		}
-		return true, err
-	}
-	if project.UID != uid {
-		return true, fmt.Errorf("project %s was made again a moment ago", entry.Project)
-	}
-	original := &v1alpha.WorkloadDeployment{}
-	key := types.NamespacedName{Namespace: entry.ProjectNamespace, Name: entry.Name}
-	if err := project.GetAPIReader().Get(ctx, key, original); err != nil {
-		if projects.IsMissing(err, key.Name) {
-			return false, nil
-		}
-		return true, fmt.Errorf("ask project %s for its WorkloadDeployment %s: %w", entry.Project, key, err)
-	}
-	// Another one of this name counts too: Karmada writes it over this one. But in a namespace that was made again it is another
-	// object in the cell.
-	if original.UID == entry.DeploymentUID {
-		return true, nil
-	}
-	from := project.Origin(entry.ProjectNamespace)
-	namespaceUID, err := from.NamespaceUID(ctx, project.GetAPIReader())
-	if err != nil {
-		return true, err
-	}
-	return slices.Contains(from.HubNamespaces(namespaceUID), entry.Namespace), nil
 }
 
 // settledElsewhere says whether a deployment that exists does not need the cell: it is not assigned to it, and runs in full in

@@ -303,18 +303,23 @@ func (e existence) Lookup(context.Context, string) (types.UID, bool, error) {
 	return e.uid, e.uid != "", e.err
 }
 
-// TestExists: a project exists if Milo's root has it with its UID.
-func TestExists(t *testing.T) {
+// released is a brake that holds nothing.
+type released struct{}
+
+func (released) Held(context.Context) (string, error) { return "", nil }
+
+// TestVerdictOnAProject: a project exists if Milo's root has it with its UID.
+func TestVerdictOnAProject(t *testing.T) {
 	for name, test := range map[string]struct {
 		existence existence
-		want      bool
+		want      Verdict
 	}{
-		"it exists": {existence{uid: "1"}, true}, "it was recreated": {existence{uid: "2"}, false}, "it is gone": {existence{}, false},
-		"no answer": {existence{err: errAway}, false},
+		"it exists": {existence{uid: "1"}, Wanted}, "it was recreated": {existence{uid: "2"}, Gone}, "it is gone": {existence{}, Gone},
+		"no answer": {existence{err: errAway}, Unknown},
 	} {
-		got, err := ExistsIn(test.existence)(t.Context(), "north", "1")
-		if got != test.want || !errors.Is(err, test.existence.err) {
-			t.Errorf("%s: %t, %v", name, got, err)
+		answer, err := New(Options{Milo: test.existence, Brake: released{}}).Verdict(t.Context(), Key{Project: "north", ProjectUID: "1"})
+		if answer.Verdict != test.want || !errors.Is(err, test.existence.err) {
+			t.Errorf("%s: %v, %v", name, answer, err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type Options struct {
 	Hub client.Client
 	// APIReader reads the hub's API server, to know whether an object was the last of its kind.
 	APIReader client.Reader
-	// Wanted says whether a deployment that is deleted will be made again, by what it reads in project.
+	// Wanted reports whether a deployment that is deleted will be recreated, by what it reads in project.
 	Wanted func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
 	// Suspension says which projects are suspended.
 	Suspension projects.Suspension
@@ -55,8 +55,8 @@ type Options struct {
 	Metering projects.Metering
 	// Networks brings the networks of deployments to their cities. Nil: nobody waits for networks.
 	Networks Networks
-	// Exists says whether a project exists, past what its own control plane answers.
-	Exists ownership.Exists
+	// Owners decides whether the original of a copy is gone.
+	Owners *ownership.Owners
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }

@@ -22,6 +22,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -72,13 +73,20 @@ func newFixture(t *testing.T) *fixture {
 			return f.wanted[d.Spec.WorkloadRef.UID], nil
 		},
 	})
-	f.reconciler.Exists = func(_ context.Context, project string, uid types.UID) (bool, error) {
-		return !f.gone && project == planes.ProjectName.String() && uid == planes.ProjectUID, nil
-	}
+	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f, Recreated: f.reconciler.Wanted})
 	f.cell = f.Cell(t, f.city)
 	f.original = planes.Create(t, f.Planes, f.Deployment("web", f.city))
 	return f
 }
+
+// Lookup, Owns and Held are what Milo's root says.
+func (f *fixture) Lookup(_ context.Context, project string) (types.UID, bool, error) {
+	return planes.ProjectUID, !f.gone && project == planes.ProjectName.String(), nil
+}
+
+func (*fixture) Owns(string) bool { return true }
+
+func (f *fixture) Held(context.Context) (string, error) { return "the brake of the test", nil }
 
 func (f *fixture) request(name string) mcreconcile.Request {
 	return mcreconcile.Request{

@@ -20,14 +20,15 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 const (
 	// sweepInterval is how often the caches are searched for copies without originals. Events find most of them earlier.
 	sweepInterval = 2 * time.Minute
-	// madeAgainWithin is when a copy is looked at again whose original is to be made again.
-	madeAgainWithin = 30 * time.Second
+	// recreatedWithin is when a copy without an original is reconciled again whose owner is not gone.
+	recreatedWithin = 30 * time.Second
 )
 
 // adopts says whether the deployment takes over the copy of an earlier one of its name: one of the same Workload, placement and
@@ -54,10 +55,10 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 		for i := range labelled {
 			s.deployment = &v1alpha.WorkloadDeployment{}
 			s.deployment.Namespace, s.deployment.Name = name.Namespace, name.Name
-			if !labelled[i].DeletionTimestamp.IsZero() || !s.proves(&labelled[i]) || !s.mayBeGone(&labelled[i]) {
+			if !labelled[i].DeletionTimestamp.IsZero() || !s.proves(&labelled[i]) {
 				continue
 			}
-			s.hubNamespace, s.hubNamespaceUID, s.waiting = labelled[i].Name, labelled[i].UID, false
+			s.hubNamespace, s.hubNamespaceUID, s.copied, s.waiting = labelled[i].Name, labelled[i].UID, nil, false
 			if err := s.locked(ctx, s.confirmGone, s.deleteOrphan, s.deleteUnusedCities, s.deleteNamespace); err != nil {
 				return err
 			}
@@ -66,55 +67,40 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 	}
 }
 
-// mayBeGone returns false when the project's namespace is not the one that the hub namespace with a copy is of: the
-// project may have lost its storage.
-func (s *scope) mayBeGone(namespace *corev1.Namespace) bool {
-	return s.deployment.Name == "" || s.namespaceUID == "" || s.origin.Owns(namespace, s.namespaceUID)
-}
-
-// confirmGone waits when the project has the original after all: a cache may not have received it yet. A missing namespace in the
-// project proves something only while Milo has the project: hub/abandoned withdraws the leftovers of a project that does not exist.
+// confirmGone loads the copy, and waits unless its original is proved gone.
 func (s *scope) confirmGone(ctx context.Context) error {
 	if s.deployment.Name == "" {
 		return nil
 	}
-	if s.namespaceUID == "" {
-		exists, err := s.Exists(ctx, s.origin.Project, s.origin.ProjectUID)
-		s.waiting = !exists
-		return err
+	copied := &v1alpha.WorkloadDeployment{}
+	key := ownership.Key{
+		Project: s.origin.Project, ProjectUID: s.origin.ProjectUID, HubNamespace: s.hubNamespace, Deployment: client.ObjectKeyFromObject(s.deployment),
 	}
-	err := s.projectAPI.Get(ctx, client.ObjectKeyFromObject(s.deployment), &v1alpha.WorkloadDeployment{})
-	if err != nil && !projects.IsMissing(err, s.deployment.Name) {
-		return fmt.Errorf("ask the project for the original of a copy: %w", err)
+	err := s.Hub.Get(ctx, client.ObjectKey{Namespace: s.hubNamespace, Name: s.deployment.Name}, copied)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get the hub's copy: %w", err)
 	}
-	s.waiting = err == nil
-	return nil
+	if err == nil {
+		s.copied, key.Copied, key.UID = copied, copied, types.UID(copied.Labels[v1alpha.LabelDeploymentUID])
+	}
+	answer, err := s.Owners.Verdict(ctx, key)
+	if s.waiting = answer.Verdict != ownership.Gone; s.waiting {
+		s.requeueAfter.AtMost(recreatedWithin)
+	}
+	return err
 }
 
-// deleteOrphan deletes the copy, and waits instead when its original is to be made again, or is of another project.
+// deleteOrphan deletes the copy, and waits instead when it is of another project.
 func (s *scope) deleteOrphan(ctx context.Context) error {
-	if s.deployment.Name == "" {
+	if s.copied == nil {
 		return nil
 	}
-	copied := &v1alpha.WorkloadDeployment{}
-	if err := s.Hub.Get(ctx, client.ObjectKey{Namespace: s.hubNamespace, Name: s.deployment.Name}, copied); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	original := copied.DeepCopy()
-	original.Namespace = s.deployment.Namespace
-	wanted, err := s.Wanted(ctx, s.projectAPI, original)
-	if err != nil {
-		return err
-	}
-	if wanted {
-		s.requeueAfter.AtMost(madeAgainWithin)
-	}
-	if wanted || copied.Labels[v1alpha.LabelProjectUID] != string(s.origin.ProjectUID) {
+	if s.copied.Labels[v1alpha.LabelProjectUID] != string(s.origin.ProjectUID) {
 		s.waiting = true
 		return nil
 	}
-	log.FromContext(ctx).Info("Deleting a copy whose original does not exist any more", "hubNamespace", s.hubNamespace)
-	err = s.deleteAndWait(ctx, copied)
+	log.FromContext(ctx).Info("Deleting a copy whose original is gone", "hubNamespace", s.hubNamespace)
+	err := s.deleteAndWait(ctx, s.copied)
 	// Nothing has to wait for the end of this copy: no finalizer depends on it.
 	s.waiting = false
 	return err

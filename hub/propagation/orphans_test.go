@@ -130,7 +130,7 @@ func TestACopyWaitsForAnOriginal(t *testing.T) {
 	f.wanted[f.original.Spec.WorkloadRef.UID] = true
 	force(t, f)
 	result, err := f.reconcile(t)
-	if err != nil || result.RequeueAfter != madeAgainWithin {
+	if err != nil || result.RequeueAfter != recreatedWithin {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if !planes.Exists(t, f.Planes, f.copied()) || !read(t, f, f.namespace()).DeletionTimestamp.IsZero() {

@@ -47,8 +47,8 @@ type Reconciler struct {
 	Hub client.Client
 	// APIReader reads the hub's API server: no cache has the contents of copies.
 	APIReader client.Reader
-	// Exists says whether a project exists, past what its own control plane answers.
-	Exists ownership.Exists
+	// Owners decides whether a project exists.
+	Owners *ownership.Owners
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 

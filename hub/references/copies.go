@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
@@ -133,11 +134,9 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 		if len(unnamed) == 0 {
 			continue
 		}
-		exists, err := s.Exists(ctx, s.origin.Project, s.origin.ProjectUID)
-		if err != nil {
-			failed.add(err)
-		}
-		if !exists {
+		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.origin.Project, ProjectUID: s.origin.ProjectUID})
+		failed.add(err)
+		if answer.Verdict != ownership.Wanted {
 			continue
 		}
 		for _, copied := range unnamed {

@@ -24,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -45,11 +46,18 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
 	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock}
-	f.reconciler.Exists = func(_ context.Context, project string, uid types.UID) (bool, error) {
-		return !f.gone && project == planes.ProjectName.String() && uid == planes.ProjectUID, nil
-	}
+	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})
 	return f
 }
+
+// Lookup, Owns and Held are what Milo's root says.
+func (f *fixture) Lookup(_ context.Context, project string) (types.UID, bool, error) {
+	return planes.ProjectUID, !f.gone && project == planes.ProjectName.String(), nil
+}
+
+func (*fixture) Owns(string) bool { return true }
+
+func (*fixture) Held(context.Context) (string, error) { return "", nil }
 
 func (f *fixture) cluster(t *testing.T) cluster.Cluster {
 	t.Helper()

@@ -1,0 +1,165 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// Verdict says whether an owner exists. The zero value deletes nothing.
+type Verdict int
+
+// The verdicts.
+const (
+	// Unknown: somebody did not answer, or the brake holds. Nothing may be deleted.
+	Unknown Verdict = iota
+	// Wanted: the owner exists, or its Workload recreates it.
+	Wanted
+	// Gone: the owner is proved gone.
+	Gone
+)
+
+// Key names the owner of something on the hub or in a cell.
+type Key struct {
+	// Project is the name of the project, and ProjectUID its identity; "": any project of that name is the owner.
+	Project    string
+	ProjectUID types.UID
+	// Deployment is the original in the project; empty: the project itself is the owner.
+	Deployment types.NamespacedName
+	// UID is the UID of the original, if that is known.
+	UID types.UID
+	// HubNamespace is the hub namespace of the original's copy.
+	HubNamespace string
+	// Copied is that copy; nil: there is none. By its spec the Workload is asked whether it recreates the original.
+	Copied *v1alpha.WorkloadDeployment
+}
+
+// Answer is a verdict and its reason.
+type Answer struct {
+	Verdict
+	// Held is why the verdict is Unknown although Milo does not have the project: the brake holds. Otherwise "".
+	Held string
+}
+
+// Options are what Owners ask.
+type Options struct {
+	// Projects are the projects that this replica has engaged.
+	Projects projects.Engaged
+	// Milo is asked at its root whether a project exists.
+	Milo projects.Existence
+	// Brake holds the verdict while Milo is in doubt.
+	Brake projects.Brake
+	// Waker engages a project that has no Workloads. Nil: nobody does.
+	Waker projects.Waker
+	// Recreated reports whether a deployment that is deleted will be recreated, by what it reads in the project. Nil: none is.
+	Recreated func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
+}
+
+// Owners decides whether owners exist. It reads past all caches, and is safe for concurrent use.
+type Owners struct{ Options }
+
+// New returns Owners.
+func New(o Options) *Owners { return &Owners{o} }
+
+// Verdict asks Milo, and then the project, whether an owner exists. An error is no answer: its verdict is Unknown.
+//
+// Only while Milo's root has the project does "not found" from the project's control plane mean that the project does not have an
+// object: Milo answers for a project that does not exist as for one that is empty.
+func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
+	uid, found, err := o.Milo.Lookup(ctx, key.Project)
+	switch {
+	case err != nil:
+		return Answer{}, fmt.Errorf("ask Milo for project %s: %w", key.Project, err)
+	case !found || key.ProjectUID != "" && key.ProjectUID != uid:
+		return o.withoutProject(ctx), nil
+	case key.Deployment.Name == "":
+		return Answer{Verdict: Wanted}, nil
+	}
+	project, err := projects.Find(ctx, o.Projects, multicluster.ClusterName(key.Project))
+	if err != nil {
+		if o.Waker != nil {
+			// It may have no Workloads. It is asked when it is engaged.
+			o.Waker.Wake(key.Project)
+		}
+		return Answer{}, err
+	}
+	if project.UID != uid {
+		return Answer{}, fmt.Errorf("project %s was recreated a moment ago", key.Project)
+	}
+	verdict, err := o.inProject(ctx, project, key)
+	return Answer{Verdict: verdict}, err
+}
+
+// IsGone reports whether a project is proved gone, whatever its identity was.
+func (o *Owners) IsGone(ctx context.Context, project string) (bool, error) {
+	answer, err := o.Verdict(ctx, Key{Project: project})
+	return answer.Verdict == Gone, err
+}
+
+// withoutProject is the verdict when Milo does not have the project.
+func (o *Owners) withoutProject(ctx context.Context) Answer {
+	reason, err := o.Brake.Held(ctx)
+	switch {
+	case err != nil:
+		return Answer{Held: fmt.Sprintf("whether Milo is in doubt is not known: %v", err)}
+	case reason != "":
+		return Answer{Held: reason}
+	}
+	return Answer{Verdict: Gone}
+}
+
+// inProject asks an existing project for a deployment.
+func (o *Owners) inProject(ctx context.Context, project projects.Project, key Key) (Verdict, error) {
+	reader, namespace := project.GetAPIReader(), &corev1.Namespace{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: key.Deployment.Namespace}, namespace); err != nil {
+		if projects.IsMissing(err, key.Deployment.Namespace) {
+			return Gone, nil
+		}
+		return Unknown, fmt.Errorf("ask project %s for namespace %s: %w", key.Project, key.Deployment.Namespace, err)
+	}
+	original := &v1alpha.WorkloadDeployment{}
+	err := reader.Get(ctx, key.Deployment, original)
+	isMissing := projects.IsMissing(err, key.Deployment.Name)
+	if err != nil && !isMissing {
+		return Unknown, fmt.Errorf("ask project %s for WorkloadDeployment %s: %w", key.Project, key.Deployment, err)
+	}
+	switch {
+	case !isMissing && original.UID == key.UID:
+		return Wanted, nil
+	case !slices.Contains(project.Origin(key.Deployment.Namespace).HubNamespaces(namespace.UID), key.HubNamespace):
+		// The namespace was recreated. What it has now belongs in another hub namespace.
+		return Gone, nil
+	case !isMissing:
+		// Another one of this name takes over what is there.
+		return Wanted, nil
+	}
+	return o.recreated(ctx, reader, key)
+}
+
+// recreated is the verdict for a deployment that the project does not have.
+func (o *Owners) recreated(ctx context.Context, project client.Reader, key Key) (Verdict, error) {
+	if o.Recreated == nil || key.Copied == nil {
+		return Gone, nil
+	}
+	original := key.Copied.DeepCopy()
+	original.Namespace = key.Deployment.Namespace
+	wanted, err := o.Recreated(ctx, project, original)
+	switch {
+	case err != nil:
+		return Unknown, err
+	case wanted:
+		return Wanted, nil
+	}
+	return Gone, nil
+}
