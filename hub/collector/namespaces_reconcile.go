@@ -4,6 +4,7 @@
 package collector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,7 +105,7 @@ func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcil
 			return later(lookAgain), nil
 		}
 		if answer.Verdict == ownership.Gone || answer.Held != "" {
-			s.gone, held = append(s.gone, uid), answer.Held
+			s.gone, held = append(s.gone, uid), cmp.Or(held, answer.Held)
 		}
 	}
 	if len(s.gone) == 0 {

@@ -304,8 +304,7 @@ func TestMiloIsInDoubt(t *testing.T) {
 		t.Fatal("it is withdrawn, or not counted as held")
 	}
 	f.brake = brake{err: errAway}
-	if _, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil ||
-		f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+	if f.reconcile(t); f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
 		t.Fatal("without an answer it is withdrawn, or not counted as held")
 	}
 	f.brake = brake{reason: "it is another one"}
