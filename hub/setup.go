@@ -115,42 +115,41 @@ func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
 	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
 }
 
-// watch is the watch of karmada-controller-manager that the controllers of one process share.
-type watch struct {
-	once    sync.Once
+// shared is what several controllers of one process share.
+type shared struct {
+	once sync.Once
+	// karmada is the watch of karmada-controller-manager, book what was found on the paths of deployments, and mender what repairs it.
 	karmada *path.KarmadaWatch
+	book    *path.Book
+	mender  *collector.Mender
 	err     error
 }
 
-// get returns the watch, which the manager runs as soon as a controller needs it.
-func (w *watch) get(t Target) (*path.KarmadaWatch, error) {
-	w.once.Do(func() {
+// set sets up what is shared when the first controller needs it.
+func (s *shared) set(t Target) error {
+	s.once.Do(func() {
 		local := t.Manager.GetLocalManager()
-		w.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
-		w.err = local.Add(w.karmada)
+		s.book = path.NewBook(t.Options.Clock)
+		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
+		if s.err = local.Add(s.karmada); s.err == nil {
+			s.mender, s.err = collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+		}
 	})
-	return w.karmada, w.err
+	return s.err
 }
 
-// setUpAudit adds the controller that audits the ways of deployments.
-func setUpAudit(t Target, shared *watch, found *path.SliceFindings) error {
+// setUpAudit adds the controller that repairs the paths of deployments.
+func setUpAudit(t Target, s *shared) error {
+	if err := s.set(t); err != nil {
+		return err
+	}
+	if err := metrics.Registry.Register(collector.Faults{Book: s.book}); err != nil {
+		return fmt.Errorf("register the metric of faults: %w", err)
+	}
 	local := t.Manager.GetLocalManager()
-	running, err := shared.get(t)
-	if err != nil {
-		return err
-	}
-	mender, err := collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
-	if err != nil {
-		return err
-	}
-	faults, err := collector.NewFaults(t.Options.Projects, metrics.Registry)
-	if err != nil {
-		return err
-	}
 	r := collector.NewDeployments(collector.DeploymentsOptions{
-		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Owners: t.Options.Owners, Karmada: running, Mender: mender, Faults: faults, Slices: found, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter,
-		Clock: t.Options.Clock,
+		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
+		Karmada: s.karmada, Mender: s.mender, Book: s.book, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
@@ -190,7 +189,7 @@ func (t Target) binder() (propagation.Networks, error) {
 
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
-	shared, found := &watch{}, path.NewSliceFindings()
+	common := &shared{}
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
@@ -219,8 +218,7 @@ func Controllers() []Controller {
 		}},
 		{Name: "quota", Setup: setUpQuota},
 		{Name: "projection", Setup: func(t Target) error {
-			running, err := shared.get(t)
-			if err != nil {
+			if err := common.set(t); err != nil {
 				return err
 			}
 			ready, err := projection.NewReady(metrics.Registry)
@@ -232,12 +230,12 @@ func Controllers() []Controller {
 				return err
 			}
 			r := projection.New(projection.Options{
-				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: running, Slices: found,
+				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: common.karmada, Book: common.book,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
-		{Name: "audit", Setup: func(t Target) error { return setUpAudit(t, shared, found) }},
+		{Name: "audit", Setup: func(t Target) error { return setUpAudit(t, common) }},
 		{Name: "references", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
@@ -275,13 +273,12 @@ func Controllers() []Controller {
 		}},
 		{Name: "inventory", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			mender, err := collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
-			if err != nil {
+			if err := common.set(t); err != nil {
 				return err
 			}
 			runner, err := collector.NewInventory(collector.InventoryOptions{
 				Owners: t.Options.Owners, Existence: t.Options.Existence,
-				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: mender, After: t.Options.InventoryAfter,
+				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: common.mender, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})
 			if err != nil {

@@ -12,7 +12,6 @@ import (
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -38,9 +37,8 @@ type DeploymentsOptions struct {
 	Karmada *path.KarmadaWatch
 	// Mender bounds and counts repairs.
 	Mender *Mender
-	// Faults are shown in metrics, and those of slices in projects.
-	Faults *Faults
-	Slices *path.SliceFindings
+	// Book remembers what was found on the paths of deployments.
+	Book *path.Book
 	// Interval is how often a deployment is audited when nothing happens. After is how long something has to be wrong before
 	// it is put right.
 	Interval, After time.Duration
@@ -51,13 +49,11 @@ type DeploymentsOptions struct {
 // Reconciler audits deployments. It is safe for concurrent use.
 type Deployments struct {
 	DeploymentsOptions
-	tracker *path.Tracker[mcreconcile.Request]
-	slices  *audited
 }
 
 // New returns a Reconciler.
 func NewDeployments(o DeploymentsOptions) *Deployments {
-	return &Deployments{DeploymentsOptions: o, tracker: path.NewTracker[mcreconcile.Request](o.Clock), slices: newAudited()}
+	return &Deployments{DeploymentsOptions: o}
 }
 
 // Register adds the controller to a manager.
@@ -75,12 +71,5 @@ func (r *Deployments) Register(mgr mcmanager.Manager, options mccontroller.Optio
 	if err != nil {
 		return err
 	}
-	return built.MultiClusterWatch(&path.Engagements{Forget: r.forget})
-}
-
-// forget drops what was found in a project that this replica has given up.
-func (r *Deployments) forget(project multicluster.ClusterName) {
-	r.tracker.Forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
-	r.Slices.Forget(project)
-	r.slices.forgetProject(project)
+	return built.MultiClusterWatch(&path.Engagements{Forget: r.Book.ForgetProject})
 }

@@ -56,13 +56,10 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	faults, err := NewFaults(f.Planes, f.registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := path.NewBook(f.clock)
+	f.registry.MustRegister(Faults{book})
 	f.reconciler = NewDeployments(DeploymentsOptions{
-		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Mender: mender, Faults: faults,
-		Slices:   path.NewSliceFindings(),
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Mender: mender, Book: book,
 		Interval: interval, After: after, Clock: f.clock,
 	})
 	city := planes.City()
@@ -75,6 +72,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	planes.Create(t, f.Planes, f.original)
 	f.copied.Namespace, f.copied.Annotations = f.HubNamespace, from.Annotations()
 	maps.Copy(f.copied.Labels, from.Labels())
+	f.copied.Labels[v1alpha.LabelDeploymentUID] = string(f.original.UID)
 	f.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
 		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0, 1})}},
 	}

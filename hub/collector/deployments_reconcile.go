@@ -58,23 +58,20 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 		s.requeueAfter.AtMost(verifyAfter)
 	}
 	if !found {
-		r.tracker.Observe(request, nil)
-		r.Faults.set(request, nil)
-		r.Slices.Set(request, nil)
-		r.slices.forget(request)
+		r.Book.Forget(request)
 		return s.requeueAfter.Result(), nil
 	}
-	way, err := path.Load(ctx, r.Hub, s.copyName, s.copied)
+	row, err := path.Load(ctx, r.Hub, path.Subject{Name: s.copyName, Original: s.deployment, Copied: s.copied, Karmada: r.Karmada.State()})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	judged := path.Judge(way.With(r.Karmada.State()))
+	judged := path.Judge(row)
 	if len(judged) == 0 {
-		if judged, err = s.judgeSlices(ctx, way); err != nil {
+		if judged, err = s.judgeSlices(ctx, row); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	findings := r.tracker.Observe(request, judged)
+	findings := r.Book.Observe(request, judged)
 	if err := s.putRight(ctx, findings); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -146,8 +143,7 @@ func (s *deploymentScope) putRight(ctx context.Context, findings []path.Finding)
 		}
 		lasting = append(lasting, findings[i])
 	}
-	s.Faults.set(s.request, lasting)
-	s.Slices.Set(s.request, lasting)
+	s.Book.Settle(s.request, lasting)
 	var errs []error
 	for i := range lasting {
 		if lasting[i].Repair != path.NoRepair {
@@ -207,7 +203,7 @@ func (s *deploymentScope) escalates(r path.Repair) bool {
 
 // tell says in an event that repairs do not help.
 func (s *deploymentScope) tell(found *path.Finding) {
-	if s.deployment == nil || !s.Faults.tell(s.request, found.Key()) {
+	if s.deployment == nil || !s.Book.Tell(s.request, found.Key()) {
 		return
 	}
 	s.project.Recorder("karmada-compute-audit").Eventf(s.deployment, corev1.EventTypeWarning, string(found.Fault),

@@ -31,18 +31,18 @@ func engage(ctx context.Context, t *testing.T, engagements *path.Engagements) {
 func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
-	engagements := &path.Engagements{Forget: f.reconciler.forget}
+	engagements := &path.Engagements{Forget: f.reconciler.Book.ForgetProject}
 	first, giveUp := context.WithCancel(t.Context())
 	engage(first, t, engagements)
 	f.slice(t)
 	f.mend(t)
-	shown := func() int { return len(f.reconciler.Slices.Of(f.request())) }
+	shown := func() int { return len(f.reconciler.Book.OfSlices(f.request())) }
 	if shown() != 1 {
 		t.Fatal("there is nothing to forget")
 	}
-	stale := f.reconciler.Slices.Of(f.request())
+	stale := f.reconciler.Book.OfSlices(f.request())
 
-	f.reconciler.slices.note(f.request(), f.clock.Now())
+	f.reconciler.Book.SetSlicesJudged(f.request(), f.clock.Now())
 	giveUp()
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return shown() == 0, nil
@@ -50,12 +50,12 @@ func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 		t.Fatal("it is shown when the project is given up")
 	}
 	// A reconcile that was going on.
-	f.reconciler.Slices.Set(f.request(), stale)
+	f.reconciler.Book.Settle(f.request(), stale)
 	engage(t.Context(), t, engagements)
 	if shown() != 0 {
 		t.Error("it is shown when the project is back")
 	}
-	if !f.reconciler.slices.since(f.request()).IsZero() {
+	if !f.reconciler.Book.SlicesJudged(f.request()).IsZero() {
 		t.Error("its slices wait for their next audit")
 	}
 	if _, writes := f.audit(t); len(writes) > 0 || shown() != 0 {

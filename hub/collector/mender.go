@@ -6,7 +6,6 @@ package collector
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -54,8 +53,7 @@ type Mender struct {
 	failed  *prometheus.CounterVec
 }
 
-// New returns a Mender that writes to the hub. It fails when its metrics cannot be registered; several Menders with one
-// registerer share them.
+// New returns a Mender that writes to the hub. It fails when its metrics cannot be registered.
 func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
 	m := &Mender{
 		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
@@ -71,26 +69,12 @@ func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
 	if o.Registerer == nil {
 		return m, nil
 	}
-	for _, counter := range []**prometheus.CounterVec{&m.mended, &m.failed} {
-		if err := registerCounter(o.Registerer, counter); err != nil {
-			return nil, err
+	for _, counter := range []*prometheus.CounterVec{m.mended, m.failed} {
+		if err := o.Registerer.Register(counter); err != nil {
+			return nil, fmt.Errorf("register the metrics of repairs: %w", err)
 		}
 	}
 	return m, nil
-}
-
-func registerCounter(registerer prometheus.Registerer, counter **prometheus.CounterVec) error {
-	err := registerer.Register(*counter)
-	if before := (prometheus.AlreadyRegisteredError{}); errors.As(err, &before) {
-		if existing, ok := before.ExistingCollector.(*prometheus.CounterVec); ok {
-			*counter = existing
-			return nil
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("register the metrics of repairs: %w", err)
-	}
-	return nil
 }
 
 // Touch annotates the object, so that Karmada gets an event and reconciles it. It writes nothing, and returns how long to wait,

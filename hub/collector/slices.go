@@ -6,67 +6,31 @@ package collector
 import (
 	"context"
 	"fmt"
-	"maps"
-	"sync"
 	"time"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
-// audited is when the slices of deployments were audited last. The events of a deployment are those of every change of an Instance:
-// its slices are audited by time, and again until they are in order. It is safe for concurrent use.
-type audited struct {
-	mu   sync.Mutex
-	last map[mcreconcile.Request]time.Time
-}
-
-func newAudited() *audited { return &audited{last: map[mcreconcile.Request]time.Time{}} }
-
-func (a *audited) since(request mcreconcile.Request) time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.last[request]
-}
-
-func (a *audited) note(request mcreconcile.Request, at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.last[request] = at
-}
-
-func (a *audited) forget(request mcreconcile.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.last, request)
-}
-
-func (a *audited) forgetProject(project multicluster.ClusterName) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.DeleteFunc(a.last, func(request mcreconcile.Request, _ time.Time) bool { return request.ClusterName == project })
-}
-
 // judgeSlices audits the ways of the slices, if it is time to.
-func (s *deploymentScope) judgeSlices(ctx context.Context, way *path.Row) ([]path.Finding, error) {
+func (s *deploymentScope) judgeSlices(ctx context.Context, row *path.Row) ([]path.Finding, error) {
 	now := s.Clock.Now()
-	if now.Sub(s.slices.since(s.request)) < s.Interval*3/4 {
+	if now.Sub(s.Book.SlicesJudged(s.request)) < s.Interval*3/4 {
 		return nil, nil
 	}
-	loaded, err := way.LoadSlices(ctx, s.Hub, s.copyName)
+	loaded, err := row.LoadSlices(ctx, s.Hub, s.copyName)
 	if err != nil {
 		return nil, err
 	}
-	findings := path.JudgeSlices(way, loaded)
+	findings := path.JudgeSlices(row, loaded)
 	if len(findings) == 0 {
-		s.slices.note(s.request, now)
+		s.Book.SetSlicesJudged(s.request, now)
 	}
 	return findings, nil
 }
@@ -95,7 +59,7 @@ func (r *Deployments) ofLeftoverSlice(ctx context.Context, binding *workv1alpha2
 			continue
 		}
 		request.Name = deployment
-		r.slices.forget(request)
+		r.Book.SetSlicesJudged(request, time.Time{})
 		requests = append(requests, request)
 	}
 	return requests

@@ -96,7 +96,7 @@ func TestSlicesAreMended(t *testing.T) {
 			if writes := f.mend(t); len(writes) != 1 || writes[0] != test.want {
 				t.Errorf("it writes %v, want %v", writes, test.want)
 			}
-			if found := f.reconciler.Slices.Of(f.request()); len(found) != 1 || found[0].Slice != "web-16" {
+			if found := f.reconciler.Book.OfSlices(f.request()); len(found) != 1 || found[0].Slice != "web-16" {
 				t.Errorf("to be shown is %+v", found)
 			}
 		})
@@ -124,7 +124,7 @@ func TestASuspendedSlice(t *testing.T) {
 	if writes := f.Hub.Writes(); len(writes) != 1 || writes[0].Kind != "ResourceBinding" {
 		t.Errorf("it writes %v", writes)
 	}
-	if found := f.reconciler.Slices.Of(f.request()); len(found) != 2 || found[0].Fault != path.WorkNotApplied || found[0].Slice != "web-16" {
+	if found := f.reconciler.Book.OfSlices(f.request()); len(found) != 2 || found[0].Fault != path.WorkNotApplied || found[0].Slice != "web-16" {
 		t.Errorf("to be shown is %+v", found)
 	}
 }
@@ -146,7 +146,7 @@ func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 			f.mend(t)
 			end(t, f)
 			f.audit(t)
-			if found := f.reconciler.Slices.Of(f.request()); len(found) > 0 {
+			if found := f.reconciler.Book.OfSlices(f.request()); len(found) > 0 {
 				t.Errorf("to be shown is %+v", found)
 			}
 		})

@@ -128,16 +128,15 @@ type Key struct {
 	Slice string
 }
 
-// Way is what the hub knows of the way of one deployment.
+// Row is what the hub knows of the path of one deployment.
 type Row struct {
-	// Copied is the hub's copy; nil: there is none.
-	Copied *v1alpha.WorkloadDeployment
+	Subject
 	// Binding is the ResourceBinding of the copy, or of an earlier one; nil: there is none.
 	Binding *workv1alpha2.ResourceBinding
 	// Works are the Works of the deployment, by cell.
 	Works map[string]*workv1alpha1.Work
 	// Cells are the Clusters of the hub.
 	Cells cells.Cells
-	// Karmada is whether a karmada-controller-manager is at work.
-	Karmada Karmada
+	// Obstacle is why the hub has no copy of the original; nil: it has one, or needs none.
+	Obstacle *Finding
 }

@@ -20,6 +20,14 @@ import (
 // Judge returns what is wrong on a way, the first on the way first; of each cell at most one thing, since the others follow from
 // it. It changes nothing that it is given.
 func Judge(w *Row) []Finding {
+	findings := judge(w)
+	if w.Obstacle != nil {
+		findings = append(findings, *w.Obstacle)
+	}
+	return findings
+}
+
+func judge(w *Row) []Finding {
 	switch {
 	case w.Copied == nil:
 		return w.leftovers()

@@ -79,7 +79,7 @@ func newRow(t *testing.T) *Row {
 	}}
 	copied.Spec.Replicas = new(int32(4))
 	copied.Status.ObservedGeneration, copied.Status.ReadyReplicas = 7, 2
-	w := &Row{Copied: copied, Works: map[string]*workv1alpha1.Work{}}
+	w := &Row{Subject: Subject{Copied: copied}, Works: map[string]*workv1alpha1.Work{}}
 	binding := planes.BindingOf(copied)
 	binding.Spec.Placement = &policyv1alpha1.Placement{ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{
 		ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided,
@@ -129,7 +129,7 @@ func TestJudge(t *testing.T) {
 		"nobody is at work": {
 			change: func(_ *testing.T, w *Row) {
 				w.Binding = nil
-				w.With(Karmada{Down: true, Since: began, Message: "no Lease"})
+				w.Karmada = Karmada{Down: true, Since: began, Message: "no Lease"}
 			},
 			want: []string{"KarmadaNotRunning//0"}, wantSince: began, wantSays: "no Lease",
 		},

@@ -14,25 +14,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 )
 
-// Load reads the way of a copy from the hub. copied is nil when there is no copy of that name. A Work has a name that Karmada
-// derives from the copy's, so that each is read by name, and nothing is searched.
-func Load(ctx context.Context, hub client.Reader, name types.NamespacedName, copied *v1alpha.WorkloadDeployment) (*Row, error) {
-	w := &Row{Copied: copied, Works: map[string]*workv1alpha1.Work{}}
+// Subject is the deployment whose path is loaded.
+type Subject struct {
+	// Name is the name of the copy on the hub.
+	Name types.NamespacedName
+	// Original is the deployment in the project; nil: there is none.
+	Original *v1alpha.WorkloadDeployment
+	// Copied is the copy; nil: there is none.
+	Copied *v1alpha.WorkloadDeployment
+	// Karmada is what is known of karmada-controller-manager.
+	Karmada Karmada
+}
+
+// awaitsCopy reports whether an original is to have a copy that the hub does not have.
+func (s *Subject) awaitsCopy() bool {
+	if s.Original == nil || !s.Original.DeletionTimestamp.IsZero() {
+		return false
+	}
+	return s.Copied == nil || !s.Copied.DeletionTimestamp.IsZero() || s.Copied.Labels[v1alpha.LabelDeploymentUID] != string(s.Original.UID)
+}
+
+// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from that of the copy, so that each Work is read
+// by its name, and nothing is searched.
+func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
+	row := &Row{Subject: s, Works: map[string]*workv1alpha1.Work{}}
 	var err error
-	if w.Binding, err = GetBinding(ctx, hub, name); err != nil {
+	if row.Binding, err = GetBinding(ctx, hub, s.Name); err != nil {
 		return nil, err
 	}
-	if w.Cells, err = cells.List(ctx, hub); err != nil {
+	if row.Cells, err = cells.List(ctx, hub); err != nil {
 		return nil, err
 	}
-	workName := karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, name.Name, name.Namespace)
-	for i := range w.Cells {
+	workName := karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, s.Name.Name, s.Name.Namespace)
+	for i := range row.Cells {
 		work := &workv1alpha1.Work{}
-		key := types.NamespacedName{Namespace: karmadanames.GenerateExecutionSpaceName(w.Cells[i].Name), Name: workName}
+		key := types.NamespacedName{Namespace: karmadanames.GenerateExecutionSpaceName(row.Cells[i].Name), Name: workName}
 		err := hub.Get(ctx, key, work)
 		if apierrors.IsNotFound(err) {
 			continue
@@ -40,16 +59,13 @@ func Load(ctx context.Context, hub client.Reader, name types.NamespacedName, cop
 		if err != nil {
 			return nil, fmt.Errorf("get Work %s: %w", key, err)
 		}
-		// A Work of hub/inventory, by which a cell gets rid of what nobody asked for, has the name of Karmada's.
+		// A Work with which the collector deletes a deployment in a cell has the name of Karmada's.
 		if work.Labels[v1alpha.LabelInventory] == "" {
-			w.Works[w.Cells[i].Name] = work
+			row.Works[row.Cells[i].Name] = work
 		}
 	}
-	return w, nil
-}
-
-// With is the way with what is known of karmada-controller-manager.
-func (w *Row) With(state Karmada) *Row {
-	w.Karmada = state
-	return w
+	if s.awaitsCopy() {
+		row.Obstacle, err = obstacle(ctx, hub, s.Name, row.Cells.Of(s.Original.Spec.CityCode))
+	}
+	return row, err
 }

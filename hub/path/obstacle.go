@@ -18,9 +18,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 )
 
-// Obstacle returns why the hub has no copy of a deployment of a city, whose copy has this name: hub/propagation waits
-// for the deletion of what an earlier deployment left.
-func Obstacle(ctx context.Context, hub client.Reader, copied types.NamespacedName, city cells.Cells) (*Finding, error) {
+// obstacle returns why the hub has no copy of a deployment of a city, whose copy has this name: hub/propagation waits for the deletion
+// of what an earlier deployment left.
+func obstacle(ctx context.Context, hub client.Reader, copied types.NamespacedName, city cells.Cells) (*Finding, error) {
 	namespace := &corev1.Namespace{}
 	if deleted, err := deletionOf(ctx, hub, types.NamespacedName{Name: copied.Namespace}, namespace); err != nil {
 		return nil, err

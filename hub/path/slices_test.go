@@ -55,7 +55,7 @@ func TestJudgeSlices(t *testing.T) {
 	}{
 		"in order":                   {change: func(*Row, *Slice) {}},
 		"a cell is lost":             {change: func(w *Row, s *Slice) { w.Cells[0].Ready = false; delete(s.Works, "a") }},
-		"Karmada is down":            {change: func(w *Row, s *Slice) { w.With(Karmada{Down: true}); s.Binding = nil }},
+		"Karmada is down":            {change: func(w *Row, s *Slice) { w.Karmada = Karmada{Down: true}; s.Binding = nil }},
 		"no binding":                 {func(_ *Row, s *Slice) { s.Binding = nil }, BindingMissing, "", RefreshBinding},
 		"the binding of an earlier":  {func(_ *Row, s *Slice) { s.Object.UID = "another" }, BindingOwnerGone, "", DeleteBinding},
 		"a binding that goes":        {func(_ *Row, s *Slice) { s.Binding.DeletionTimestamp = &now }, BindingDeleting, "", RefreshBinding},

@@ -7,8 +7,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
@@ -26,23 +24,23 @@ func (s *scope) awaitCopy(ctx context.Context) error {
 // judgeAbsence finds why the hub has no copy, when that lasts. The deployment is requeued in intervals: no event of the
 // hub is about a deployment without a copy, and the event of its copy comes when there is one.
 func (s *scope) judgeAbsence(ctx context.Context) error {
-	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
 	var err error
-	if s.way, err = path.Load(ctx, s.Hub, name, nil); err != nil {
+	if s.row, err = s.loadRow(ctx); err != nil || s.row.Obstacle == nil {
 		return err
 	}
-	found, err := path.Obstacle(ctx, s.Hub, name, s.way.Cells.Of(s.deployment.Spec.CityCode))
-	if err != nil {
-		return err
+	lasting := *s.row.Obstacle
+	for _, found := range s.Book.Observe(s.request, path.Judge(s.row)) {
+		if found.Key() == lasting.Key() {
+			lasting = found
+		}
 	}
-	lasting := s.tracker.Observe(s.request, []path.Finding{*found})[0]
 	s.remember(&lasting)
 	if rest := lasting.Rest(s.Clock.Now(), s.DoubtAfter); rest > 0 {
 		s.requeueAfter.AtMost(rest)
 		return nil
 	}
 	s.requeueAfter.AtMost(s.DoubtAfter)
-	if state := s.karmada(); state.Down {
+	if state := s.row.Karmada; state.Down {
 		// No deletion ends without it.
 		lasting = path.Finding{Fault: path.KarmadaNotRunning, Message: state.Message, Since: state.Since}
 	}

@@ -13,7 +13,6 @@ import (
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -35,8 +34,8 @@ type Options struct {
 	Hub client.Reader
 	// Karmada says whether a karmada-controller-manager is at work.
 	Karmada *path.KarmadaWatch
-	// Slices are what the audit has found to be wrong on the ways of slices.
-	Slices *path.SliceFindings
+	// Book remembers what was found on the paths of deployments.
+	Book *path.Book
 	// DoubtAfter is how long the way from a cell may be interrupted before what it reported last counts as unknown. What Karmada
 	// says of a cell counts at once.
 	DoubtAfter time.Duration
@@ -53,13 +52,12 @@ type Options struct {
 // Reconciler shows in a project what its cells report. It is safe for concurrent use.
 type Reconciler struct {
 	Options
-	tracker *path.Tracker[mcreconcile.Request]
-	shared  *shared
+	shared *shared
 }
 
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, tracker: path.NewTracker[mcreconcile.Request](o.Clock), shared: newShared()}
+	return &Reconciler{Options: o, shared: newShared()}
 }
 
 // byDeployment has the projected Instances of all deployments of a name.
@@ -85,16 +83,11 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
 			mcbuilder.WithPredicates(path.RefusalChanged()))).
-		WatchesRawSource(r.Slices.Source()).
+		WatchesRawSource(r.Book.Source()).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
 		return err
 	}
-	return built.MultiClusterWatch(&path.Engagements{Forget: r.forget})
-}
-
-// forget drops since when something is wrong in a project that this replica has given up.
-func (r *Reconciler) forget(project multicluster.ClusterName) {
-	r.tracker.Forget(func(request mcreconcile.Request) bool { return request.ClusterName == project })
+	return built.MultiClusterWatch(&path.Engagements{Forget: r.Book.ForgetProject})
 }

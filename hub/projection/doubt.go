@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
@@ -28,12 +28,11 @@ func (s *scope) judge(ctx context.Context) error {
 		return s.judgeAbsence(ctx)
 	}
 	var err error
-	if s.way, err = path.Load(ctx, s.Hub, client.ObjectKeyFromObject(s.copied), s.copied); err != nil {
+	if s.row, err = s.loadRow(ctx); err != nil {
 		return err
 	}
-	s.way.With(s.karmada())
 	now := s.Clock.Now()
-	for _, found := range s.tracker.Observe(s.request, path.Judge(s.way)) {
+	for _, found := range s.Book.Observe(s.request, path.Judge(s.row)) {
 		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
 			continue
 		}
@@ -49,9 +48,15 @@ func (s *scope) judge(ctx context.Context) error {
 	return nil
 }
 
+// loadRow reads the path of the deployment.
+func (s *scope) loadRow(ctx context.Context) (*path.Row, error) {
+	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
+	return path.Load(ctx, s.Hub, path.Subject{Name: name, Original: s.deployment, Copied: s.onHub, Karmada: s.karmada()})
+}
+
 // judgeSlices adds what the audit has found on the ways of slices. It has lasted.
 func (s *scope) judgeSlices() {
-	for _, found := range s.Slices.Of(s.request) {
+	for _, found := range s.Book.OfSlices(s.request) {
 		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
 			continue
 		}
@@ -96,8 +101,8 @@ func (s *scope) findingAt(index int) *path.Finding {
 	cell := ""
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
 		cell = assignment.Owner(index)
-	} else if s.way != nil && s.way.Binding != nil && len(s.way.Binding.Spec.Clusters) == 1 {
-		cell = s.way.Binding.Spec.Clusters[0].Name
+	} else if s.row != nil && s.row.Binding != nil && len(s.row.Binding.Spec.Clusters) == 1 {
+		cell = s.row.Binding.Spec.Clusters[0].Name
 	}
 	for i := range s.findings {
 		found := &s.findings[i]

@@ -16,7 +16,7 @@ func (s *scope) dropGone(context.Context) error {
 	if assignment == nil || len(assignment.Cells) > 0 {
 		return nil
 	}
-	if len(s.way.Cells.Of(s.deployment.Spec.CityCode)) == 0 {
+	if len(s.row.Cells.Of(s.deployment.Spec.CityCode)) == 0 {
 		s.dropped, s.findings = true, nil
 		s.copied.Status, s.reported = v1alpha.WorkloadDeploymentStatus{}, nil
 	}

@@ -38,8 +38,10 @@ type scope struct {
 	existing map[string]*v1alpha.Instance
 	// reported are the Instances that its cells report.
 	reported []v1alpha.ReportedInstance
-	// way is that of the copy through Karmada, and findings are what makes untrue what its status says.
-	way      *path.Row
+	// onHub is the copy as the hub has it, also when it is not that of the deployment; nil: there is none.
+	onHub *v1alpha.WorkloadDeployment
+	// row is the path of the copy through Karmada, and findings are what makes untrue what its status says.
+	row      *path.Row
 	findings []path.Finding
 	// dropped says that the cells which reported are gone for good.
 	dropped bool
@@ -70,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return s.requeueAfter.Result(), err
 	}
 	if err != nil || !found {
-		r.tracker.Observe(request, nil)
+		r.Book.Observe(request, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
 		r.shared.forget(request)
 		r.Passing.Done(request)
@@ -100,7 +102,11 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	if hubNamespace == "" || !s.deployment.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
-	switch err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: name.Name}, s.copied); {
+	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: name.Name}, s.copied)
+	if err == nil {
+		s.onHub = s.copied
+	}
+	switch {
 	case apierrors.IsNotFound(err):
 		return s.withoutCopy(hubNamespace), nil
 	case err != nil:
@@ -255,8 +261,8 @@ func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) err
 }
 
 func (s *scope) writeStatus(ctx context.Context) error {
-	served := len(s.way.Cells.Of(s.deployment.Spec.CityCode)) > 0
-	status := s.desiredStatus(served, path.Refusal(s.way.Binding))
+	served := len(s.row.Cells.Of(s.deployment.Spec.CityCode)) > 0
+	status := s.desiredStatus(served, path.Refusal(s.row.Binding))
 	s.doubt(&status)
 	s.addCurrent(&status)
 	s.addSuspension(&status)

@@ -281,12 +281,12 @@ func TestDoubtOfASlice(t *testing.T) {
 	f := newFixture(t)
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]())
 	t.Cleanup(queue.ShutDown)
-	if err := f.reconciler.Slices.Source().Start(t.Context(), queue); err != nil {
+	if err := f.reconciler.Book.Source().Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
 	show := func(when string, findings ...path.Finding) {
 		t.Helper()
-		f.reconciler.Slices.Set(f.request(), findings)
+		f.reconciler.Book.Settle(f.request(), findings)
 		if queue.Len() != 1 {
 			t.Fatalf("%s: %d deployments are requested", when, queue.Len())
 		}
@@ -298,7 +298,7 @@ func TestDoubtOfASlice(t *testing.T) {
 		for number := range 2 {
 			f.mustReconcileSlice(t, number)
 		}
-		f.reconciler.Slices.Set(f.request(), findings)
+		f.reconciler.Book.Settle(f.request(), findings)
 		if queue.Len() > 0 {
 			t.Errorf("%s: it is requested again", when)
 		}

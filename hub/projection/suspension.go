@@ -71,8 +71,8 @@ func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 // reason, and how many of them are just stopping it. A cell that is gone for good is not among them.
 func (s *scope) unconfirmed() (cells []string, stopping int) {
 	for _, name := range s.concerned() {
-		cell, exists := s.way.Cells.Find(name)
-		reported := path.ReportOf(s.way.Binding, name)
+		cell, exists := s.row.Cells.Find(name)
+		reported := path.ReportOf(s.row.Binding, name)
 		current := reported != nil && reported.ResourceTemplateGeneration == s.copied.Generation && reported.ObservedGeneration == reported.Generation
 		why := "has not reported yet"
 		switch {
@@ -100,12 +100,12 @@ func (s *scope) concerned() []string {
 			names = append(names, assignment.Cells[i].Name)
 		}
 	}
-	if s.way.Binding != nil {
-		for i := range s.way.Binding.Spec.Clusters {
-			names = append(names, s.way.Binding.Spec.Clusters[i].Name)
+	if s.row.Binding != nil {
+		for i := range s.row.Binding.Spec.Clusters {
+			names = append(names, s.row.Binding.Spec.Clusters[i].Name)
 		}
 	}
-	for name := range s.way.Works {
+	for name := range s.row.Works {
 		names = append(names, name)
 	}
 	slices.Sort(names)

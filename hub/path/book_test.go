@@ -8,32 +8,34 @@ import (
 	"time"
 
 	testingclock "k8s.io/utils/clock/testing"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
 
-func TestTracker(t *testing.T) {
+func TestObserve(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(began)
-	tracker := NewTracker[string](clock)
+	book := NewBook(clock)
+	web, api := requestOf("web"), requestOf("api")
 	lasting, other := Finding{Fault: WorkMissing, Cell: "a"}, Finding{Fault: WorkMissing, Cell: "b"}
 	known := Finding{Fault: WorkDeleting, Cell: "c", Since: began.Add(-time.Hour)}
-	if got := tracker.Observe("web", []Finding{lasting, known}); !got[0].Since.Equal(began) || !got[1].Since.Equal(known.Since) {
+	if got := book.Observe(web, []Finding{lasting, known}); !got[0].Since.Equal(began) || !got[1].Since.Equal(known.Since) {
 		t.Errorf("at first: %+v", got)
 	}
 	clock.SetTime(began.Add(time.Minute))
-	if got := tracker.Observe("web", []Finding{other, lasting}); !got[0].Since.Equal(clock.Now()) || !got[1].Since.Equal(began) {
+	if got := book.Observe(web, []Finding{other, lasting}); !got[0].Since.Equal(clock.Now()) || !got[1].Since.Equal(began) {
 		t.Errorf("a minute later: %+v", got)
 	}
-	if got := tracker.Observe("api", []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
+	if got := book.Observe(api, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
 		t.Errorf("of another deployment: %+v", got)
 	}
-	tracker.Observe("web", []Finding{other})
+	book.Observe(web, []Finding{other})
 	clock.SetTime(began.Add(time.Hour))
-	if got := tracker.Observe("web", []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
+	if got := book.Observe(web, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
 		t.Errorf("what ended begins anew: %+v", got)
 	}
-	tracker.Observe("web", nil)
-	tracker.Observe("api", nil)
-	if len(tracker.seen) > 0 {
-		t.Errorf("of deployments in order it remembers %v", tracker.seen)
+	book.Observe(web, nil)
+	book.Observe(api, nil)
+	if got := book.Observe(web, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
+		t.Errorf("of a deployment that was in order it remembers %+v", got)
 	}
 }
 
@@ -52,4 +54,10 @@ func TestRest(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
+}
+
+func requestOf(name string) mcreconcile.Request {
+	request := mcreconcile.Request{ClusterName: "north"}
+	request.Namespace, request.Name = "default", name
+	return request
 }

@@ -1,0 +1,200 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+)
+
+// Book remembers what was found on the paths of the deployments of engaged projects: since when, what of it lasts, and what the
+// consumer was told. All who judge a path share it. It is safe for concurrent use.
+type Book struct {
+	clock clock.PassiveClock
+
+	mu    sync.Mutex
+	pages map[multicluster.ClusterName]map[types.NamespacedName]*page
+	queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+}
+
+// page is what is remembered of one deployment.
+type page struct {
+	// since is when each finding began.
+	since map[Key]time.Time
+	// lasting are the findings that count, and told those of which the consumer was told.
+	lasting []Finding
+	told    map[Key]bool
+	// slicesJudged is when the paths of all slices were last in order.
+	slicesJudged time.Time
+}
+
+// NewBook returns an empty Book.
+func NewBook(c clock.PassiveClock) *Book {
+	return &Book{clock: c, pages: map[multicluster.ClusterName]map[types.NamespacedName]*page{}}
+}
+
+// page returns the page of a deployment. b.mu is held.
+func (b *Book) page(deployment mcreconcile.Request) *page {
+	project := b.pages[deployment.ClusterName]
+	if project == nil {
+		project = map[types.NamespacedName]*page{}
+		b.pages[deployment.ClusterName] = project
+	}
+	p := project[deployment.NamespacedName]
+	if p == nil {
+		p = &page{}
+		project[deployment.NamespacedName] = p
+	}
+	return p
+}
+
+// Observe sets Since in findings that have none to when each was first observed, to the second, and forgets findings that have ended.
+// One that ends and begins again is new.
+func (b *Book) Observe(deployment mcreconcile.Request, findings []Finding) []Finding {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.page(deployment)
+	now := make(map[Key]time.Time, len(findings))
+	for i := range findings {
+		key := findings[i].Key()
+		since, known := p.since[key]
+		if !known {
+			since = b.clock.Now().Truncate(time.Second)
+		}
+		now[key] = since
+		if findings[i].Since.IsZero() {
+			findings[i].Since = since
+		}
+	}
+	p.since = now
+	return findings
+}
+
+// Settle replaces the findings of a deployment that last. Those of its slices request the deployment from Source when they change.
+func (b *Book) Settle(deployment mcreconcile.Request, lasting []Finding) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.page(deployment)
+	before := ofSlices(p.lasting)
+	p.lasting = slices.Clone(lasting)
+	if len(lasting) == 0 {
+		p.told = nil
+	}
+	same := slices.EqualFunc(before, ofSlices(lasting), func(a, b Finding) bool { return a.Key() == b.Key() && a.Since.Equal(b.Since) })
+	if !same && b.queue != nil {
+		b.queue.Add(deployment)
+	}
+}
+
+func ofSlices(findings []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Slice == "" })
+}
+
+// OfSlices returns the lasting findings on the paths of a deployment's slices. Only the collector judges those: to judge all slices at
+// each change of an Instance would be too much.
+func (b *Book) OfSlices(deployment mcreconcile.Request) []Finding {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return ofSlices(b.page(deployment).lasting)
+}
+
+// Source is a source of requests for deployments whose slices have other lasting findings than before.
+func (b *Book) Source() source.TypedSource[mcreconcile.Request] {
+	return source.TypedFunc[mcreconcile.Request](func(_ context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.queue = queue
+		for project, deployments := range b.pages {
+			for deployment, p := range deployments {
+				if len(ofSlices(p.lasting)) > 0 {
+					request := mcreconcile.Request{ClusterName: project}
+					request.NamespacedName = deployment
+					queue.Add(request)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Tell reports once for each finding that the consumer is to be told of it, until the deployment has no lasting finding.
+func (b *Book) Tell(deployment mcreconcile.Request, key Key) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.page(deployment)
+	if p.told[key] {
+		return false
+	}
+	if p.told == nil {
+		p.told = map[Key]bool{}
+	}
+	p.told[key] = true
+	return true
+}
+
+// SlicesJudged returns when the paths of all slices of a deployment were last in order; zero: never, or they are due.
+func (b *Book) SlicesJudged(deployment mcreconcile.Request) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.page(deployment).slicesJudged
+}
+
+// SetSlicesJudged sets when the paths of all slices of a deployment were in order. The zero time makes them due.
+func (b *Book) SetSlicesJudged(deployment mcreconcile.Request, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.page(deployment).slicesJudged = at
+}
+
+// Faults counts the deployments with a lasting finding, by fault.
+func (b *Book) Faults() map[Fault]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	counts := map[Fault]int{}
+	for _, deployments := range b.pages {
+		for _, p := range deployments {
+			faults := map[Fault]bool{}
+			for i := range p.lasting {
+				faults[p.lasting[i].Fault] = true
+			}
+			for fault := range faults {
+				counts[fault]++
+			}
+		}
+	}
+	return counts
+}
+
+// Forget drops what is remembered of a deployment.
+func (b *Book) Forget(deployment mcreconcile.Request) {
+	b.Settle(deployment, nil)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.pages[deployment.ClusterName], deployment.NamespacedName)
+}
+
+// ForgetProject drops what is remembered of a project. While another replica has the project this one hears nothing of it: what was
+// wrong may have been repaired.
+func (b *Book) ForgetProject(project multicluster.ClusterName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.pages, project)
+}
+
+// Rest is how long a finding has to last yet before it counts; 0: it counts. It never exceeds bound, whatever other clocks say.
+func (f *Finding) Rest(now time.Time, bound time.Duration) time.Duration {
+	if f.Certain {
+		return 0
+	}
+	return min(bound, max(0, bound-now.Sub(f.Since)))
+}
