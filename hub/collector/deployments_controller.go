@@ -71,5 +71,5 @@ func (r *Deployments) Register(mgr mcmanager.Manager, options mccontroller.Optio
 	if err != nil {
 		return err
 	}
-	return built.MultiClusterWatch(&path.Engagements{Forget: r.Book.ForgetProject})
+	return built.MultiClusterWatch(r.Book.Engagements())
 }

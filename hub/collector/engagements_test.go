@@ -15,9 +15,9 @@ import (
 )
 
 // engage engages the project, as the manager does when this replica gets its shard, until the context ends.
-func engage(ctx context.Context, t *testing.T, engagements *path.Engagements) {
+func engage(ctx context.Context, t *testing.T, book *path.Book) {
 	t.Helper()
-	source, _, err := engagements.ForCluster(planes.ProjectName, nil)
+	source, _, err := book.Engagements().ForCluster(planes.ProjectName, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +31,8 @@ func engage(ctx context.Context, t *testing.T, engagements *path.Engagements) {
 func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
-	engagements := &path.Engagements{Forget: f.reconciler.Book.ForgetProject}
 	first, giveUp := context.WithCancel(t.Context())
-	engage(first, t, engagements)
+	engage(first, t, f.reconciler.Book)
 	f.slice(t)
 	f.mend(t)
 	shown := func() int { return len(f.reconciler.Book.OfSlices(f.request())) }
@@ -51,7 +50,7 @@ func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	}
 	// A reconcile that was going on.
 	f.reconciler.Book.Settle(f.request(), stale)
-	engage(t.Context(), t, engagements)
+	engage(t.Context(), t, f.reconciler.Book)
 	if shown() != 0 {
 		t.Error("it is shown when the project is back")
 	}

@@ -13,8 +13,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // Book remembers what was found on the paths of the deployments of engaged projects: since when, what of it lasts, and what the
@@ -22,10 +23,14 @@ import (
 type Book struct {
 	clock clock.PassiveClock
 
+	// pages are by project and deployment.
+	pages projects.Store[pages]
+
 	mu    sync.Mutex
-	pages map[multicluster.ClusterName]map[types.NamespacedName]*page
 	queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 }
+
+type pages map[types.NamespacedName]*page
 
 // page is what is remembered of one deployment.
 type page struct {
@@ -40,16 +45,15 @@ type page struct {
 
 // NewBook returns an empty Book.
 func NewBook(c clock.PassiveClock) *Book {
-	return &Book{clock: c, pages: map[multicluster.ClusterName]map[types.NamespacedName]*page{}}
+	return &Book{clock: c, pages: projects.Store[pages]{New: func(projects.Engagement) pages { return pages{} }}}
 }
+
+// Engagements returns the source by which the Book forgets a project that is let go.
+func (b *Book) Engagements() *projects.Store[pages] { return &b.pages }
 
 // page returns the page of a deployment. b.mu is held.
 func (b *Book) page(deployment mcreconcile.Request) *page {
-	project := b.pages[deployment.ClusterName]
-	if project == nil {
-		project = map[types.NamespacedName]*page{}
-		b.pages[deployment.ClusterName] = project
-	}
+	project := b.pages.Of(deployment.ClusterName)
 	p := project[deployment.NamespacedName]
 	if p == nil {
 		p = &page{}
@@ -114,7 +118,7 @@ func (b *Book) Source() source.TypedSource[mcreconcile.Request] {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.queue = queue
-		for project, deployments := range b.pages {
+		for project, deployments := range b.pages.All() {
 			for deployment, p := range deployments {
 				if len(ofSlices(p.lasting)) > 0 {
 					request := mcreconcile.Request{ClusterName: project}
@@ -161,7 +165,7 @@ func (b *Book) Faults() map[Fault]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	counts := map[Fault]int{}
-	for _, deployments := range b.pages {
+	for _, deployments := range b.pages.All() {
 		for _, p := range deployments {
 			faults := map[Fault]bool{}
 			for i := range p.lasting {
@@ -180,15 +184,7 @@ func (b *Book) Forget(deployment mcreconcile.Request) {
 	b.Settle(deployment, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.pages[deployment.ClusterName], deployment.NamespacedName)
-}
-
-// ForgetProject drops what is remembered of a project. While another replica has the project this one hears nothing of it: what was
-// wrong may have been repaired.
-func (b *Book) ForgetProject(project multicluster.ClusterName) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.pages, project)
+	delete(b.pages.Of(deployment.ClusterName), deployment.NamespacedName)
 }
 
 // Rest is how long a finding has to last yet before it counts; 0: it counts. It never exceeds bound, whatever other clocks say.

@@ -5,6 +5,7 @@ package projection
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -89,5 +90,5 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	if err != nil {
 		return err
 	}
-	return built.MultiClusterWatch(&path.Engagements{Forget: r.Book.ForgetProject})
+	return errors.Join(built.MultiClusterWatch(&r.shared.projects), built.MultiClusterWatch(&r.Ready.followed))
 }

@@ -81,7 +81,7 @@ func TestReadyOnce(t *testing.T) {
 	if count, seconds := f.counted(t); count != 1 || seconds != 42 {
 		t.Errorf("%d are counted, with %v s", count, seconds)
 	}
-	if followed := f.reconciler.Ready.followed; len(followed) != 0 {
+	if followed := f.reconciler.Ready.followed.Of(planes.ProjectName); len(followed) != 0 {
 		t.Errorf("%v is remembered", followed)
 	}
 }
@@ -93,7 +93,7 @@ func TestReadyAgain(t *testing.T) {
 	f.available(t, metav1.ConditionTrue)
 	planes.Delete(t, f.Planes, f.original)
 	f.mustReconcile(t)
-	if followed := f.reconciler.Ready.followed; len(followed) != 0 {
+	if followed := f.reconciler.Ready.followed.Of(planes.ProjectName); len(followed) != 0 {
 		t.Errorf("%v is remembered", followed)
 	}
 	planes.Delete(t, f.Planes, f.copied)
@@ -115,7 +115,13 @@ func TestReadyIsNotGuessed(t *testing.T) {
 			t.Helper()
 			f.reconciler.Ready = newReady(t, prometheus.WrapRegistererWithPrefix("next_", f.metrics))
 		},
-		"the project was of another replica for a time": func(t *testing.T, f *fixture) { t.Helper(); f.Reengage() },
+		"the project was of another replica for a time": func(t *testing.T, f *fixture) {
+			t.Helper()
+			source, _, err := f.reconciler.Ready.followed.ForCluster(planes.ProjectName, nil)
+			if err != nil || source.Start(t.Context(), nil) != nil {
+				t.Fatal(err)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +132,7 @@ func TestReadyIsNotGuessed(t *testing.T) {
 			if count, _ := f.counted(t); count != 0 {
 				t.Errorf("%d are counted", count)
 			}
-			if followed := f.reconciler.Ready.followed; len(followed) != 0 {
+			if followed := f.reconciler.Ready.followed.Of(planes.ProjectName); len(followed) != 0 {
 				t.Errorf("%v is remembered", followed)
 			}
 		})
@@ -142,7 +148,7 @@ func (f *fixture) observe(t *testing.T, deployment *v1alpha.WorkloadDeployment, 
 	}
 	s := &scope{Reconciler: f.reconciler, request: f.request(), cluster: engaged, deployment: deployment}
 	s.request.Name = deployment.Name
-	s.Ready.observe(t.Context(), s, read)
+	s.Ready.observe(s, read)
 }
 
 // TestReadyOfAStaleCache: a cache that does not have yet what was written to the status makes no deployment count twice. One that

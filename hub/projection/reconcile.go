@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 			return reconcile.Result{}, err
 		}
 	}
-	r.shared.learn(ctx, s)
+	r.shared.learn(s)
 	return s.requeueAfter.Result(), nil
 }
 
@@ -280,7 +280,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		}
 	}
 	s.Passing.Done(s.request)
-	s.Ready.observe(ctx, s, read)
+	s.Ready.observe(s, read)
 	return nil
 }
 

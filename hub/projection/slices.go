@@ -6,14 +6,12 @@ package projection
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"sync"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
@@ -111,15 +109,11 @@ func (s *scope) heardOf(heard map[string]bool, index int) bool {
 
 // shared is what slices need of their deployments: it is found out once for all of them. It is safe for concurrent use.
 type shared struct {
-	mu       sync.Mutex
-	projects map[multicluster.ClusterName]*knownProject
-	queue    workqueue.TypedRateLimitingInterface[mcreconcile.Request]
-}
+	// projects are what is known of deployments, by project.
+	projects projects.Store[map[types.NamespacedName]known]
 
-// knownProject is what was found out of the deployments of a project, since it was engaged.
-type knownProject struct {
-	engaged     cluster.Cluster
-	deployments map[types.NamespacedName]known
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 }
 
 // known is what was found out of a deployment.
@@ -129,7 +123,11 @@ type known struct {
 	state string
 }
 
-func newShared() *shared { return &shared{projects: map[multicluster.ClusterName]*knownProject{}} }
+func newShared() *shared {
+	return &shared{projects: projects.Store[map[types.NamespacedName]known]{
+		New: func(projects.Engagement) map[types.NamespacedName]known { return map[types.NamespacedName]known{} },
+	}}
+}
 
 // source is a source of requests for all slices of deployments of which something else is known.
 func (d *shared) source() source.TypedSource[mcreconcile.Request] {
@@ -143,11 +141,7 @@ func (d *shared) source() source.TypedSource[mcreconcile.Request] {
 
 // of is what is known of the deployment of s. d.mu is held.
 func (d *shared) of(s *scope) known {
-	project := d.projects[s.request.ClusterName]
-	if project == nil || project.engaged != s.cluster {
-		return known{}
-	}
-	return project.deployments[s.request.NamespacedName]
+	return d.projects.Of(s.request.ClusterName)[s.request.NamespacedName]
 }
 
 // findings are those of a deployment. They are not known before it was reconciled.
@@ -166,20 +160,11 @@ func (d *shared) knows(s *scope) bool {
 }
 
 // learn replaces what is known of a deployment, and requests all of its slices when that is something else.
-func (d *shared) learn(ctx context.Context, s *scope) {
+func (d *shared) learn(s *scope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before, now := d.of(s), known{findings: s.findings, state: s.state()}
-	project := d.projects[s.request.ClusterName]
-	if project == nil || project.engaged != s.cluster {
-		maps.DeleteFunc(d.projects, func(name multicluster.ClusterName, p *knownProject) bool {
-			engaged, err := s.Projects.Get(ctx, name)
-			return err != nil || engaged != p.engaged
-		})
-		project = &knownProject{engaged: s.cluster, deployments: map[types.NamespacedName]known{}}
-		d.projects[s.request.ClusterName] = project
-	}
-	project.deployments[s.request.NamespacedName] = now
+	d.projects.Of(s.request.ClusterName)[s.request.NamespacedName] = now
 	if before.state == now.state || d.queue == nil {
 		return
 	}
@@ -192,9 +177,7 @@ func (d *shared) learn(ctx context.Context, s *scope) {
 func (d *shared) forget(request mcreconcile.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if project := d.projects[request.ClusterName]; project != nil {
-		delete(project.deployments, request.NamespacedName)
-	}
+	delete(d.projects.Of(request.ClusterName), request.NamespacedName)
 }
 
 // state is what the Instances in slices are shown by, besides the slices.

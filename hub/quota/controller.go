@@ -17,7 +17,6 @@ import (
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -54,7 +53,7 @@ type Options struct {
 // projects that need it. It is safe for concurrent use.
 type Reconciler struct {
 	Options
-	claims claims
+	claims projects.Store[*projectClaims]
 	memory *memory
 	waits  *waits
 }
@@ -62,10 +61,10 @@ type Reconciler struct {
 // New returns a Reconciler, and registers its metrics.
 func New(o Options) (*Reconciler, error) {
 	r := &Reconciler{Options: o, memory: newMemory(), waits: newWaits()}
-	r.claims.forgotten = func(project multicluster.ClusterName) {
-		ofProject := func(request mcreconcile.Request) bool { return request.ClusterName == project }
-		r.memory.forget(ofProject)
-		r.waits.forget(ofProject)
+	r.claims.New = func(e projects.Engagement) *projectClaims { return &projectClaims{Engagement: e} }
+	r.claims.Dropped = func(claims *projectClaims) {
+		r.memory.forget(claims.Project)
+		r.waits.forget(claims.Project)
 	}
 	for _, metric := range []prometheus.Collector{r.memory.withheld, r.waits.seconds} {
 		if err := o.Registerer.Register(metric); err != nil {

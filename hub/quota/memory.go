@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -91,11 +92,11 @@ func (m *memory) remember(request mcreconcile.Request, denials map[int]denial, f
 }
 
 // forget drops what is known of all deployments of a project.
-func (m *memory) forget(is func(mcreconcile.Request) bool) {
+func (m *memory) forget(project multicluster.ClusterName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for request, known := range m.deployments {
-		if is(request) {
+		if request.ClusterName == project {
 			m.count(known.reasons, -1)
 			delete(m.deployments, request)
 		}

@@ -64,12 +64,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	s := &scope{
 		Reconciler: r, request: request, projectName: project.Name, projectUID: project.UID,
-		project: project.GetClient(), projectAPI: project.GetAPIReader(), watched: r.claims.of(request.ClusterName),
+		project: project.GetClient(), projectAPI: project.GetAPIReader(), watched: r.claims.Of(request.ClusterName),
 		events:     project.Recorder(string(FieldManager)),
 		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
 	}
-	if s.watched == nil || s.watched.cluster != project.Cluster {
-		// The project is just being engaged, or engaged anew.
+	if s.watched.Cluster != project.Cluster {
+		// The project is being engaged.
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}

@@ -221,7 +221,7 @@ func TestClaimsCannotBeRead(t *testing.T) {
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{0})}
 	})
-	f.reconciler.claims.of(planes.ProjectName).informer = neverSynced{}
+	f.reconciler.claims.Of(planes.ProjectName).informer = neverSynced{}
 	f.Project.Before(func(call planes.Call) error {
 		if call.Kind == "ResourceClaimList" {
 			return &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonNotFound, Code: 404, Message: "the server could not find the requested resource"}}
@@ -270,7 +270,7 @@ func TestAnUnmeteredDeployment(t *testing.T) {
 	if err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	if writes := append(f.Hub.Writes(), f.Project.Writes()...); len(writes) > 0 || f.reconciler.claims.of(planes.ProjectName).informer != nil {
+	if writes := append(f.Hub.Writes(), f.Project.Writes()...); len(writes) > 0 || f.reconciler.claims.Of(planes.ProjectName).informer != nil {
 		t.Errorf("writes %v, or it watches claims", writes)
 	}
 }

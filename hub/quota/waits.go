@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
 
@@ -65,11 +66,11 @@ func (w *waits) granted(request mcreconcile.Request, indices []int, now time.Tim
 }
 
 // forget drops deployments.
-func (w *waits) forget(is func(mcreconcile.Request) bool) {
+func (w *waits) forget(project multicluster.ClusterName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for request := range w.since {
-		if is(request) {
+		if request.ClusterName == project {
 			delete(w.since, request)
 		}
 	}

@@ -43,7 +43,7 @@ func TestWaits(t *testing.T) {
 	if _, ok := w.since[web]; ok || len(w.since) != 1 {
 		t.Errorf("%v is remembered", w.since)
 	}
-	w.forget(func(request mcreconcile.Request) bool { return request == db })
+	w.forget(db.ClusterName)
 	if len(w.since) != 0 {
 		t.Errorf("%v is remembered", w.since)
 	}

@@ -52,11 +52,12 @@ type Reconciler struct {
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
-	sources sources
+	sources projects.Store[*projectSources]
 }
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+	r.sources.New = newSources
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("references").

@@ -46,6 +46,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
 	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock}
+	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})
 	return f
 }
@@ -186,7 +187,7 @@ func (f *fixture) settled(t *testing.T) *fixture {
 // sync waits until the caches of all kinds that are watched have synced.
 func (f *fixture) sync(t *testing.T) {
 	t.Helper()
-	project := f.reconciler.sources.of(planes.ProjectName)
+	project := f.reconciler.sources.Of(planes.ProjectName)
 	project.mu.Lock()
 	defer project.mu.Unlock()
 	for kind, informer := range project.watched {
@@ -209,7 +210,7 @@ func (f *fixture) await(t *testing.T, obj client.Object) {
 	defer late.Stop()
 	for {
 		cached := metadataOf(kindOf(obj))
-		err := f.reconciler.sources.of(planes.ProjectName).metadata.Get(t.Context(), client.ObjectKeyFromObject(obj), cached)
+		err := f.reconciler.sources.Of(planes.ProjectName).metadata.Get(t.Context(), client.ObjectKeyFromObject(obj), cached)
 		if gone && apierrors.IsNotFound(err) || !gone && err == nil && version(cached) == version(stored) {
 			return
 		}

@@ -65,10 +65,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	s := &scope{
 		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Name), namespace: request.Name,
-		sources: r.sources.of(request.ClusterName), hubNamespaces: map[string]bool{},
+		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{},
 	}
-	if s.sources == nil || s.sources.cluster != project.Cluster {
-		// The project is just being engaged, or engaged anew.
+	if s.sources.Cluster != project.Cluster {
+		// The project is being engaged.
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}

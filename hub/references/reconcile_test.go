@@ -82,7 +82,7 @@ func TestAProjectThatNamesNothing(t *testing.T) {
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("it writes %v", writes)
 	}
-	if project := f.reconciler.sources.of(planes.ProjectName); project.metadata != nil {
+	if project := f.reconciler.sources.Of(planes.ProjectName); project.metadata != nil {
 		t.Error("the project is watched")
 	}
 	f.wantReason(t, "web", "")

@@ -4,37 +4,22 @@
 package references
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/controller-runtime/pkg/source"
-	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
-	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/transforms"
 )
 
-// sources are the ConfigMaps and Secrets in the projects that this replica has engaged. It is a source of events that
-// watches nothing in a project until a deployment there names an object.
-type sources struct {
-	mu       sync.Mutex
-	projects map[multicluster.ClusterName]*projectSources
-}
-
-// projectSources are the ConfigMaps and Secrets of one project. They end when the project is disengaged.
+// projectSources are the ConfigMaps and Secrets of one engaged project. They are a source of events that watches nothing until a
+// deployment of the project names an object.
 type projectSources struct {
-	name    multicluster.ClusterName
-	cluster cluster.Cluster
-	// ctx ends with the engagement.
-	ctx   context.Context //nolint:containedctx // the life of the caches that are started later.
-	queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+	projects.Engagement
 
 	mu sync.Mutex
 	// metadata is a cache beside that of the project, so that a kind which cannot be watched does not delay other
@@ -59,38 +44,10 @@ type check struct {
 // version identifies a state of an object. It also differs between an object and a later one of the same name.
 func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj.GetResourceVersion() }
 
-// ForCluster implements the source of a multicluster controller: it starts the sources of a project when it is engaged.
-func (s *sources) ForCluster(name multicluster.ClusterName, cl cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
-	start := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
-		project := &projectSources{
-			name: name, cluster: cl, ctx: ctx, queue: queue,
-			watched: map[string]cache.Informer{}, named: map[string]map[v1alpha.DataObject]bool{}, checks: map[item]check{},
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.projects == nil {
-			s.projects = map[multicluster.ClusterName]*projectSources{}
-		}
-		s.projects[name] = project
-		context.AfterFunc(ctx, func() { s.forget(project) })
-		return nil
+func newSources(e projects.Engagement) *projectSources {
+	return &projectSources{
+		Engagement: e, watched: map[string]cache.Informer{}, named: map[string]map[v1alpha.DataObject]bool{}, checks: map[item]check{},
 	}
-	return source.TypedFunc[mcreconcile.Request](start), true, nil
-}
-
-func (s *sources) forget(project *projectSources) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.projects[project.name] == project {
-		delete(s.projects, project.name)
-	}
-}
-
-// of are the sources of a project, or nil when it is not engaged.
-func (s *sources) of(project multicluster.ClusterName) *projectSources {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.projects[project]
 }
 
 // expect replaces the objects that the deployments of a namespace name, and starts to watch their kinds.
@@ -116,8 +73,8 @@ func (p *projectSources) watch(kind string) error {
 		return nil
 	}
 	if p.metadata == nil {
-		metadata, err := cache.New(p.cluster.GetConfig(), cache.Options{
-			HTTPClient: p.cluster.GetHTTPClient(), Scheme: p.cluster.GetScheme(), Mapper: p.cluster.GetRESTMapper(),
+		metadata, err := cache.New(p.Cluster.GetConfig(), cache.Options{
+			HTTPClient: p.Cluster.GetHTTPClient(), Scheme: p.Cluster.GetScheme(), Mapper: p.Cluster.GetRESTMapper(),
 			DefaultTransform: transforms.OnlyIdentity,
 		})
 		if err != nil {
@@ -125,9 +82,9 @@ func (p *projectSources) watch(kind string) error {
 		}
 		p.metadata = metadata
 		// It ends with the engagement. Nothing waits for its sync: until then objects are read one by one.
-		go func() { _ = metadata.Start(p.ctx) }()
+		go func() { _ = metadata.Start(p.Context) }()
 	}
-	informer, err := p.metadata.GetInformer(p.ctx, metadataOf(kind), cache.BlockUntilSynced(false))
+	informer, err := p.metadata.GetInformer(p.Context, metadataOf(kind), cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watch the %ss of the project: %w", kind, err)
 	}
@@ -154,7 +111,7 @@ func (p *projectSources) observe(kind string, obj any) {
 	named := p.named[changed.GetNamespace()][v1alpha.DataObject{Kind: kind, Name: changed.GetName()}]
 	p.mu.Unlock()
 	if named {
-		p.queue.Add(request(p.name, changed.GetNamespace()))
+		p.Queue.Add(request(p.Project, changed.GetNamespace()))
 	}
 }
 

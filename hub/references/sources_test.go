@@ -4,7 +4,6 @@
 package references
 
 import (
-	"context"
 	"testing"
 
 	toolscache "k8s.io/client-go/tools/cache"
@@ -12,6 +11,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
@@ -21,21 +21,14 @@ func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[mcreconcile.Req
 	return queue
 }
 
-// engage starts the sources of project "p", which end with the context.
-func engage(ctx context.Context, t *testing.T, s *sources) *projectSources {
+// engage makes the sources of a project.
+func engage(t *testing.T) *projectSources {
 	t.Helper()
-	source, engaged, err := s.ForCluster("p", nil)
-	if err != nil || !engaged {
-		t.Fatalf("engaged is %t: %v", engaged, err)
-	}
-	if err := source.Start(ctx, newQueue(t)); err != nil {
-		t.Fatal(err)
-	}
-	return s.of("p")
+	return newSources(projects.Engagement{Project: "p", Context: t.Context(), Queue: newQueue(t)})
 }
 
 func TestAProjectThatNamesNothingIsNotWatched(t *testing.T) {
-	p := engage(t.Context(), t, &sources{})
+	p := engage(t)
 	if err := p.expect("default", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -47,45 +40,28 @@ func TestAProjectThatNamesNothingIsNotWatched(t *testing.T) {
 	}
 }
 
-func TestSourcesEndWithTheEngagement(t *testing.T) {
-	s := &sources{}
-	first, end := context.WithCancel(t.Context())
-	before := engage(first, t, s)
-	// The project is engaged anew before the first engagement has ended.
-	after := engage(t.Context(), t, s)
-	end()
-	s.forget(before)
-	if s.of("p") != after {
-		t.Error("the end of the first engagement took the second with it")
-	}
-	s.forget(after)
-	if s.of("p") != nil {
-		t.Error("the sources are still there")
-	}
-}
-
 func TestObserve(t *testing.T) {
-	p := engage(t.Context(), t, &sources{})
+	p := engage(t)
 	p.named["default"] = map[v1alpha.DataObject]bool{{Kind: v1alpha.KindSecret, Name: "database"}: true}
 	changed := metadataOf(v1alpha.KindSecret)
 	changed.Namespace, changed.Name = "default", "other"
 	p.observe(v1alpha.KindSecret, changed)
 	changed.Name = "database"
 	p.observe(v1alpha.KindConfigMap, changed)
-	if p.queue.Len() > 0 {
+	if p.Queue.Len() > 0 {
 		t.Error("an object that is not named requeues its namespace")
 	}
 	p.observe(v1alpha.KindSecret, toolscache.DeletedFinalStateUnknown{Key: "default/database", Obj: changed})
-	if p.queue.Len() != 1 {
-		t.Fatalf("the queue has %d requests", p.queue.Len())
+	if p.Queue.Len() != 1 {
+		t.Fatalf("the queue has %d requests", p.Queue.Len())
 	}
-	if got, _ := p.queue.Get(); got != request("p", "default") {
+	if got, _ := p.Queue.Get(); got != request("p", "default") {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestForgetChecks(t *testing.T) {
-	p := engage(t.Context(), t, &sources{})
+	p := engage(t)
 	kept, dropped, elsewhere := secret("a"), secret("b"), item{"other", secret("b").DataObject}
 	for _, one := range []item{kept, dropped, elsewhere} {
 		p.remember(one, check{source: "uid/1"})
