@@ -196,6 +196,9 @@ func (a *app) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if access.exposed != nil && a.alone(ctx) {
+		access.exposed()
+	}
 	return s.Run(ctx)
 }
 

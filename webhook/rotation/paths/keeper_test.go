@@ -14,11 +14,17 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 )
+
+// epoch is when the tests begin.
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const plain = "/one"
 
@@ -26,7 +32,7 @@ var secretName = types.NamespacedName{Namespace: "system", Name: "paths"}
 
 func newKeeper(t *testing.T, hub client.Client, clock *testclock.FakeClock, changes ...func(*Options)) *Keeper {
 	t.Helper()
-	options := Options{Client: hub, Secret: secretName, Plain: []string{plain}, Clock: clock, Interval: 20 * time.Second}
+	options := Options{Store: rotation.Store{Client: hub, Secret: secretName, Clock: clock, Interval: 20 * time.Second}, Plain: []string{plain}}
 	for _, change := range changes {
 		change(&options)
 	}
@@ -61,11 +67,12 @@ func secretIn(path string) string { return strings.TrimPrefix(path, plain+"/") }
 func TestOptions(t *testing.T) {
 	hub := fake.NewFakeClient()
 	for name, options := range map[string]Options{
-		"no client":   {Secret: secretName},
-		"no Secret":   {Client: hub},
-		"negative":    {Client: hub, Secret: secretName, Interval: -1},
-		"no room":     {Client: hub, Secret: secretName, Lifetime: 9 * time.Minute},
-		"no Lifetime": {Client: hub, Secret: secretName, Lifetime: -1},
+		"no client":  {Store: rotation.Store{Secret: secretName}},
+		"no Secret":  {Store: rotation.Store{Client: hub}},
+		"negative":   {Store: rotation.Store{Client: hub, Secret: secretName, Interval: -1}},
+		"no room":    {Store: rotation.Store{Client: hub, Secret: secretName}, Lifetime: 9 * time.Minute},
+		"a lifetime": {Store: rotation.Store{Client: hub, Secret: secretName}, Lifetime: -1},
+		"a spacing":  {Store: rotation.Store{Client: hub, Secret: secretName}, Spacing: -1},
 	} {
 		if _, err := New(options); err == nil {
 			t.Errorf("%s: no error", name)
@@ -91,11 +98,6 @@ func TestFirstKey(t *testing.T) {
 	if one.Accepts("/two", secret) || one.Accepts(plain, secret+"0") || one.Accepts(plain, "") {
 		t.Error("something else is accepted")
 	}
-	select {
-	case <-one.Changed():
-	default:
-		t.Error("nobody is told of the first path")
-	}
 }
 
 // TestSettledWritesNothing: between rotations the Secret is only read.
@@ -118,7 +120,7 @@ func TestRotation(t *testing.T) {
 		"due": func(_ *testing.T, _ client.Client, clock *testclock.FakeClock) { clock.Step(DefaultLifetime) },
 		"requested": func(t *testing.T, hub client.Client, _ *testclock.FakeClock) {
 			secret := stored(t, hub)
-			secret.Annotations[AnnotationRotate] = "now"
+			secret.Annotations[rotation.AnnotationRotate] = "now"
 			if err := hub.Update(t.Context(), secret); err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +186,7 @@ func TestRegisteredByOthers(t *testing.T) {
 		t.Fatal("a rotation began by itself")
 	}
 	secret := stored(t, hub)
-	secret.Annotations[AnnotationRotate] = ""
+	secret.Annotations[rotation.AnnotationRotate] = ""
 	if err := hub.Update(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +274,7 @@ func TestNothingIsLogged(t *testing.T) {
 		}
 		clock.Step(time.Minute)
 	}
-	if len(seen) < 4 || !strings.Contains(log.String(), "dropped the previous key") {
+	if len(seen) < 4 || !strings.Contains(log.String(), "deleted the previous") {
 		t.Fatalf("there was no rotation: %d", len(seen))
 	}
 	for secret := range seen {
@@ -289,7 +291,8 @@ func TestStart(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- k.Start(ctx) }()
-	<-k.Changed()
+	// The pause after the first Ensure has begun.
+	eventually(t, clock.HasWaiters)
 	first := k.Path(plain)
 	other := newKeeper(t, hub, clock)
 	ensure(t, other)
@@ -299,5 +302,13 @@ func TestStart(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true,
+		func(context.Context) (bool, error) { return condition(), nil }); err != nil {
+		t.Fatal("waited in vain")
 	}
 }

@@ -39,8 +39,8 @@ func TestConflictMeansThatAnotherReplicaDidIt(t *testing.T) {
 	mustEnsure(t, other, a)
 	clock.Step(41 * day)
 	mustEnsure(t, a)
-	if conflicts == 0 || a.state.next == nil || !a.state.next.is(other.state.next) {
-		t.Errorf("after %d conflicts the replicas have %v and %v", conflicts, a.state.describe(), other.state.describe())
+	if conflicts == 0 || a.State().Next == nil || !a.State().Next.is(other.State().Next) {
+		t.Errorf("after %d conflicts the replicas have %v and %v", conflicts, a.State().Next, other.State().Next)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestEndlessConflictsEnd(t *testing.T) {
 	a := newAuthority(t, hub, clock)
 	mustEnsure(t, a)
 	clock.Step(41 * day)
-	if err := a.Ensure(t.Context()); !apierrors.IsConflict(err) || updates != attempts {
+	if err := a.Ensure(t.Context()); !apierrors.IsConflict(err) || updates != 5 {
 		t.Errorf("after %d updates: %v", updates, err)
 	}
 	mustServe(t, a, a.Bundle())
@@ -107,7 +107,7 @@ func TestDeletedSecretBecomesARotation(t *testing.T) {
 	late := newAuthority(t, hub, clock)
 	mustEnsure(t, late)
 	mustServe(t, late, trusted)
-	if a.state.next == nil {
+	if a.State().Next == nil {
 		t.Error("no rotation began after the Secret was deleted")
 	}
 }

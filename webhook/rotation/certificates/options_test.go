@@ -9,10 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 )
 
 func TestOptionsAreChecked(t *testing.T) {
-	valid := Options{Client: fake.NewFakeClient(), Secret: secretName, Names: []string{host}}
+	valid := Options{Store: rotation.Store{Client: fake.NewFakeClient(), Secret: secretName}, Names: []string{host}}
 	for name, change := range map[string]func(*Options){
 		"no client":         func(o *Options) { o.Client = nil },
 		"no Secret":         func(o *Options) { o.Secret.Name = "" },
@@ -32,7 +34,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := a.options; o.CALifetime != 365*day || o.LeafLifetime != 7*day || o.TrustDelay != 5*time.Minute || o.Interval != 10*time.Second {
+	if o := a.options; o.CALifetime != 365*day || o.LeafLifetime != 7*day || o.Delay != 5*time.Minute || o.Interval != 10*time.Second {
 		t.Errorf("defaults: %+v", o)
 	}
 	short := valid

@@ -13,6 +13,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,7 +55,7 @@ func newField(t *testing.T, propagation, trustDelay time.Duration, honest bool) 
 	for range replicas {
 		a := newAuthority(t, hub, f.clock, func(o *Options) {
 			// The shortest lifetimes that are longer than steps of a day.
-			o.CALifetime, o.LeafLifetime, o.TrustDelay = 9*day, 3*day, trustDelay
+			o.CALifetime, o.LeafLifetime, o.Delay = 9*day, 3*day, trustDelay
 			if honest {
 				o.Trusted = func(_ context.Context, bundle []byte) (bool, error) {
 					carried := f.configuration.Load()
@@ -169,9 +170,9 @@ func (f *field) step(d time.Duration) {
 	f.clock.Step(d)
 	f.propagate()
 	for n, a := range f.authorities {
-		before := a.state
+		before := a.State().Items()
 		mustEnsure(f.T, a)
-		if n == replicas-1 || a.state != before {
+		if n == replicas-1 || !slices.EqualFunc(a.State().Items(), before, (*ca).is) {
 			f.settle()
 		}
 	}
@@ -194,16 +195,16 @@ func (f *field) settle() {
 // promote steps until another CA is current: by days until there is a next CA, then by intervals.
 func (f *field) promote() {
 	f.Helper()
-	s := func() state { return f.authorities[0].state }
-	for days := 0; s().next == nil; days++ {
+	s := func() state { return f.authorities[0].State() }
+	for days := 0; s().Next == nil; days++ {
 		if days > 9 {
 			f.Fatal("no next CA in a CA's lifetime")
 		}
 		f.step(day)
 	}
-	for ticks := 0; s().next != nil; ticks++ {
+	for ticks := 0; s().Next != nil; ticks++ {
 		if ticks > 20 {
-			f.Fatalf("not promoted after %d intervals: %v", ticks, s().describe())
+			f.Fatalf("not promoted after %d intervals", ticks)
 		}
 		f.step(tick)
 	}
@@ -212,11 +213,11 @@ func (f *field) promote() {
 // finish steps until no client trusts the former CA.
 func (f *field) finish() {
 	f.Helper()
-	s := func() state { return f.authorities[0].state }
+	s := func() state { return f.authorities[0].State() }
 	for ticks := time.Duration(0); ticks <= f.propagation; ticks += tick {
 		f.step(tick)
 	}
-	for days := 0; s().previous != nil; days++ {
+	for days := 0; s().Previous != nil; days++ {
 		if days > 4 {
 			f.Fatal("the previous CA stayed")
 		}
@@ -226,12 +227,12 @@ func (f *field) finish() {
 		f.step(tick)
 	}
 	if bytes.Count(*f.configuration.Load(), []byte("BEGIN")) != 1 || !bytes.Equal(f.known, *f.configuration.Load()) {
-		f.Fatalf("the rotation did not end: %v", s().describe())
+		f.Fatalf("the rotation did not end")
 	}
 }
 
 func TestRotationUnderLoadLosesNothing(t *testing.T) {
-	// The clients observe changes as late as TrustDelay allows.
+	// The clients observe changes as late as Delay allows.
 	f := newField(t, time.Minute, time.Minute, true)
 	f.promote()
 	f.finish()

@@ -93,9 +93,6 @@ func (c *ca) is(other *ca) bool {
 
 func (c *ca) expired(now time.Time) bool { return now.After(c.cert.NotAfter) }
 
-// serial identifies a CA in logs.
-func (c *ca) serial() string { return c.cert.SerialNumber.Text(16) }
-
 // due says whether two thirds of a certificate's life are over. The life is read from the certificate, since the replica
 // that issued it may have other options.
 func due(cert *x509.Certificate, now time.Time) bool {

@@ -11,6 +11,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 )
 
 func realCA(t *testing.T, now time.Time, life time.Duration) *ca {
@@ -22,59 +26,48 @@ func realCA(t *testing.T, now time.Time, life time.Duration) *ca {
 	return c
 }
 
-func encoded(t *testing.T, s state) *corev1.Secret {
+// encoded are the entries of a state.
+func encoded(t *testing.T, s state) map[string][]byte {
 	t.Helper()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "webhook-ca"}}
-	if err := encode(s, secret); err != nil {
-		t.Fatal(err)
+	data := map[string][]byte{}
+	for role, c := range map[rotation.Role]*ca{rotation.Current: s.Current, rotation.Next: s.Next, rotation.Previous: s.Previous} {
+		if err := (kind{}).Encode(c, data, role); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return secret
+	return data
 }
 
-func TestSecretHoldsTheWholeState(t *testing.T) {
+func TestEntriesHoldTheCAs(t *testing.T) {
 	current, next, previous := realCA(t, epoch, day), realCA(t, epoch, day), realCA(t, epoch, day)
-	want := state{
-		current: current, next: next, previous: &ca{cert: previous.cert},
-		nextTrustedSince: epoch.Add(time.Hour), promotedAt: epoch, force: true,
-	}
-	secret := encoded(t, want)
-	secret.Annotations[AnnotationRotate] = "" // an operator's; ours is to remove it alone
-	got, err := decode(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !got.current.is(current) || !got.next.is(next) || !got.previous.is(previous) {
-		t.Errorf("other CAs came back: %v", got.describe())
-	}
-	if got.current.key == nil || got.next.key == nil || got.previous.key != nil {
-		t.Error("current and next need their keys, previous must have none")
-	}
-	if !got.nextTrustedSince.Equal(want.nextTrustedSince) || !got.promotedAt.Equal(want.promotedAt) || !got.force {
-		t.Errorf("got %v", got)
+	data := encoded(t, state{Current: current, Next: next, Previous: kind{}.Former(previous)})
+	for role, want := range map[rotation.Role]*ca{rotation.Current: current, rotation.Next: next, rotation.Previous: previous} {
+		got, err := kind{}.Decode(data, role)
+		if err != nil || !got.is(want) || (got.key == nil) != (role == rotation.Previous) {
+			t.Errorf("%s: another CA is read, or its key is wrong: %v", role, err)
+		}
 	}
 }
 
-func TestSecretLosesWhatTheStateLost(t *testing.T) {
+func TestEntriesLoseWhatTheStateLost(t *testing.T) {
 	c := realCA(t, epoch, day)
-	secret := encoded(t, state{current: c, next: c, previous: c, nextTrustedSince: epoch, promotedAt: epoch})
-	secret.Data["other"], secret.Annotations["other"] = []byte("stays"), "stays"
-	secret.Annotations[AnnotationRotate] = "now"
-	if err := encode(state{current: c}, secret); err != nil {
-		t.Fatal(err)
+	data := encoded(t, state{Current: c, Next: c, Previous: c})
+	data["other"] = []byte("stays")
+	for _, role := range []rotation.Role{rotation.Next, rotation.Previous} {
+		if err := (kind{}).Encode(nil, data, role); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if len(secret.Data) != 3 || len(secret.Data["current.key"]) == 0 || string(secret.Data["other"]) != "stays" {
-		t.Errorf("data has %d entries", len(secret.Data))
-	}
-	if len(secret.Annotations) != 1 || secret.Annotations["other"] != "stays" {
-		t.Errorf("annotations: %v", secret.Annotations)
+	if len(data) != 3 || len(data["current.key"]) == 0 || string(data["other"]) != "stays" {
+		t.Errorf("data has %d entries", len(data))
 	}
 }
 
 func TestCorruptSecretIsReportedWithoutItsContent(t *testing.T) {
 	full := func() map[string][]byte {
 		return encoded(t, state{
-			current: realCA(t, epoch, day), next: realCA(t, epoch, day), previous: realCA(t, epoch, day),
-		}).Data
+			Current: realCA(t, epoch, day), Next: realCA(t, epoch, day), Previous: realCA(t, epoch, day),
+		})
 	}
 	leaf, err := realCA(t, epoch, day).sign(epoch, time.Hour, []string{"webhook"})
 	if err != nil {
@@ -98,13 +91,14 @@ func TestCorruptSecretIsReportedWithoutItsContent(t *testing.T) {
 		"no current": {func(d map[string][]byte) {
 			delete(d, "current.crt")
 			delete(d, "current.key")
-		}, "current.crt"},
+		}, "current CA"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			data := full()
 			tt.damage(data)
-			_, err := decode(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "webhook-ca"}, Data: data})
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "webhook-ca"}, Data: data}
+			err := newAuthority(t, fake.NewFakeClient(secret), testclock.NewFakeClock(epoch)).Ensure(t.Context())
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -130,16 +124,6 @@ func mustHideKeys(t *testing.T, text string, data map[string][]byte) {
 	}
 }
 
-func TestLostTimestampsCountAsLost(t *testing.T) {
-	c := realCA(t, epoch, day)
-	secret := encoded(t, state{current: c, previous: c, promotedAt: epoch})
-	secret.Annotations[AnnotationPromotedAt] = "last Tuesday"
-	s, err := decode(secret)
-	if err != nil || !s.promotedAt.IsZero() {
-		t.Errorf("got %v, %v", s, err)
-	}
-}
-
 func TestBundleIsStableAndNeverEmpty(t *testing.T) {
 	current, err := newCA(epoch, time.Hour)
 	if err != nil {
@@ -151,14 +135,14 @@ func TestBundleIsStableAndNeverEmpty(t *testing.T) {
 	}
 	bundle := func(s state, at time.Duration) []byte {
 		t.Helper()
-		content, err := s.bundle(epoch.Add(at))
+		content, err := bundleOf(s, epoch.Add(at))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return content
 	}
-	onlyCurrent, onlyNext := bundle(state{current: current}, 0), bundle(state{current: next}, 0)
-	both := state{current: current, next: next}
+	onlyCurrent, onlyNext := bundle(state{Current: current}, 0), bundle(state{Current: next}, 0)
+	both := state{Current: current, Next: next}
 	if got := bundle(both, 0); !bytes.Equal(got, append(bytes.Clone(onlyCurrent), onlyNext...)) {
 		t.Errorf("current and next are not in order:\n%s", got)
 	}
