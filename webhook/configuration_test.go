@@ -75,7 +75,7 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 // FuzzAdmission: any bytes are answered, and a create is allowed only in a project.
 func FuzzAdmission(f *testing.F) {
 	const kind = `"kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"Workload"}`
-	const extra = `"userInfo":{"extra":{"iam.miloapis.com/parent-api-group":["resourcemanager.miloapis.com"],"iam.miloapis.com/parent-type":["Project"],"iam.miloapis.com/parent-name":["north"]}}`
+	const extra = `"userInfo":{"groups":["team"],"extra":{"iam.miloapis.com/parent-api-group":["resourcemanager.miloapis.com"],"iam.miloapis.com/parent-type":["Project"],"iam.miloapis.com/parent-name":["north"]}}`
 	valid, err := json.Marshal(workload("DFW"))
 	if err != nil {
 		f.Fatal(err)

@@ -14,7 +14,7 @@ import (
 func newRotations(registerer prometheus.Registerer) (*prometheus.CounterVec, error) {
 	rotations := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_webhook_rotations_total",
-		Help: "Rotations of the webhooks' paths and CAs that this replica has begun, by cause: due, requested (by annotation), deleted (the Secret was), expired; and for paths, whose last rotation is long enough ago, start, left, handshake and error: what may have shown the path.",
+		Help: "Rotations of the webhooks' paths and CAs that this replica has begun, by cause: due, requested (by annotation), deleted (the Secret was), expired; and for paths, whose last rotation is long enough ago, start, left and handshake: what may have shown the path.",
 	}, []string{"of", "cause"})
 	if registerer == nil {
 		return rotations, nil

@@ -20,6 +20,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/union"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
 const (
@@ -116,9 +118,11 @@ const secretSegment = "secret"
 func (g *guard) wrapSecret(webhook Webhook, known Paths, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if known.Accepts(webhook.Path, r.PathValue(secretSegment)) {
-			status := &statusRecorder{ResponseWriter: w, code: http.StatusOK}
-			next.ServeHTTP(status, r)
-			exposed(known, r, status.code)
+			next.ServeHTTP(w, r)
+			// Its caller quotes the URL of a call that gets no answer. With an answer, whatever its status, an API server does not.
+			if r.Context().Err() != nil {
+				known.Expose(paths.CauseLeft)
+			}
 			return
 		}
 		g.refused(webhook.Name)

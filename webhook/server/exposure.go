@@ -8,20 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
-
-	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
-
-// exposed tells of an answer at a secret path whose caller may show the path to others: an API server quotes the URL of a call that gets
-// no answer. It does so, too, where something between here and there answers in place of a replica.
-func exposed(known Paths, r *http.Request, code int) {
-	switch {
-	case r.Context().Err() != nil:
-		known.Expose(paths.CauseLeft)
-	case code >= http.StatusInternalServerError:
-		known.Expose(paths.CauseError)
-	}
-}
 
 // handshakes finds handshakes that fail after the caller's first message, which no health check of a load balancer sends. It is safe for
 // concurrent use.

@@ -28,9 +28,9 @@ func New(options Options) (*Keeper, error) {
 	}
 	k := &Keeper{options: options, exposures: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_webhook_path_exposures_total",
-		Help: "Events after which an API server may have shown a webhook's secret path in an error, by cause: start (of a replica while no other one answered), left (a caller left before its answer), handshake (it failed), error (the HTTP status was 5xx).",
+		Help: "Events after which an API server may have shown a webhook's secret path in an error, by cause: start (of a replica while no other one answered), left (a caller left before its answer), handshake (with a caller, which failed).",
 	}, []string{"cause"})}
-	for _, cause := range []string{CauseStart, CauseLeft, CauseHandshake, CauseError} {
+	for _, cause := range []string{CauseStart, CauseLeft, CauseHandshake} {
 		k.exposures.WithLabelValues(cause)
 	}
 	if options.Registerer != nil {
@@ -58,8 +58,6 @@ const (
 	CauseLeft = "left"
 	// CauseHandshake: a handshake with a caller has failed.
 	CauseHandshake = "handshake"
-	// CauseError: the HTTP status of an answer is 5xx.
-	CauseError = "error"
 )
 
 // Expose says that an API server may have shown the path. The key is replaced when it is Options.Spacing old, unless that is in progress:
