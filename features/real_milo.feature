@@ -44,7 +44,7 @@ Feature: Milo as it is
   Scenario: Somebody at Milo's root claims to be in a project that exists
     Given a namespace in project "north"
     When somebody at Milo who claims to be in Project "north" tries to create a Workload
-    Then that is not refused
+    Then that is refused with "may not create Workloads"
     And 5 seconds pass
     And the project has nothing of the namespace
     And the hub has nothing of the namespace
