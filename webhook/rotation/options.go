@@ -36,7 +36,7 @@ type Store struct {
 	// Interval is the longest time between reads of the Secret, 10 seconds by default.
 	Interval time.Duration
 	// Clock is the real clock by default.
-	Clock clock.WithTicker
+	Clock clock.Clock
 	// Registerer registers the metrics. Nil: none.
 	Registerer prometheus.Registerer
 	// Log gets the steps of rotations.
