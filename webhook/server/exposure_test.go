@@ -15,6 +15,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
 // exposures implements Paths, and notes what it is told.
@@ -123,4 +131,33 @@ func TestFailedHandshake(t *testing.T) {
 		t.Fatal("the certificate is trusted")
 	}
 	r.eventually(t, known.are("handshake"))
+}
+
+// TestShownPathIsReplaced: a caller leaves, and the next key is in the Secret at once.
+func TestShownPathIsReplaced(t *testing.T) {
+	hub, clock := fake.NewFakeClient(), testclock.NewFakeClock(time.Now())
+	name := types.NamespacedName{Namespace: "system", Name: "paths"}
+	keeper, err := paths.New(paths.Options{
+		Store: rotation.Store{Client: hub, Secret: name, Clock: clock}, Plain: []string{"/open", "/closed"},
+		Carried: func(context.Context, func(string) string) (bool, error) { return true, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, func(s *Server) {
+		s.Paths = keeper
+		s.Webhooks[0].Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	})
+	clock.Step(paths.DefaultSpacing + time.Second) // the Secret has whole seconds
+	r.leave(t, r.client(t, nil), keeper.Path("/open"))
+	r.eventually(t, func() error {
+		secret := &corev1.Secret{}
+		if err := hub.Get(t.Context(), name, secret); err != nil {
+			return err
+		}
+		if secret.Data["next"] == nil {
+			return errors.New("no rotation has begun")
+		}
+		return nil
+	})
 }
