@@ -91,13 +91,9 @@ func (p Policy[T]) Advance(s State[T], now time.Time, registered Registered) (St
 		// The annotation is missing: every pause is counted from now.
 		s.CurrentSince = Stamp(now)
 		return s, Step{Does: "stamped the age of the current again"}, nil
-	case p.Awaits(s) && registered == RegisteredMissing && !s.RegisteredSince.IsZero():
-		// A configuration was replaced since, and the API servers need the whole delay again.
-		s.RegisteredSince = time.Time{}
-		return s, Step{Does: "some webhook configuration is no longer up to date"}, nil
-	case p.Awaits(s) && registered == RegisteredComplete && s.RegisteredSince.IsZero():
-		s.RegisteredSince = Stamp(now)
-		return s, Step{Does: "every webhook configuration is up to date"}, nil
+	case p.Awaits(s) && registered != RegisteredUnknown && s.RegisteredSince.IsZero() == (registered == RegisteredComplete):
+		after, step := p.note(s, now, registered)
+		return after, step, nil
 	case s.Previous != nil && p.retires(s, now, registered):
 		s.Previous = nil
 		if !p.Phases.Ahead {
@@ -107,7 +103,19 @@ func (p Policy[T]) Advance(s State[T], now time.Time, registered Registered) (St
 	case s.Next == nil:
 		return p.begin(s, now)
 	}
-	return p.finish(s, now, registered)
+	after, step := p.finish(s, now, registered)
+	return after, step, nil
+}
+
+// note notes what is new in the webhook configurations.
+func (p Policy[T]) note(s State[T], now time.Time, registered Registered) (State[T], Step) {
+	if registered == RegisteredComplete {
+		s.RegisteredSince = Stamp(now)
+		return s, Step{Does: "every webhook configuration is up to date"}
+	}
+	// A configuration was replaced since, and the API servers need the whole delay again.
+	s.RegisteredSince = time.Time{}
+	return s, Step{Does: "some webhook configuration is no longer up to date"}
 }
 
 // replace replaces an expired item at once: callers refuse it already, and some may know the next one.
@@ -143,7 +151,7 @@ func (p Policy[T]) begin(s State[T], now time.Time) (State[T], Step, error) {
 
 // finish promotes the next item when the pause before that is over. While there is a previous item it waits: the state holds three, and
 // some caller may depend on that one.
-func (p Policy[T]) finish(s State[T], now time.Time, registered Registered) (State[T], Step, error) {
+func (p Policy[T]) finish(s State[T], now time.Time, registered Registered) (State[T], Step) {
 	since, pause := s.NextSince, p.Phases.Settle
 	if p.Phases.Ahead {
 		since, pause = s.RegisteredSince, p.Phases.Delay
@@ -151,14 +159,14 @@ func (p Policy[T]) finish(s State[T], now time.Time, registered Registered) (Sta
 	switch {
 	case s.Request != "" || s.Exposed != "":
 		s.Request, s.Exposed = "", ""
-		return s, Step{Does: "a rotation was requested and is in progress already"}, nil
+		return s, Step{Does: "a rotation was requested and is in progress already"}
 	case !p.Phases.Ahead && since.IsZero():
 		s.NextSince = Stamp(now)
-		return s, Step{Does: "stamped the creation of the next again"}, nil
+		return s, Step{Does: "stamped the creation of the next again"}
 	case s.Previous != nil, since.IsZero(), now.Before(since.Add(pause)), p.Phases.Ahead && registered != RegisteredComplete:
-		return s, Step{}, nil
+		return s, Step{}
 	}
-	return p.promote(s, now), Step{Does: "promoted the next"}, nil
+	return p.promote(s, now), Step{Does: "promoted the next"}
 }
 
 // retires reports whether no caller depends on the previous item.

@@ -81,7 +81,7 @@ func TestAccepts(t *testing.T) {
 		"current":              {a.secret("/one"), true},
 		"next":                 {b.secret("/one"), true},
 		"another key":          {c.secret("/one"), false},
-		"no key":               {(key(nil)).secret("/one"), false},
+		"no key":               {key(nil).secret("/one"), false},
 		"of another webhook":   {a.secret("/two"), false},
 		"nothing":              {"", false},
 		"the key itself":       {string(*a), false},
