@@ -18,8 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// controllers is the beginning of the names of Kubernetes' own controllers. Some may update everything, and none changes the spec of a
-// Workload.
+// controllers is the beginning of the names of Kubernetes' own controllers, of which the garbage collector may update everything.
 const controllers = "system:serviceaccount:kube-system:"
 
 // mayWrite returns a function that waits for the answer to whether the user of a request may write the Workload, and returns the response
@@ -36,7 +35,11 @@ func (v *Workloads) mayWrite(ctx context.Context, project Project, request admis
 
 // reviewClaim returns the response to a user who may not write the Workload, nil to any other.
 func (v *Workloads) reviewClaim(ctx context.Context, project Project, request admission.Request) *admission.Response {
-	if strings.HasPrefix(request.UserInfo.Username, controllers) {
+	never, err := v.neverWrites(ctx, request.UserInfo.Username)
+	if err != nil {
+		return new(unavailable(fmt.Errorf("the users of the add-on are not known, try again: %w", err)))
+	}
+	if never {
 		return stranger(project.Name, request)
 	}
 	claimed := request.UserInfo
@@ -59,6 +62,16 @@ func (v *Workloads) reviewClaim(ctx context.Context, project Project, request ad
 		}
 	}
 	return stranger(project.Name, request)
+}
+
+// neverWrites reports whether a user changes no spec of a Workload, although its role lets it do so in every project: anybody can guess its
+// name.
+func (v *Workloads) neverWrites(ctx context.Context, name string) (bool, error) {
+	if strings.HasPrefix(name, controllers) || v.Users == nil {
+		return strings.HasPrefix(name, controllers), nil
+	}
+	users, err := v.Users(ctx)
+	return slices.Contains(users, name), err
 }
 
 // stranger is the same response where there is no such project.

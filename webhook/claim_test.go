@@ -5,6 +5,7 @@ package webhook_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func TestStrangerLearnsNothing(t *testing.T) {
 		"a controller": func(r *admission.Request) {
 			r.UserInfo.Username = "system:serviceaccount:kube-system:generic-garbage-collector"
 		},
+		"the add-on": func(r *admission.Request) { r.UserInfo.Username = "add-on" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			answers := map[string]bool{}
@@ -47,6 +49,7 @@ func TestStrangerLearnsNothing(t *testing.T) {
 					p.allowance, p.instances = 1, 5
 					var got marked
 					handler := workloads(p)
+					handler.Users = func(context.Context) ([]string, error) { return []string{"add-on"}, nil }
 					handler.Marks, handler.MaxInstances, handler.AdmitsRefused = &got, 3, true
 					response := handler.Handle(t.Context(), request)
 					if response.Allowed || len(response.Warnings) > 0 || len(got) > 0 || p.reserved.More != 0 {
@@ -116,6 +119,15 @@ func TestClaim(t *testing.T) {
 				t.Errorf("asked %q, want %q", asked, c.wantAsked)
 			}
 		})
+	}
+}
+
+// TestUsersOfTheAddOnAreNotKnown: nothing is answered then, and it is said why.
+func TestUsersOfTheAddOnAreNotKnown(t *testing.T) {
+	handler := workloads(newProjects())
+	handler.Users = func(context.Context) ([]string, error) { return nil, errUnreachable }
+	if response := handler.Handle(t.Context(), creation(t, workload("DFW"))); response.Allowed || response.Result.Code != http.StatusServiceUnavailable {
+		t.Errorf("allowed %t, %v", response.Allowed, response.Result)
 	}
 }
 

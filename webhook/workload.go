@@ -31,6 +31,9 @@ type Workloads struct {
 	Features featuregate.FeatureGate
 	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
 	Proved func(context.Context) bool
+	// Users returns the users that the add-on's controllers are at Milo, which patch the metadata of Workloads and never their spec. Its
+	// errors have the classes of those of Projects. Nil: there are none.
+	Users func(context.Context) ([]string, error)
 	// Marks tells the controllers of projects that are about to have Workloads. Nil: they need not be told.
 	Marks Marks
 	// Bounds are how large a Workload may be.

@@ -57,7 +57,7 @@ func newApp() *app {
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
-	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated}
+	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
