@@ -141,7 +141,7 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 	if err != nil {
 		return err
 	}
-	args, err := f.kubeComponent(m.plane, "kube-controller-manager", m.port)
+	args, err := f.kubeComponent(m.plane, controllerManagerUser, m.port)
 	if err != nil {
 		return err
 	}
