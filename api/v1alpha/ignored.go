@@ -26,11 +26,10 @@ var IgnoredCauses = []IgnoredCause{IgnoredIndex, IgnoredOwner, IgnoredTwice, Ign
 func (d *WorkloadDeployment) IgnoredEntries(reports []InstanceReport, within IndexRange) map[string]map[IgnoredCause]int {
 	var result map[string]map[IgnoredCause]int
 	seen, own := indexSet{}, d.ownership()
-	for i := range reports {
-		for n := range reports[i].Instances {
-			entry := &reports[i].Instances[n]
+	for _, report := range reports {
+		for _, entry := range report.Instances {
 			index := int(entry.Index)
-			cause := own.refusal(reports[i].Cell, index)
+			cause := own.refusal(report.Cell, index)
 			switch {
 			case entry.Index < within.First || entry.Index > within.Last:
 				cause = IgnoredIndex
@@ -38,7 +37,7 @@ func (d *WorkloadDeployment) IgnoredEntries(reports []InstanceReport, within Ind
 				cause = IgnoredTwice
 			case cause == "":
 				seen.add(index, index)
-				if entry.State < 0 || int(entry.State) >= len(reports[i].States) {
+				if entry.State < 0 || int(entry.State) >= len(report.States) {
 					cause = IgnoredState
 				}
 			}
@@ -48,10 +47,10 @@ func (d *WorkloadDeployment) IgnoredEntries(reports []InstanceReport, within Ind
 			if result == nil {
 				result = map[string]map[IgnoredCause]int{}
 			}
-			if result[reports[i].Cell] == nil {
-				result[reports[i].Cell] = map[IgnoredCause]int{}
+			if result[report.Cell] == nil {
+				result[report.Cell] = map[IgnoredCause]int{}
 			}
-			result[reports[i].Cell][cause]++
+			result[report.Cell][cause]++
 		}
 	}
 	return result
