@@ -343,6 +343,11 @@ func TestProtectionLeaves(t *testing.T) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 
+	err = patchAs(t, other, external, change{patch: `{"spec":{"runtime":{"class":"other"}}}`}, false)
+	if want := " write instances/machine, and user somebody may not: change Workload web in its project instead"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+
 	// Nothing ends a namespace here, so it stays Terminating.
 	if err := c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
