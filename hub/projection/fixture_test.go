@@ -58,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 	planes.Index(t, f.Project, byDeployment)
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: karmada.NewWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Slices: delivery.NewSliceFindings(), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
+		Slices: delivery.NewSliceFindings(), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics), Ignored: newIgnored(t, f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)
