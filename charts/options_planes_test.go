@@ -303,6 +303,16 @@ var agentCases = func() []optionCase {
 			object: "NetworkPolicy/karmada-compute-cell", query: "{.spec.ingress}",
 			want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`,
 		},
+		{option: "agents.protection.enabled", value: false, object: protection, query: "{.spec}", want: none},
+		{option: "agents.protection.action", value: "Warn", object: protectionOn, query: "{.spec.validationActions}", want: "Warn"},
+		{
+			option: "agents.protection.karmada", value: []any{map[string]any{"kind": "User", "name": "karmada"}},
+			object: protection, query: "{.spec.matchConditions[*].expression}", want: `"karmada"]`,
+		},
+		{
+			option: "agents.protection.writers", value: []any{map[string]any{"kind": "Group", "name": "machines"}},
+			object: protection, query: "{.spec.matchConditions[*].expression}", want: `"machines"]`,
+		},
 		{option: "agents.metrics.enabled", value: false, object: agent, query: args, want: `"--metrics-bind-address=0"`},
 		{
 			option: "agents.overrides", value: dfw(map[string]any{"imageRegistry": "mirror.example"}),

@@ -100,7 +100,7 @@ func TestAgentsHaveNoRightsOnTheHub(t *testing.T) {
 	}
 	bindings := 0
 	for _, object := range objects {
-		if object.GetName() != "karmada-compute-cell" || !strings.HasSuffix(object.GetKind(), "Binding") {
+		if object.GetName() != "karmada-compute-cell" || !strings.HasSuffix(object.GetKind(), "RoleBinding") {
 			continue
 		}
 		bindings++

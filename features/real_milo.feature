@@ -41,10 +41,30 @@ Feature: Milo as it is
     Then Workload "web" is scaled to 2 within 15 seconds
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
+  @serial @emptied
+  Scenario: Milo loses its storage, and nothing is deleted until an operator decides
+    Given a project of its own
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "POD"
+    And every replica is stopped
+    And every replica is started with "--project-withdrawal-after=2s"
+    When Milo loses its storage
+    Then metric "karmada_compute_projects_held" of all replicas comes to be at least 1
+    When 4 seconds pass
+    Then pod "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${POD}"
+    And namespace "${hubNamespace}" on the hub has "status.phase" "Active"
+    When an operator patches namespace "${hubNamespace}" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/keep":"false"}}}
+    Then the hub has nothing of the namespace
+    And cell "dfw" has nothing of the namespace
+    When Milo has its storage again
+    Then Workload "web" becomes available with 1 ready Instances
+
   Scenario: Somebody at Milo's root claims to be in a project that exists
     Given a namespace in project "north"
     When somebody at Milo who claims to be in Project "north" tries to create a Workload
-    Then that is not refused
+    Then that is refused with "may not create Workloads"
     And 5 seconds pass
     And the project has nothing of the namespace
     And the hub has nothing of the namespace

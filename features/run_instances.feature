@@ -48,7 +48,8 @@ Feature: Run Instances in a cell
     And Workload "web" becomes available with 3 ready Instances
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
 
-  Scenario: A Pod that is lost comes back
+  @protection
+  Scenario: A Pod that is lost comes back, and only Pods may be changed in a cell
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -56,6 +57,13 @@ Feature: Run Instances in a cell
     Then pod "web-main-dfw-0" in cell "dfw" becomes another one
     And cell "dfw" runs exactly the Pods "web-main-dfw-0"
     And Workload "web" becomes available with 1 ready Instances
+    # An administrator of the cell, whom RBAC allows everything.
+    When user "federation" tries to patch workloaddeployment "web-main-dfw" in cell "dfw" with {"spec":{"replicas":2}}
+    Then that is refused with "change Workload web in its project instead"
+    When user "federation" tries to patch instance "web-main-dfw-0" in cell "dfw" with {"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/evil:1"}]}}}}
+    Then that is refused with "change Workload web in its project instead"
+    When user "federation" tries to patch instance "web-main-dfw-0" in cell "dfw" with {"metadata":{"finalizers":null}}
+    Then that is not refused
 
   Scenario: A configured quota holds an Instance until it is granted
     When a deployment "held" with a quota that grants nothing is put into cell "dfw"

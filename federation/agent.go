@@ -57,7 +57,7 @@ func (f *Federation) startAgent(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	cellConfig, err := f.Kubeconfig(plane, karmadaAgent)
+	cellConfig, err := f.Kubeconfig(plane, karmadaAgentUser)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestAgentRoles(t *testing.T) {
 		t.Errorf("%d bindings, want one of the ClusterRole and two of Roles", bindings)
 	}
 	// The agent is in system:masters in its cell, but not at the hub.
-	if slices.Contains(who.groups, "system:masters") || !slices.Contains(identity(karmadaAgent).groups, "system:masters") {
+	if slices.Contains(who.groups, "system:masters") || !slices.Contains(identity(karmadaAgentUser).groups, "system:masters") {
 		t.Errorf("groups at the hub are %v", who.groups)
 	}
 }

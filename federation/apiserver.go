@@ -4,6 +4,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -23,6 +24,8 @@ const serviceRange = "10.96.0.0/16"
 type apiServer struct {
 	plane string // "host", "hub", "milo-root", "cell/<name>" or "project-plane/<name>"
 	port  int
+	// storage is the prefix of its keys in etcd. Default: plane.
+	storage string
 	// small disables the APIs that a plane without workloads does not need: the
 	// server starts faster and needs less memory.
 	small bool
@@ -61,7 +64,7 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 	serverCert, serverKey := f.pki.pair("server")
 	args := []string{
 		"--etcd-servers=http://" + address(f.port("etcd")),
-		"--etcd-prefix=/" + s.plane,
+		"--etcd-prefix=/" + cmp.Or(s.storage, s.plane),
 		fmt.Sprintf("--secure-port=%d", s.port),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -141,7 +144,7 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 	if err != nil {
 		return err
 	}
-	args, err := f.kubeComponent(m.plane, "kube-controller-manager", m.port)
+	args, err := f.kubeComponent(m.plane, controllerManagerUser, m.port)
 	if err != nil {
 		return err
 	}

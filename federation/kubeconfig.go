@@ -100,11 +100,17 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 // components are users of the federation's own processes. They are in
 // system:masters; their names differ so that audit logs distinguish them.
 var components = []string{
-	"kube-controller-manager", "kube-scheduler", "kwok", "milo", "federation", nodeUser,
+	controllerManagerUser, "kube-scheduler", "kwok", "milo", "federation", nodeUser,
 	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
 	// In its cell only: at the hub the agent is another user.
-	karmadaAgent,
+	karmadaAgentUser,
 }
+
+// Users that clusters and karmadactl register give these components, by which the cells' policy knows them.
+const (
+	controllerManagerUser = "system:kube-controller-manager"
+	karmadaAgentUser      = "system:serviceaccount:karmada-system:karmada-agent-sa"
+)
 
 func identity(user string) subject {
 	if user == Admin || slices.Contains(components, user) {

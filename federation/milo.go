@@ -44,7 +44,19 @@ func (f *Federation) startMiloRoot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := root.apply(ctx, administrator()); err != nil {
+		return err
+	}
 	return f.applyOwnCRDs(ctx, root)
+}
+
+// administrator lets user admin do everything in projects by a role: admission does not take group system:masters into account.
+func administrator() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": rbacVersion, "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "federation-administrator"},
+		"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": "ClusterRole", "name": "cluster-admin"},
+		"subjects": []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": Admin}},
+	}}
 }
 
 // StopMiloRoot kills the kube-apiserver of Milo's root. The control planes of

@@ -229,9 +229,13 @@ func Controllers() []Controller {
 			if err != nil {
 				return err
 			}
+			ignored, err := projection.NewIgnored(metrics.Registry)
+			if err != nil {
+				return err
+			}
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: common.karmada, Book: common.book,
-				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

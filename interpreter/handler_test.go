@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -157,7 +158,7 @@ func registeredOperations(t *testing.T) []configv1alpha1.InterpreterOperation {
 	return configuration.Webhooks[0].Rules[0].Operations
 }
 
-// FuzzHandler checks that every request has a response, and success only for supported operations.
+// FuzzHandler checks that every request has a response, in memory that its length bounds, and success only for supported operations.
 func FuzzHandler(f *testing.F) {
 	f.Add([]byte(`{}`))
 	for _, rest := range []string{
@@ -175,7 +176,15 @@ func FuzzHandler(f *testing.F) {
 		f.Add([]byte(`{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","request":{"uid":"u","kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"WorkloadDeployment"},` + rest + `}}`))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
 		recorder := send(body)
+		goruntime.ReadMemStats(&after)
+		// Cells wrote a part of it.
+		const perByte, constant = 1024, 4 << 20
+		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(perByte*len(body)+constant); used > most {
+			t.Fatalf("%d bytes allocate %d bytes, more than %d", len(body), used, most)
+		}
 		if recorder.Code != http.StatusOK {
 			return
 		}

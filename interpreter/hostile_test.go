@@ -12,6 +12,9 @@ import (
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
 // FuzzAggregateStatus sums up what cells report, in Go and in Lua: both agree, in memory that the length of the reports bounds, and the
@@ -22,6 +25,10 @@ func FuzzAggregateStatus(f *testing.F) {
 		`{"indices":[` + strings.Repeat(`{"existing":"0-9999,0-9999"},`, 300) + `{}]}`,
 		`{"conditions":[` + strings.Repeat(`{"type":"A","status":"True"},`, 300) + `{"type":"B"}]}`,
 		`{"reports":[{"states":[{"conditions":[` + strings.Repeat(`{"type":"A"},`, 300) + `{}]}],"instances":[` + strings.Repeat(`{"index":1},`, 300) + `{"index":-1,"state":9}]}]}`,
+		hostileTexts(strings.Repeat("a", 4000)), hostileTexts("\\u001b[31m\\u0007"), hostileTexts("é\\u0000 <b>"),
+		`{"indices":[{"existing":"0","held":"` + strings.Repeat("0,", 30000) + `"}]}`,
+		`{"reports":[{"instances":[` + strings.Repeat(`{"networkInterfaces":[{"assignments":{"networkIP":"10.0.0.1"}}]},`, 500) + `{}],"states":[` + strings.Repeat(`{"templateHash":"a"},`, 900) + `{}]}]}`,
+		`{"reports":[{"instances":[{"networkInterfaces":[` + strings.Repeat(`{"assignments":{}},`, 900) + `{}]}],"states":[{"schedulingGates":[` + strings.Repeat(`{"name":"a"},`, 900) + `{}]}]}]}`,
 	} {
 		f.Add([]byte(report))
 	}
@@ -47,9 +54,55 @@ func FuzzAggregateStatus(f *testing.F) {
 			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(perByte*len(raw)+constant); used > most {
 				t.Fatalf("%s: %d bytes allocate %d bytes, more than %d", by, len(raw), used, most)
 			}
-			if err == nil && len(encoded(t, got["object"])) > 4*len(raw)+len(object)+4096 {
+			if err != nil {
+				continue
+			}
+			if len(encoded(t, got["object"])) > 4*len(raw)+len(object)+4096 {
 				t.Fatalf("%s: %d bytes become %d bytes", by, len(raw), len(encoded(t, got["object"])))
 			}
+			tree, _ := asTree(t, got["object"]).(map[string]any)
+			checkBounds(t, by, "status", tree["status"])
 		}
 	})
+}
+
+// hostileTexts is a report in which every text is this one, in JSON.
+func hostileTexts(text string) string {
+	condition := `{"type":"` + text + `","status":"` + text + `","reason":"` + text + `","message":"` + text + `"}`
+	described := `"templateHash":"` + text + `","observedTemplateHash":"` + text + `","schedulingGates":[{"name":"` + text + `"}]`
+	addresses := `"networkInterfaces":[{"assignments":{"networkIP":"` + text + `","externalIP":"` + text + `"}}]`
+	return `{"conditions":[` + condition + `],"instances":[{"name":"web-0",` + described + `,` + addresses + `}],
+		"reports":[{"cell":"` + text + `","states":[{` + described + `,"conditions":[` + condition + `]}],"instances":[{"since":"` + text + `",` + addresses + `}]}],
+		"indices":[{"cell":"` + text + `","existing":"0","templateHash":"` + text + `","dataMissing":"` + text + `"}]}`
+}
+
+// checkBounds checks every list and text of a status.
+func checkBounds(t *testing.T, by, path string, value any) {
+	t.Helper()
+	switch value := value.(type) {
+	case map[string]any:
+		for member, below := range value {
+			checkBounds(t, by, path+"."+member, below)
+		}
+	case []any:
+		if len(value) > interpreter.MaxInstances {
+			t.Fatalf("%s: %s has %d entries", by, path, len(value))
+		}
+		for _, below := range value {
+			checkBounds(t, by, path, below)
+		}
+	case string:
+		most := v1alpha.MaxMessage
+		switch {
+		case strings.HasPrefix(path, "status.indices."):
+			most = interpreter.IndicesText.Most
+		case strings.HasSuffix(path, ".since"):
+			most = interpreter.SinceText.Most
+		case path == "status.conditions.message":
+			most += len("cell a: ")
+		}
+		if len(value) > most || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			t.Fatalf("%s: %s is %q", by, path, value)
+		}
+	}
 }

@@ -150,7 +150,7 @@ func TestInterpretStatus(t *testing.T) {
 
 func TestInterpretStatusIsBounded(t *testing.T) {
 	inCell := onHub()
-	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Message: strings.Repeat("é", 5000)}}
+	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Long", Message: strings.Repeat("é", 5000)}}
 	inCell.Status.Conditions = long
 	for i := range 1500 {
 		inCell.Status.Instances = append(inCell.Status.Instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", i), Conditions: long})

@@ -81,6 +81,7 @@ type Lookup struct {
 	locations  *answers[[]v1alpha.Location]
 	allowances *answers[allowance]
 	reviews    *answers[string]
+	writes     *answers[string]
 	asked      *answers[*asked]
 }
 
@@ -112,6 +113,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
 	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", locationLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
+	l.writes = newAnswers[string](l, kindReview, "a review of the user's access", lifetimes{found: contentLifetimes.found, stale: projectLifetimes.stale})
 	return l, nil
 }
 

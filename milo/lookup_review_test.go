@@ -108,3 +108,30 @@ func TestReviewErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestMayWriteWhileMiloIsAway: what was allowed within the last ten minutes is, and nothing else.
+func TestMayWriteWhileMiloIsAway(t *testing.T) {
+	s := newServer(t)
+	lookup, fake := s.lookup(t)
+	a := &authorizer{status: `{"allowed":true}`}
+	s.on("north"+reviewsPath, a.ServeHTTP)
+	ada, bob := authorizationv1.SubjectAccessReviewSpec{User: "ada"}, authorizationv1.SubjectAccessReviewSpec{User: "bob"}
+	if allowed, err := lookup.MayWrite(t.Context(), named("north", "1"), ada); err != nil || !allowed {
+		t.Fatal(allowed, err)
+	}
+	s.on("north"+reviewsPath, badGateway)
+	fake.Step(10 * time.Minute)
+	if allowed, err := lookup.MayWrite(t.Context(), named("north", "1"), ada); err != nil || !allowed {
+		t.Errorf("ten minutes later: %t, %v", allowed, err)
+	}
+	if allowed, err := lookup.MayWrite(t.Context(), named("north", "1"), bob); err == nil || allowed {
+		t.Errorf("another user: %t, %v", allowed, err)
+	}
+	if allowed, err := lookup.MayWrite(t.Context(), named("north", "2"), ada); err == nil || allowed {
+		t.Errorf("in another project of that name: %t, %v", allowed, err)
+	}
+	fake.Step(time.Second)
+	if allowed, err := lookup.MayWrite(t.Context(), named("north", "1"), ada); err == nil || allowed {
+		t.Errorf("after that: %t, %v", allowed, err)
+	}
+}

@@ -20,11 +20,22 @@ import (
 // (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer denies everything. Call it only with a
 // Project that Project returned. allowed is false whenever err is not nil.
 func (l *Lookup) Review(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, reason string, err error) {
+	return l.review(ctx, l.reviews, project, spec)
+}
+
+// MayWrite is Review for a request that an API server has authorized itself: while Milo does not answer, an allowed review may be up to
+// 10 minutes old, as the Project.
+func (l *Lookup) MayWrite(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (bool, error) {
+	allowed, _, err := l.review(ctx, l.writes, project, spec)
+	return allowed, err
+}
+
+func (l *Lookup) review(ctx context.Context, cached *answers[string], project *Project, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, reason string, err error) {
 	key, err := reviewKey(project, spec)
 	if err != nil {
 		return false, "", err
 	}
-	reason, allowed, err = l.reviews.get(ctx, key, func(ctx context.Context) (string, bool, error) {
+	reason, allowed, err = cached.get(ctx, key, func(ctx context.Context) (string, bool, error) {
 		return l.askReview(ctx, project, spec)
 	})
 	return allowed && err == nil, reason, err

@@ -33,7 +33,7 @@ func BenchmarkReview(b *testing.B) {
 		b.Fatal(err)
 	}
 	review.Request.Object.Raw = valid
-	review.Request.UserInfo.Extra = inProject("north")
+	review.Request.UserInfo.Extra, review.Request.UserInfo.Groups = inProject("north"), []string{"team"}
 	if body, err = json.Marshal(review); err != nil {
 		b.Fatal(err)
 	}

@@ -6,6 +6,7 @@ package webhook_test
 import (
 	"encoding/json"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -72,10 +73,10 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	return resources
 }
 
-// FuzzAdmission: any bytes are answered, and a create is allowed only in a project.
+// FuzzAdmission: any bytes are answered, in memory that their number bounds, and a create is allowed only in a project.
 func FuzzAdmission(f *testing.F) {
 	const kind = `"kind":{"group":"compute.datumapis.com","version":"v1alpha","kind":"Workload"}`
-	const extra = `"userInfo":{"extra":{"iam.miloapis.com/parent-api-group":["resourcemanager.miloapis.com"],"iam.miloapis.com/parent-type":["Project"],"iam.miloapis.com/parent-name":["north"]}}`
+	const extra = `"userInfo":{"groups":["team"],"extra":{"iam.miloapis.com/parent-api-group":["resourcemanager.miloapis.com"],"iam.miloapis.com/parent-type":["Project"],"iam.miloapis.com/parent-name":["north"]}}`
 	valid, err := json.Marshal(workload("DFW"))
 	if err != nil {
 		f.Fatal(err)
@@ -92,7 +93,14 @@ func FuzzAdmission(f *testing.F) {
 	f.Add([]byte(`{}`))
 	validation := workloads(newProjects())
 	f.Fuzz(func(t *testing.T, body []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		response, err := send(validation, body)
+		runtime.ReadMemStats(&after)
+		const perByte, constant = 1024, 4 << 20
+		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(perByte*len(body)+constant); used > most {
+			t.Fatalf("%d bytes allocate %d bytes, more than %d", len(body), used, most)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

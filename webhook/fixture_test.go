@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,6 +38,8 @@ type projects struct {
 	refuse map[string]bool
 	// asked receives every review, unless it is nil.
 	asked chan authorizationv1.SubjectAccessReviewSpec
+	// written receives every review of a write, unless it is nil.
+	written chan authorizationv1.SubjectAccessReviewSpec
 	// allowance of Instances, if not zero.
 	allowance int64
 	// instances are those that the project has.
@@ -129,6 +132,17 @@ func (p *projects) Review(_ context.Context, project webhook.Project, review aut
 		return false, "not yours", nil
 	}
 	return true, "", nil
+}
+
+// MayWrite allows what the groups of the user allow: a member of "team" may write in every project.
+func (p *projects) MayWrite(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error) {
+	if project.Name == "mute" {
+		return false, errUnreachable
+	}
+	if p.written != nil {
+		p.written <- review
+	}
+	return slices.Contains(review.Groups, "team") || slices.Contains(review.Groups, review.ResourceAttributes.Verb+"ers"), nil
 }
 
 func (p *projects) InstanceAllowance(ctx context.Context, project webhook.Project) (int64, bool, error) {

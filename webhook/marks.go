@@ -15,8 +15,8 @@ type Marks interface {
 	Mark(ctx context.Context, project string)
 }
 
-// mark tells the controllers of the project of a request that may be stored. An update tells of it too, should they have missed the
-// creation.
+// mark tells the controllers of the project of a request that may be stored. A change of
+// its spec tells of it too, should they have missed the creation.
 func (v *Workloads) mark(ctx context.Context, request admission.Request) {
 	if v.Marks == nil || request.DryRun != nil && *request.DryRun {
 		return

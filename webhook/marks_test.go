@@ -31,7 +31,7 @@ func TestProjectIsMarked(t *testing.T) {
 	}{
 		"created":                   {request: creation(t, workload("DFW")), want: []string{"north"}},
 		"updated":                   {request: update(t, workload("DFW"), resized), want: []string{"north"}},
-		"annotated":                 {request: update(t, workload("DFW"), workload("DFW")), want: []string{"north"}},
+		"annotated":                 {request: update(t, workload("DFW"), workload("DFW"))},
 		"dry run":                   {request: creation(t, workload("DFW")), change: dryRun},
 		"refused":                   {request: creation(t, workload("XXX"))},
 		"refused and stored anyway": {request: creation(t, workload("XXX")), lenient: true, want: []string{"north"}},

@@ -68,6 +68,9 @@ type Projects interface {
 	FreshLocations(ctx context.Context, project Project) ([]v1alpha.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
+	// MayWrite sends a SubjectAccessReview, as Review, and returns whether it was allowed. While Milo does not answer, it may be as old as
+	// Project: an API server has authorized the request itself.
+	MayWrite(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error)
 	// ReserveInstances returns how many Instances the Workloads of the project ask for, together with what a request adds. If these
 	// are not too many, they count from now on.
 	ReserveInstances(ctx context.Context, project Project, reservation Reservation) (total int64, err error)

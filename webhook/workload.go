@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"time"
@@ -28,6 +29,11 @@ type Workloads struct {
 	Types InstanceTypes
 	// Features enable the reviews of access.
 	Features featuregate.FeatureGate
+	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
+	Proved func(context.Context) bool
+	// Users returns the users that the add-on's controllers are at Milo, which patch the metadata of Workloads and never their spec. Its
+	// errors have the classes of those of Projects. Nil: there are none.
+	Users func(context.Context) ([]string, error)
 	// Marks tells the controllers of projects that are about to have Workloads. Nil: they need not be told.
 	Marks Marks
 	// Bounds are how large a Workload may be.
@@ -40,14 +46,6 @@ type Workloads struct {
 
 // Handle answers one admission request.
 func (v *Workloads) Handle(ctx context.Context, request admission.Request) admission.Response {
-	response := v.answer(ctx, request)
-	if response.Allowed || v.AdmitsRefused {
-		v.mark(ctx, request)
-	}
-	return response
-}
-
-func (v *Workloads) answer(ctx context.Context, request admission.Request) admission.Response {
 	workload, before, err := decode(request)
 	if err != nil {
 		return malformed(err)
@@ -55,51 +53,77 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request) admis
 	if before != nil && !workload.DeletionTimestamp.IsZero() {
 		return admission.Allowed("")
 	}
-	problems := annotationProblems(workload, before)
 	// A change that leaves the spec alone, or of an object that is being deleted, needs no project: finalizers must come
 	// and go whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
-		return verdict(workload, problems)
+		return verdict(workload, annotationProblems(workload, before))
 	}
+	response, known := v.answer(ctx, request, workload, before)
+	if known && (response.Allowed || v.AdmitsRefused) {
+		v.mark(ctx, request)
+	}
+	return response
+}
+
+// answer answers a request that changes the spec. known is false where that is known to be no request of an API server: nothing may be
+// written because of it.
+func (v *Workloads) answer(ctx context.Context, request admission.Request, workload, before *v1alpha.Workload) (response admission.Response, known bool) {
 	project, refusal := v.projectOf(ctx, request)
 	if refusal != nil {
-		return *refusal
+		return *refusal, refusal.Result.Code != http.StatusForbidden
 	}
-	problems = append(problems, v.specProblems(project, workload, before)...)
-	places, unknown, err := v.validateLocations(ctx, project, workload, before)
-	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
-		return uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err))
+	// Both are asked at once.
+	permission := v.mayWrite(ctx, project, request)
+	c := change{now: workload, before: before}
+	warnings, refusal := v.inspect(ctx, project, request, &c)
+	if stranger := permission(); stranger != nil {
+		return *stranger, stranger.Result.Code != http.StatusForbidden
 	}
-	if err != nil {
-		return projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err))
-	}
-	problems = append(problems, unknown...)
-	mistyped, aboutType, err := v.validateTypes(ctx, workload, before)
-	if err != nil {
-		return unavailable(err)
-	}
-	problems = append(problems, mistyped...)
-	forbidden, err := v.validateAccess(ctx, project, request, workload, before)
-	if err != nil {
-		return projectUnavailable(fmt.Errorf("permissions in project %q could not be looked up, try again: %w", project.Name, err))
-	}
-	if problems = append(problems, forbidden...); len(problems) > 0 {
-		return refused(workload, problems)
+	if refusal != nil {
+		return *refusal, true
 	}
 	// Last, since what is admitted counts at once.
-	problem, err := v.validateCount(ctx, project, request, change{now: workload, before: before, places: &places})
+	problem, err := v.validateCount(ctx, project, request, c)
+	switch {
+	case err != nil:
+		return projectUnavailable(fmt.Errorf("the Instances of project %q could not be counted, try again: %w", project.Name, err)), true
+	case problem != nil:
+		return refused(workload, field.ErrorList{problem}), true
+	}
+	return admission.Allowed("").WithWarnings(warnings...), true
+}
+
+// inspect returns the warnings about a change or, if it must not be made, the response. It fills in the locations of the project.
+func (v *Workloads) inspect(ctx context.Context, project Project, request admission.Request, c *change) ([]string, *admission.Response) {
+	if refusal := project.refusal(); refusal != "" {
+		return nil, new(admission.Denied(refusal))
+	}
+	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
+	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
+	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+		return nil, new(uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err)))
+	}
 	if err != nil {
-		return projectUnavailable(fmt.Errorf("the Instances of project %q could not be counted, try again: %w", project.Name, err))
+		return nil, new(projectUnavailable(fmt.Errorf("locations of project %q could not be looked up, try again: %w", project.Name, err)))
 	}
-	if problem != nil {
-		return refused(workload, field.ErrorList{problem})
+	mistyped, aboutType, err := v.validateTypes(ctx, c.now, c.before)
+	if err != nil {
+		return nil, new(unavailable(err))
 	}
-	warnings := slices.Concat(aboutType, validation.Warnings(workload), places.warnings(project, workload, before))
+	forbidden, err := v.validateAccess(ctx, project, request, c.now, c.before)
+	if err != nil {
+		return nil, new(projectUnavailable(fmt.Errorf("permissions in project %q could not be looked up, try again: %w", project.Name, err)))
+	}
+	if problems = slices.Concat(problems, unknown, mistyped, forbidden); len(problems) > 0 {
+		return nil, new(refused(c.now, problems))
+	}
+	c.places = &places
+	warnings := slices.Concat(aboutType, validation.Warnings(c.now), places.warnings(project, c.now, c.before))
 	if places.age == 0 {
 		// While Milo does not answer there is no use in asking for the quota.
-		warnings = append(warnings, v.quotaWarnings(ctx, project, workload, places)...)
+		warnings = append(warnings, v.quotaWarnings(ctx, project, c.now, places)...)
 	}
-	return admission.Allowed("").WithWarnings(warnings...)
+	return warnings, nil
 }
 
 // verdict refuses a Workload with problems, and admits one without.
@@ -127,7 +151,7 @@ func annotationProblems(workload, before *v1alpha.Workload) field.ErrorList {
 	return validation.Annotations(workload, before)
 }
 
-// projectOf is the project of a request, or the response when there is none that accepts Workloads.
+// projectOf is the project of a request, or the response when there is none.
 func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (Project, *admission.Response) {
 	name, err := projectOf(request.UserInfo)
 	if err != nil {
@@ -140,12 +164,9 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 	}
 	switch {
 	case errors.Is(err, ErrProjectNotFound):
-		return project, new(admission.Denied(fmt.Sprintf("project %q does not exist", name)))
+		return project, stranger(name, request)
 	case err != nil:
 		return project, new(unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err)))
-	}
-	if refusal := project.refusal(); refusal != "" {
-		return project, new(admission.Denied(refusal))
 	}
 	return project, nil
 }

@@ -151,17 +151,23 @@ func (d *WorkloadDeployment) ownership() *ownership {
 
 // counts reports whether what a cell reports of the Instance at an index counts: the deployment may have it, and it is not assigned to
 // another cell. The cell is "" where it is not known.
-func (o *ownership) counts(cell string, index int) bool {
+func (o *ownership) counts(cell string, index int) bool { return o.refusal(cell, index) == "" }
+
+// refusal is why what a cell reports does not count, or "".
+func (o *ownership) refusal(cell string, index int) IgnoredCause {
 	if index < 0 || index > o.highest {
-		return false
+		return IgnoredIndex
 	}
 	for i := range o.cells {
 		if cell != "" && o.assigned[i].has(index) {
 			// Of two cells with an index it is the first.
-			return o.cells[i] == cell
+			if o.cells[i] != cell {
+				return IgnoredOwner
+			}
+			break
 		}
 	}
-	return true
+	return ""
 }
 
 // IndexRanges are indices, in any order, as ranges.

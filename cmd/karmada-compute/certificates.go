@@ -26,9 +26,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter/customization"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/webhook"
-	"github.com/karmada-compute/karmada-compute/webhook/certificates"
-	"github.com/karmada-compute/karmada-compute/webhook/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/certificates"
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
 
@@ -44,6 +45,8 @@ type access struct {
 	certificates server.Certificates
 	// paths is nil without webhooks.
 	paths server.Paths
+	// exposed says that callers have seen that no replica answers. It is nil without webhooks.
+	exposed func()
 	// register keeps the webhooks registered. It is nil with --register-webhooks=false.
 	register func(context.Context) error
 }
@@ -77,6 +80,7 @@ func (a *app) access(p *planes) (*access, error) {
 			return nil, err
 		}
 		result.paths, r.Paths = keeper, keeper
+		result.exposed = func() { keeper.Expose(paths.CauseStart) }
 	}
 	if result.certificates, err = a.source(secrets, r); err != nil {
 		return nil, err
@@ -90,12 +94,10 @@ func (a *app) access(p *planes) (*access, error) {
 // paths makes the paths of the webhooks unguessable: Milo and Karmada have no credentials to give.
 func (a *app) paths(secrets client.Client, r *registration.Registration) (*paths.Keeper, error) {
 	options := paths.Options{
-		Client:   secrets,
-		Secret:   types.NamespacedName{Namespace: a.options.hub.namespace, Name: a.options.webhook.pathSecret},
+		Store:    a.store(secrets, a.options.webhook.pathSecret, "paths"),
 		Plain:    a.builder.Paths(),
 		Lifetime: a.options.webhook.pathLifetime,
-		Delay:    a.options.webhook.trustDelay,
-		Log:      ctrl.Log.WithName("paths"),
+		Spacing:  a.options.webhook.pathSpacing,
 	}
 	if len(r.Targets) > 0 {
 		options.Carried = r.Carries
@@ -111,17 +113,13 @@ func (a *app) source(secrets client.Client, r *registration.Registration) (serve
 	}
 	trusted := r.Trusted
 	if len(r.Targets) == 0 {
-		trusted = func(context.Context, []byte) (bool, error) { return false, certificates.ErrUnknown }
+		trusted = func(context.Context, []byte) (bool, error) { return false, rotation.ErrUnknown }
 	}
 	authority, err := certificates.New(certificates.Options{
-		Client:     secrets,
-		Secret:     types.NamespacedName{Namespace: a.options.hub.namespace, Name: a.options.webhook.caSecret},
+		Store:      a.store(secrets, a.options.webhook.caSecret, "certificates"),
 		Names:      a.names(),
 		CALifetime: a.options.webhook.caLifetime,
-		TrustDelay: a.options.webhook.trustDelay,
 		Trusted:    trusted,
-		Registerer: metrics.Registry,
-		Log:        ctrl.Log.WithName("certificates"),
 	})
 	if err != nil {
 		return nil, err
@@ -133,6 +131,17 @@ func (a *app) source(secrets client.Client, r *registration.Registration) (serve
 		return authority.Bundle(), nil
 	}, authority.Changed()
 	return authority, nil
+}
+
+// store is a Secret on the hub that all replicas share.
+func (a *app) store(secrets client.Client, name, log string) rotation.Store {
+	return rotation.Store{
+		Client:     secrets,
+		Secret:     types.NamespacedName{Namespace: a.options.hub.namespace, Name: name},
+		Delay:      a.options.webhook.trustDelay,
+		Registerer: metrics.Registry,
+		Log:        ctrl.Log.WithName(log),
+	}
 }
 
 // names are the host names of the webhooks.

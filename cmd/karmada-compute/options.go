@@ -19,9 +19,9 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
-	"github.com/karmada-compute/karmada-compute/webhook/certificates"
-	"github.com/karmada-compute/karmada-compute/webhook/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
@@ -69,6 +69,7 @@ type webhookOptions struct {
 	trustDelay   time.Duration
 	pathSecret   string
 	pathLifetime time.Duration
+	pathSpacing  time.Duration
 	register     bool
 	url          string
 	users        []string
@@ -126,9 +127,10 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
 	webhooks.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
 	webhooks.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
-	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", certificates.DefaultTrustDelay, "How long API servers get to load changed webhook configurations: so long a new CA waits before it is used, and a former path before it is refused.")
+	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", rotation.DefaultDelay, "How long API servers get to load changed webhook configurations: so long a new CA waits before it is used, and a former path before it is refused.")
 	webhooks.StringVar(&o.webhook.pathSecret, "webhook-path-secret", "karmada-compute-webhook-path", "Name of the Secret on the hub with the keys from which the unguessable paths of the webhooks are made. Callers that know such a path need no credentials. It is created when it does not exist.")
 	webhooks.DurationVar(&o.webhook.pathLifetime, "webhook-path-lifetime", paths.DefaultLifetime, "How long an unguessable path is used before another one is registered. With --register-webhooks=false paths change on request only.")
+	webhooks.DurationVar(&o.webhook.pathSpacing, "webhook-path-exposure-interval", paths.DefaultSpacing, "Least age at which an unguessable path is replaced because an API server may have shown it in an error. With --register-webhooks=false paths change on request only.")
 	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
 	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")

@@ -57,7 +57,7 @@ func newApp() *app {
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
-	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features}
+	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
@@ -195,6 +195,9 @@ func (a *app) run(ctx context.Context) error {
 		if s.Controllers, err = a.controllers(p, &begun); err != nil {
 			return err
 		}
+	}
+	if access.exposed != nil && a.alone(ctx) {
+		access.exposed()
 	}
 	return s.Run(ctx)
 }

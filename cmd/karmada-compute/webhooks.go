@@ -65,6 +65,11 @@ func (p *admissionProjects) Review(ctx context.Context, project webhook.Project,
 	return p.lookup.Review(ctx, known(project), review)
 }
 
+// MayWrite sends a SubjectAccessReview to the project.
+func (p *admissionProjects) MayWrite(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error) {
+	return p.lookup.MayWrite(ctx, known(project), review)
+}
+
 // ReserveInstances counts the Instances that the Workloads of a project ask for.
 func (p *admissionProjects) ReserveInstances(ctx context.Context, project webhook.Project, reservation webhook.Reservation) (int64, error) {
 	return p.lookup.ReserveInstances(ctx, known(project), milo.InstanceReservation(reservation))

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,6 +44,17 @@ func addOutageSteps(sc sentences) {
 		s.disturbed.add("Milo", s.federation.StartMilo)
 		return s.federation.StopMilo()
 	})
+	sc.Step(`^Milo (loses its storage|has its storage again)$`, func(ctx context.Context, what string) error {
+		s := from(ctx)
+		if what == "has its storage again" {
+			return s.disturbed.now(ctx, "Milo's storage")
+		}
+		s.disturbed.add("Milo's storage", s.federation.RestoreMilo)
+		return s.federation.EmptyMilo(ctx)
+	})
+	sc.Step(`^metric "([^"]*)" of all replicas comes to be at least (\d+)$`, func(ctx context.Context, metric string, least float64) error {
+		return from(ctx).awaitMetric(ctx, metric, least)
+	})
 	sc.Step(`^the control plane of project "([^"]*)" does not answer the add-on$`, func(ctx context.Context, project string) error {
 		s := from(ctx)
 		s.disturbed.add("project "+project, func(ctx context.Context) error { return s.annotateProject(ctx, project, "") })
@@ -55,6 +68,31 @@ func addOutageSteps(sc sentences) {
 	})
 	sc.Step(`^the finalizers of `+anObject+` can still be changed$`, func(ctx context.Context, object string) error {
 		return from(ctx).changeFinalizers(ctx, object)
+	})
+}
+
+// awaitMetric waits until the values of a metric without labels, of all replicas together, are at least so many.
+func (s *scenario) awaitMetric(ctx context.Context, metric string, least float64) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		sum := 0.0
+		for _, replica := range s.replicas("every replica") {
+			if err := s.readMetrics(ctx, replica, "user "+admin); err != nil {
+				return err
+			}
+			for line := range strings.Lines(s.answer.body) {
+				if text, found := strings.CutPrefix(line, metric+" "); found {
+					value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+					if err != nil {
+						return fmt.Errorf("metric %s: %w", metric, err)
+					}
+					sum += value
+				}
+			}
+		}
+		if sum < least {
+			return fmt.Errorf("metric %s is %g", metric, sum)
+		}
+		return nil
 	})
 }
 

@@ -6,6 +6,7 @@ package steps
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -33,6 +34,9 @@ type planes struct {
 
 // access is a plane as a user sees it.
 type access struct{ plane, user string }
+
+// emergencyGroup is the group whose requests the policy in the cells lets pass.
+const emergencyGroup = "compute.datumapis.com:emergency"
 
 func newPlanes(fed *federation.Federation, scheme *runtime.Scheme) *planes {
 	return &planes{federation: fed, scheme: scheme, clients: map[access]client.WithWatch{}, mappers: map[string]*mapper{}}
@@ -69,6 +73,10 @@ func (p *planes) newClient(plane, user string, change func(*rest.Config)) client
 	// Conditions are polled, and a client that waits for its own limit hides what was wrong last.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
+	if strings.HasPrefix(plane, "cell/") && user == admin {
+		// Scenarios break cells on purpose, which the policy there takes for a mistake.
+		config.Impersonate = rest.ImpersonationConfig{UserName: admin, Groups: []string{"system:masters", emergencyGroup}}
+	}
 	change(config)
 	c, err := client.NewWithWatch(config, client.Options{Scheme: p.scheme, Mapper: served})
 	if err != nil {

@@ -31,10 +31,27 @@ func constants() string {
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
 		{"max_instances", interpreter.MaxInstances},
 		{"max_conditions", interpreter.MaxConditions},
+		{"max_gates", interpreter.MaxGates},
+		{"max_interfaces", interpreter.MaxInterfaces},
+		{"max_word", interpreter.MaxWord},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},
 	} {
 		fmt.Fprintf(&out, "local %s = %#v\n\n", constant.name, constant.value)
+	}
+	for _, text := range []struct {
+		name  string
+		value interpreter.Text
+	}{
+		{"hash_text", interpreter.HashText},
+		{"gate_text", interpreter.GateText},
+		{"address_text", interpreter.AddressText},
+		{"since_text", interpreter.SinceText},
+		{"indices_text", interpreter.IndicesText},
+	} {
+		// A pattern that finds a character which the text may not have.
+		others := strings.Join(strings.Split(text.value.Other, ""), "%")
+		fmt.Fprintf(&out, "local %s = {%d, %q}\n\n", text.name, text.value.Most, "[^%w%"+others+"]")
 	}
 	return out.String()
 }

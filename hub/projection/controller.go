@@ -44,6 +44,8 @@ type Options struct {
 	Ready *Ready
 	// Lag measures how long changes take to be shown.
 	Lag *Lag
+	// Ignored counts entries of reports that are not shown.
+	Ignored *Ignored
 	// Passing are the writes that tell of a deployment on the way to another state. Nil: none of them waits.
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives the conditions that no cell reports their transition times.

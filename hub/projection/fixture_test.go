@@ -58,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 	planes.Index(t, f.Project, byDeployment)
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Book: path.NewBook(f.clock), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics),
+		Book: path.NewBook(f.clock), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics), Ignored: newIgnored(t, f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)

@@ -82,6 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return reconcile.Result{}, err
 	}
 	s.reported = s.copied.ReportedInstances()
+	r.Ignored.count(s.copied, s.copied.Status.Reports, allIndices)
 	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err

@@ -76,6 +76,7 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 	}
 	within := v1alpha.SliceRange(number)
 	s.reported = s.copied.ReportedIn(reports, within)
+	s.Ignored.count(s.copied, reports, within)
 	if err := s.getInstances(ctx, within); err != nil {
 		return err
 	}

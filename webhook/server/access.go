@@ -20,6 +20,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/union"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
 const (
@@ -88,12 +90,18 @@ func newGuard(o *Options, ca *dynamiccertificates.DynamicFileCAContent, log logr
 	return &guard{authenticator: authenticate, authorizer: authorize, log: log, refused: refused}, nil
 }
 
+type authenticatedKey struct{}
+
+// Authenticated reports whether the caller of a request has proved its identity. Otherwise it knows the secret path, and everything in the
+// request is no more than its claim.
+func Authenticated(ctx context.Context) bool { return ctx.Value(authenticatedKey{}) != nil }
+
 // wrap puts the guard in front of a handler.
 func (g *guard) wrap(name string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		code, err := g.admit(r)
 		if err == nil {
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), authenticatedKey{}, true)))
 			return
 		}
 		g.refused(name)
@@ -107,10 +115,14 @@ const secretSegment = "secret"
 
 // wrapSecret puts the comparison of the path's secret in front of a handler. A wrong one is answered as any path that does not
 // exist. The secret is not logged, right or wrong.
-func (g *guard) wrapSecret(webhook Webhook, paths Paths, next http.Handler) http.Handler {
+func (g *guard) wrapSecret(webhook Webhook, known Paths, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if paths.Accepts(webhook.Path, r.PathValue(secretSegment)) {
+		if known.Accepts(webhook.Path, r.PathValue(secretSegment)) {
 			next.ServeHTTP(w, r)
+			// Its caller quotes the URL of a call that gets no answer. With an answer, whatever its status, an API server does not.
+			if r.Context().Err() != nil {
+				known.Expose(paths.CauseLeft)
+			}
 			return
 		}
 		g.refused(webhook.Name)

@@ -150,6 +150,8 @@ type secrets map[string]string
 
 func (s secrets) Accepts(path, secret string) bool { return s[path] == secret }
 
+func (secrets) Expose(string) {}
+
 func (secrets) Ready() error { return nil }
 
 func (secrets) Start(ctx context.Context) error {

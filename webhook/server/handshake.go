@@ -20,6 +20,7 @@ const (
 // killed and starts again keeps its place in the Service until the kubelet has noticed, so callers reach it before it
 // has its certificate and the paths. An API server does not repeat a request whose handshake has failed.
 func (s *Server) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	s.handshakes.begin(hello.Conn)
 	timeout := s.Clock.After(handshakeTimeout)
 	for {
 		err := s.certified()

@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
 const (
@@ -43,6 +45,8 @@ type Certificates interface {
 type Paths interface {
 	// Accepts says whether a secret may follow the path of a webhook. The time that it takes says nothing about the secret.
 	Accepts(path, secret string) bool
+	// Expose says that an API server may have shown a path that ends in a secret. It does not wait.
+	Expose(cause string)
 	// Ready returns an error while it knows no secret.
 	Ready() error
 	// Start keeps the secrets current until ctx ends.
@@ -81,6 +85,8 @@ type Server struct {
 	guard     *guard
 	metrics   *metrics
 	waiting   *waiting
+	// handshakes that fail are exposures.
+	handshakes handshakes
 	// clientCA is nil when there is no --client-ca-file.
 	clientCA *dynamiccertificates.DynamicFileCAContent
 }
@@ -143,6 +149,9 @@ func (s *Server) prepare() error {
 		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, idle: s.idle, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
 	}
 	s.waiting = &waiting{connections: map[net.Conn]*connection{}}
+	if s.Paths != nil {
+		s.handshakes.failed = func() { s.Paths.Expose(paths.CauseHandshake) }
+	}
 	// Without webhooks no request needs a lookup.
 	s.readiness.started.Store(len(s.Webhooks) == 0)
 	return nil
@@ -193,7 +202,10 @@ func (s *Server) httpServer() *http.Server {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		TLSConfig:         s.tlsConfig(),
-		ConnState:         s.waiting.follow,
+		ConnState: func(conn net.Conn, state http.ConnState) {
+			s.waiting.follow(conn, state)
+			s.handshakes.follow(conn, state)
+		},
 	}
 }
 

@@ -1,19 +1,6 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- shorten truncates texts of a list that are too long, between two characters.
-local function shorten(entries, member)
-  for _, entry in ipairs(entries or {}) do
-    local long = entry[member] or ""
-    if #long > max_message then
-      local ellipsis = "…"
-      -- A byte from 128 to 191 continues a character: the first that goes must not.
-      local start = long:sub(1, max_message - #ellipsis + 1):match("^(.*)[^\128-\191]")
-      entry[member] = (start or "") .. ellipsis
-    end
-  end
-end
-
 -- bound is a list without what it has too much.
 local function bound(entries, most)
   entries = entries or {}
@@ -23,19 +10,109 @@ local function bound(entries, most)
   return entries
 end
 
--- bound_status truncates what a cell reports to a bounded size, and returns it. A cell has one report. AggregateStatus bounds it again:
--- where Karmada's agent runs in the cell, nobody else has.
-local function bound_status(status)
-  shorten(bound(status.conditions, max_conditions), "message")
-  for _, report in ipairs(bound(status.reports, 1)) do
-    bound(report.instances, max_instances)
-    for _, state in ipairs(bound(report.states, max_instances)) do
-      shorten(bound(state.conditions, max_conditions), "message")
+-- check empties texts that are too long or have other characters. What is omitted when it is empty is nil then.
+local function check(of, limit, empty, members)
+  for _, member in ipairs(members) do
+    local value = of[member]
+    if value and (#value > limit[1] or value:find(limit[2])) then
+      of[member] = empty
     end
   end
-  shorten(bound(status.indices, 1), "dataMissing")
+end
+
+-- is_word says whether a text can be the type or reason of a condition.
+local function is_word(value)
+  return value and #value <= max_word and value:find("^%a%w*$")
+end
+
+-- shorten truncates texts that are too long, between two characters, and makes control characters spaces.
+local function shorten(entries, member)
+  for _, entry in ipairs(entries) do
+    local long = entry[member]
+    if long then
+      if #long > max_message then
+        local ellipsis = "…"
+        -- A byte from 128 to 191 continues a character: the first that goes must not.
+        local start = long:sub(1, max_message - #ellipsis + 1):match("^(.*)[^\128-\191]")
+        long = (start or "") .. ellipsis
+      end
+      -- Karmada has no gsub.
+      local control = long:find("%c")
+      while control do
+        long = long:sub(1, control - 1) .. " " .. long:sub(control + 1)
+        control = long:find("%c", control)
+      end
+      entry[member] = long
+    end
+  end
+end
+
+-- bound_conditions leaves out the conditions that an API server would refuse, or with whole all of them when there is one.
+local function bound_conditions(of, whole)
+  local conditions = bound(of.conditions, max_conditions)
+  for i = #conditions, 1, -1 do
+    local c = conditions[i]
+    if not (is_word(c.type) and is_word(c.reason) and (c.status == "True" or c.status == "False" or c.status == "Unknown")) then
+      table.remove(conditions, i)
+      conditions = whole and {} or conditions
+      if whole then
+        break
+      end
+    end
+  end
+  shorten(conditions, "message")
+  of.conditions = conditions[1] and conditions
+end
+
+-- bound_instance bounds what an Instance, its entry or its state has. hash is what a missing hash of the template is.
+local function bound_instance(of, hash)
+  check(of, since_text, nil, {"since"})
+  check(of, hash_text, hash, {"templateHash"})
+  check(of, hash_text, nil, {"observedTemplateHash"})
+  local gates = bound(of.schedulingGates, max_gates)
+  for i = #gates, 1, -1 do
+    check(gates[i], gate_text, "", {"name"})
+    if gates[i].name == "" then
+      table.remove(gates, i)
+    end
+  end
+  of.schedulingGates = gates[1] and gates
+  for _, interface in ipairs(bound(of.networkInterfaces, max_interfaces)) do
+    check(interface.assignments, address_text, "", {"networkIP", "externalIP"})
+  end
+end
+
+-- bound_status truncates what a cell reports to a bounded size, leaves out what no agent reports, and returns it. A cell has one report.
+-- AggregateStatus bounds it again: where Karmada's agent runs in the cell, nobody else has.
+local function bound_status(status)
+  bound_conditions(status)
+  for _, report in ipairs(bound(status.reports, 1)) do
+    local entries = bound(report.instances, max_instances)
+    for _, entry in ipairs(entries) do
+      bound_instance(entry)
+    end
+    local states = bound(report.states, #entries)
+    for _, state in ipairs(states) do
+      bound_instance(state, "")
+      bound_conditions(state, true)
+    end
+    report.states = states[1] and states
+  end
+  local indices = bound(status.indices, 1)
+  for i, of in ipairs(indices) do
+    check(of, indices_text, false, {"existing", "ready", "held", "current", "dataReady"})
+    for _, value in pairs(of) do
+      if not value then
+        indices[i] = nil
+      end
+    end
+    check(of, hash_text, nil, {"templateHash"})
+  end
+  shorten(indices, "dataMissing")
+  status.indices = indices[1] and indices
   for _, instance in ipairs(bound(status.instances, max_instances)) do
-    shorten(bound(instance.conditions, max_conditions), "message")
+    bound_instance(instance)
+    bound_conditions(instance)
   end
   return status
 end

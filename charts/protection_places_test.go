@@ -1,0 +1,78 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+// TestProtectionOnTheHub: as a template on the hub the policy selects nothing.
+func TestProtectionOnTheHub(t *testing.T) {
+	c := newClient(t)
+	other, namespace := as(t, cellAdmin), testenv.Namespace(t, c, "hub").Name
+	await(t, "the policy of another test is still in force", func() bool {
+		return other.Create(t.Context(), cellObject("InstanceSlice", namespace, "free"), client.DryRunAll) == nil
+	})
+	objects := render(t, parts["hub"])
+	policy, binding := find(objects, protection).DeepCopy(), find(objects, protectionOn).DeepCopy()
+	// A binding beside it, which selects one object, says when the policy is in force. The names are not those of the other tests, which
+	// the API server may not have forgotten.
+	probe := binding.DeepCopy()
+	probe.SetName("probe")
+	setField(t, probe, map[string]any{"probe": "true"}, "spec", "matchResources", "objectSelector", "matchLabels")
+	policy.SetName("on-the-hub")
+	binding.SetName("on-the-hub")
+	for _, object := range []*unstructured.Unstructured{policy, binding, probe} {
+		if object.GetKind() == binding.GetKind() {
+			setField(t, object, "on-the-hub", "spec", "policyName")
+		}
+		t.Cleanup(func() { unregister(t, c, object) })
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	selected := cellObject("InstanceSlice", namespace, "selected")
+	selected.SetLabels(map[string]string{"probe": "true"})
+	await(t, "the policy is not in force", func() bool {
+		return apierrors.IsForbidden(other.Create(t.Context(), selected.DeepCopy(), client.DryRunAll))
+	})
+	for _, object := range []*unstructured.Unstructured{cellObject("InstanceSlice", namespace, "web"), cellObject("Cell", "", "web-on-the-hub")} {
+		if err := other.Create(t.Context(), object); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestProtectionWarns: an operator can admit what the policy would refuse.
+func TestProtectionWarns(t *testing.T) {
+	c := newClient(t)
+	protect(t, c)
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(inCell(t, render(t, parts["hub"], set{"agents.protection.action": "Warn"}), protectionOn)),
+		client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+		t.Fatal(err)
+	}
+	namespace := testenv.Namespace(t, c, "warned").Name
+	await(t, "it is refused", func() bool {
+		return as(t, cellAdmin).Create(t.Context(), cellObject("InstanceSlice", namespace, "web"), client.DryRunAll) == nil
+	})
+}
+
+// TestProtectionQuotes: names of users and groups are texts in the expressions, whatever they contain.
+func TestProtectionQuotes(t *testing.T) {
+	objects := render(t, parts["hub"], set{"agents.protection.writers": []any{map[string]any{"kind": "User", "name": `o'brien"`}}})
+	policy := find(objects, protection).DeepCopy()
+	if err := newClient(t).Create(t.Context(), policy, client.DryRunAll); err != nil {
+		t.Fatal(err)
+	}
+	if got := query(t, objects, protection, "{.spec.matchConditions[*].expression}"); !strings.Contains(got, `"o'brien\""`) {
+		t.Errorf("the user is not in %s", got)
+	}
+}

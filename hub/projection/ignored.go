@@ -1,0 +1,48 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Ignored counts entries of reports that are not shown. It is safe for concurrent use.
+type Ignored struct {
+	entries *prometheus.CounterVec
+}
+
+// NewIgnored registers the metric.
+func NewIgnored(registerer prometheus.Registerer) (*Ignored, error) {
+	i := &Ignored{entries: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "karmada_compute_report_entries_ignored_total",
+		Help: "Entries of the reports of cells that were ignored, each time that a report was read, by cell and cause. UnknownIndex: the deployment cannot have the Instance. OtherCell: the Instance is assigned to another cell; while it moves that is no fault. Repeated: it was reported before. UnknownState: it is shown without its state.",
+	}, []string{"cell", "cause"})}
+	if err := registerer.Register(i.entries); err != nil {
+		return nil, fmt.Errorf("register the metric of ignored entries of reports: %w", err)
+	}
+	return i, nil
+}
+
+// allIndices are those of the reports in the status of a deployment.
+var allIndices = v1alpha.IndexRange{First: 0, Last: 9999}
+
+// count counts what is ignored of reports on a deployment. Karmada names the cells, so that there are no more than Clusters, and a cell
+// gets its counters when it reports.
+func (i *Ignored) count(deployment *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport, within v1alpha.IndexRange) {
+	for n := range reports {
+		for _, cause := range v1alpha.IgnoredCauses {
+			// A counter that begins with its first event hides it from rates.
+			i.entries.WithLabelValues(reports[n].Cell, string(cause))
+		}
+	}
+	for cell, causes := range deployment.IgnoredEntries(reports, within) {
+		for cause, count := range causes {
+			i.entries.WithLabelValues(cell, string(cause)).Add(float64(count))
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+func newIgnored(t *testing.T, registerer prometheus.Registerer) *Ignored {
+	t.Helper()
+	ignored, err := NewIgnored(registerer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ignored
+}
+
+// TestIgnored: entries that are not shown are counted for the cell that reports them, and those of another cell are not.
+func TestIgnored(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.report(t, f.instances(t, 0)...)
+	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Reports[0].Instances = append(d.Status.Reports[0].Instances,
+			v1alpha.InstanceEntry{Index: 0}, v1alpha.InstanceEntry{Index: 9000}, v1alpha.InstanceEntry{Index: 9001})
+	})
+	f.deliver(t, &f.copied.Status)
+	f.mustReconcile(t)
+	cell := f.copied.Status.Reports[0].Cell
+	for cause, want := range map[v1alpha.IgnoredCause]float64{
+		v1alpha.IgnoredOwner: 0, v1alpha.IgnoredTwice: 1, v1alpha.IgnoredIndex: 2, v1alpha.IgnoredState: 0,
+	} {
+		if got := testutil.ToFloat64(f.reconciler.Ignored.entries.WithLabelValues(cell, string(cause))); got != want {
+			t.Errorf("%s of %s: %v, want %v", cause, cell, got, want)
+		}
+	}
+	if got := testutil.CollectAndCount(f.reconciler.Ignored.entries); got != len(v1alpha.IgnoredCauses) {
+		t.Errorf("there are %d series", got)
+	}
+}

@@ -1,0 +1,151 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// The longest lists of a report: of an object, a state or an Instance.
+const (
+	MaxConditions = 32
+	MaxGates      = 8
+	MaxInterfaces = 8
+)
+
+// MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
+const MaxWord = 128
+
+// Text is what a text of a report may be: so many bytes, which are letters and digits of ASCII or among others.
+type Text struct {
+	Most  int
+	Other string
+}
+
+// Texts of a report.
+var (
+	HashText    = Text{Most: 63, Other: "-._"}
+	GateText    = Text{Most: 253, Other: "-./"}
+	AddressText = Text{Most: 45, Other: ".:"}
+	SinceText   = Text{Most: 1024, Other: " +-:"}
+	// IndicesText is as long as the schema allows.
+	IndicesText = Text{Most: 32768, Other: ",-"}
+)
+
+// Fits reports whether a text is not too long and has no other characters.
+func (t Text) Fits(text string) bool {
+	return len(text) <= t.Most && !strings.ContainsFunc(text, func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune(t.Other, r) })
+}
+
+// or is the text if it fits, and otherwise "".
+func (t Text) or(text string) string {
+	if t.Fits(text) {
+		return text
+	}
+	return ""
+}
+
+func isLetter(r rune) bool       { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+func isAlphanumeric(r rune) bool { return isLetter(r) || r >= '0' && r <= '9' }
+
+func isWord(text string) bool {
+	return text != "" && Text{Most: MaxWord}.Fits(text) && isLetter(rune(text[0]))
+}
+
+// bound truncates what a cell reports to a bounded size, and leaves out what no agent reports. A cell has one report. AggregateStatus bounds
+// it again: where Karmada's agent runs in the cell, nobody else has. One condition that the hub's API server refuses would keep the
+// reports of all cells from the status.
+func bound(status *v1alpha.WorkloadDeploymentStatus) {
+	status.Conditions = boundConditions(status.Conditions)
+	status.Instances = first(status.Instances, MaxInstances)
+	for i := range status.Instances {
+		instance := &status.Instances[i]
+		instance.Conditions = boundConditions(instance.Conditions)
+		instance.TemplateHash, instance.ObservedTemplateHash = HashText.or(instance.TemplateHash), HashText.or(instance.ObservedTemplateHash)
+		instance.SchedulingGates = boundGates(instance.SchedulingGates)
+		instance.NetworkInterfaces = boundInterfaces(instance.NetworkInterfaces)
+	}
+	status.Reports = first(status.Reports, 1)
+	for i := range status.Reports {
+		boundReport(&status.Reports[i])
+	}
+	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(of v1alpha.CellIndices) bool {
+		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.Held) ||
+			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady)
+	})
+	for i := range status.Indices {
+		of := &status.Indices[i]
+		of.TemplateHash, of.DataMissing = HashText.or(of.TemplateHash), boundMessage(of.DataMissing)
+	}
+}
+
+// boundReport bounds a report. A report has no more states than Instances.
+func boundReport(report *v1alpha.InstanceReport) {
+	report.Instances = first(report.Instances, MaxInstances)
+	report.States = first(report.States, len(report.Instances))
+	for i := range report.Instances {
+		entry := &report.Instances[i]
+		entry.Since, entry.NetworkInterfaces = SinceText.or(entry.Since), boundInterfaces(entry.NetworkInterfaces)
+	}
+	for n := range report.States {
+		state := &report.States[n]
+		state.TemplateHash, state.ObservedTemplateHash = HashText.or(state.TemplateHash), HashText.or(state.ObservedTemplateHash)
+		state.SchedulingGates, state.Conditions = boundGates(state.SchedulingGates), first(state.Conditions, MaxConditions)
+		// An entry has the times of the conditions by their positions.
+		if slices.ContainsFunc(state.Conditions, func(c v1alpha.StateCondition) bool { return !isValid(c.Type, c.Reason, c.Status) }) {
+			state.Conditions = nil
+		}
+		for c := range state.Conditions {
+			state.Conditions[c].Message = boundMessage(state.Conditions[c].Message)
+		}
+	}
+}
+
+// first are the first entries of a list, at most so many.
+func first[T any](entries []T, most int) []T { return entries[:min(len(entries), most)] }
+
+func boundConditions(conditions []metav1.Condition) []metav1.Condition {
+	conditions = slices.DeleteFunc(first(conditions, MaxConditions), func(c metav1.Condition) bool { return !isValid(c.Type, c.Reason, c.Status) })
+	for i := range conditions {
+		conditions[i].Message = boundMessage(conditions[i].Message)
+	}
+	return conditions
+}
+
+// isValid reports whether an API server accepts a condition with these texts.
+func isValid(kind, reason string, status metav1.ConditionStatus) bool {
+	return isWord(kind) && isWord(reason) && (status == metav1.ConditionTrue || status == metav1.ConditionFalse || status == metav1.ConditionUnknown)
+}
+
+func boundGates(gates []v1alpha.SchedulingGate) []v1alpha.SchedulingGate {
+	return slices.DeleteFunc(first(gates, MaxGates), func(gate v1alpha.SchedulingGate) bool { return gate.Name == "" || !GateText.Fits(gate.Name) })
+}
+
+func boundInterfaces(interfaces []v1alpha.InstanceNetworkInterfaceStatus) []v1alpha.InstanceNetworkInterfaceStatus {
+	interfaces = first(interfaces, MaxInterfaces)
+	for i := range interfaces {
+		assigned := &interfaces[i].Assignments
+		for _, address := range []*string{assigned.NetworkIP, assigned.ExternalIP} {
+			if address != nil {
+				*address = AddressText.or(*address)
+			}
+		}
+	}
+	return interfaces
+}
+
+// boundMessage shortens a message and makes control characters spaces: people read it on terminals.
+func boundMessage(message string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, v1alpha.ShortenMessage(message, v1alpha.MaxMessage))
+}

@@ -1,0 +1,92 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// controllers is the beginning of the names of Kubernetes' own controllers, of which the garbage collector may update everything.
+const controllers = "system:serviceaccount:kube-system:"
+
+// mayWrite returns a function that waits for the answer to whether the user of a request may write the Workload, and returns the response
+// when it is no. An API server has authorized what it asks about; but whoever knows the path of the webhook can name any user. So nothing
+// that a project says, or that follows from it, is passed on before.
+func (v *Workloads) mayWrite(ctx context.Context, project Project, request admission.Request) func() *admission.Response {
+	if v.Proved != nil && v.Proved(ctx) {
+		return func() *admission.Response { return nil }
+	}
+	answer := make(chan *admission.Response, 1)
+	go func() { answer <- v.reviewClaim(ctx, project, request) }()
+	return func() *admission.Response { return <-answer }
+}
+
+// reviewClaim returns the response to a user who may not write the Workload, nil to any other.
+func (v *Workloads) reviewClaim(ctx context.Context, project Project, request admission.Request) *admission.Response {
+	never, err := v.neverWrites(ctx, request.UserInfo.Username)
+	if err != nil {
+		return new(unavailable(fmt.Errorf("the users of the add-on are not known, try again: %w", err)))
+	}
+	if never {
+		return stranger(project.Name, request)
+	}
+	claimed := request.UserInfo
+	// Its members may do everything, which no API server asks a role about; and anybody can claim to be one.
+	claimed.Groups = slices.DeleteFunc(slices.Clone(claimed.Groups), func(group string) bool { return group == user.SystemPrivilegedGroup })
+	attributes := authorizationv1.ResourceAttributes{Namespace: request.Namespace, Group: v1alpha.GroupVersion.Group, Resource: "workloads"}
+	// A request does not tell which of its verbs an update was authorized by.
+	verbs := []string{"create"}
+	if request.Operation == admissionv1.Update {
+		verbs, attributes.Name = []string{"update", "patch"}, request.Name
+	}
+	for _, verb := range verbs {
+		attributes.Verb = verb
+		allowed, err := v.Projects.MayWrite(ctx, project, reviewBy(claimed, attributes))
+		if err != nil {
+			return new(projectUnavailable(fmt.Errorf("permissions in project %q could not be looked up, try again: %w", project.Name, err)))
+		}
+		if allowed {
+			return nil
+		}
+	}
+	return stranger(project.Name, request)
+}
+
+// neverWrites reports whether a user changes no spec of a Workload, although its role lets it do so in every project: anybody can guess its
+// name.
+func (v *Workloads) neverWrites(ctx context.Context, name string) (bool, error) {
+	if strings.HasPrefix(name, controllers) || v.Users == nil {
+		return strings.HasPrefix(name, controllers), nil
+	}
+	users, err := v.Users(ctx)
+	return slices.Contains(users, name), err
+}
+
+// stranger is the same response where there is no such project.
+func stranger(project string, request admission.Request) *admission.Response {
+	verb, hint := "create", ""
+	if request.Operation == admissionv1.Update {
+		verb = "update"
+	}
+	if isMaster(request.UserInfo) {
+		hint = "; give the user a role: membership in " + user.SystemPrivilegedGroup + " is not proved to a webhook and does not count"
+	}
+	return new(admission.Denied(fmt.Sprintf("project %q does not exist, or user %q may not %s Workloads in its namespace %q%s",
+		project, request.UserInfo.Username, verb, request.Namespace, hint)))
+}
+
+func isMaster(who authenticationv1.UserInfo) bool {
+	return slices.Contains(who.Groups, user.SystemPrivilegedGroup)
+}

@@ -1,0 +1,108 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package paths
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/karmada-compute/karmada-compute/webhook/rotation"
+)
+
+// Keeper is one replica's view of the keys that all replicas share. It is safe for concurrent use.
+type Keeper struct {
+	*rotation.Keeper[key]
+
+	options   Options
+	exposures *prometheus.CounterVec
+}
+
+// New makes a Keeper. It accepts nothing before the first Ensure.
+func New(options Options) (*Keeper, error) {
+	if err := options.complete(); err != nil {
+		return nil, err
+	}
+	k := &Keeper{options: options, exposures: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "karmada_compute_webhook_path_exposures_total",
+		Help: "Events after which an API server may have shown a webhook's secret path in an error, by cause: start (of a replica while no other one answered), left (a caller left before its answer), handshake (with a caller, which failed).",
+	}, []string{"cause"})}
+	for _, cause := range []string{CauseStart, CauseLeft, CauseHandshake} {
+		k.exposures.WithLabelValues(cause)
+	}
+	if options.Registerer != nil {
+		if err := options.Registerer.Register(k.exposures); err != nil {
+			return nil, fmt.Errorf("register the metric of the webhooks' paths: %w", err)
+		}
+	}
+	var err error
+	k.Keeper, err = rotation.New(rotation.Options[key]{
+		Store:       options.Store,
+		Policy:      options.policy(),
+		Annotations: rotation.Annotations{CurrentSince: AnnotationCurrentSince, NextSince: AnnotationNextSince, RegisteredSince: AnnotationCarriedSince},
+		What:        "Paths of webhooks", Item: "key",
+		Extra:      k.secrets,
+		Registered: k.carried,
+	})
+	return k, err
+}
+
+// The causes of exposures.
+const (
+	// CauseStart: a replica starts while no other one answers. Callers have seen refused connections before.
+	CauseStart = "start"
+	// CauseLeft: a caller has left before its answer.
+	CauseLeft = "left"
+	// CauseHandshake: a handshake with a caller has failed.
+	CauseHandshake = "handshake"
+)
+
+// Expose says that an API server may have shown the path. The key is replaced when it is Options.Spacing old, unless that is in progress:
+// by whichever replica reads the Secret first. It does not wait for that.
+func (k *Keeper) Expose(cause string) {
+	k.exposures.WithLabelValues(cause).Inc()
+	if k.options.Carried == nil {
+		k.options.Log.V(1).Info("An API server may have shown the path of a webhook, which this process does not register: request a rotation", "cause", cause)
+		return
+	}
+	k.Keeper.Expose(cause)
+}
+
+// Ready returns an error while there is no key.
+func (k *Keeper) Ready() error {
+	if k.State().Current == nil {
+		return fmt.Errorf("the paths of webhooks are not known yet: Secret %s of the hub was not read", k.options.Secret)
+	}
+	return nil
+}
+
+// Accepts reports whether secret may follow the plain path of a webhook.
+func (k *Keeper) Accepts(plain, secret string) bool { return accepts(k.State(), plain, secret) }
+
+// Path is where the webhook with a plain path is to be called: "" before the first Ensure. Call Ensure just before writing
+// it into a webhook configuration: a replica whose state is old would otherwise bring back an older path.
+func (k *Keeper) Path(plain string) string {
+	current := k.State().Current
+	if current == nil {
+		return ""
+	}
+	return current.path(plain)
+}
+
+// secrets writes the secrets of the plain paths.
+func (k *Keeper) secrets(current *key, data map[string][]byte) {
+	for _, plain := range k.options.Plain {
+		data[strings.TrimPrefix(plain, "/")] = []byte(current.secret(plain))
+	}
+}
+
+// carried reports whether every webhook configuration has the paths of the current key.
+func (k *Keeper) carried(ctx context.Context, s state) (bool, error) {
+	if k.options.Carried == nil {
+		return false, rotation.ErrUnknown
+	}
+	return k.options.Carried(ctx, s.Current.path)
+}
