@@ -26,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/delivery"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/forget"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/inventory"
 	"github.com/karmada-compute/karmada-compute/hub/karmada"
@@ -215,7 +216,7 @@ func Controllers() []Controller {
 			r := propagation.New(propagation.Options{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-				Metering: t.Options.Metering, Networks: binder, Exists: ownership.ExistsIn(t.Options.Existence),
+				Metering: t.Options.Metering, Networks: binder, Exists: ownership.ExistsIn(t.Options.Existence), Grants: grants.New(local.GetClient()),
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -248,7 +249,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
-				Exists: ownership.ExistsIn(t.Options.Existence),
+				Exists: ownership.ExistsIn(t.Options.Existence), Grants: grants.New(local.GetClient()), AuditInterval: t.Options.AuditInterval,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -259,7 +260,8 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r, err := abandoned.New(abandoned.Options{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				Brake: t.Options.Brake, After: t.Options.WithdrawAfter, Clock: t.Options.Clock, Registerer: metrics.Registry,
+				Brake: t.Options.Brake, After: t.Options.WithdrawAfter, Grants: grants.New(local.GetClient()), Clock: t.Options.Clock,
+				Registerer: metrics.Registry,
 			})
 			if err != nil {
 				return err

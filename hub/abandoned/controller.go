@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
@@ -48,6 +49,8 @@ type Options struct {
 	Hub client.Client
 	// APIReader reads the hub's API server, to know what is there before anything is deleted.
 	APIReader client.Reader
+	// Grants keeps the rights of the add-on in each hub namespace.
+	Grants *grants.Grants
 	// Brake holds withdrawals while Milo itself is in doubt.
 	Brake projects.Brake
 	// After is how long Milo must have said that a project does not exist before it is withdrawn.

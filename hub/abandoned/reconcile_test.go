@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv"
@@ -85,6 +88,9 @@ func newFixture(t *testing.T) *fixture {
 	f.restart(t)
 	f.EnsureHubNamespace(t)
 	f.mark(t, f.namespace(), oldUID)
+	if err := f.reconciler.Grants.Ensure(t.Context(), f.HubNamespace, f.origin(oldUID)); err != nil {
+		t.Fatal(err)
+	}
 	f.copied = f.addCopy(t, "web", oldUID)
 	return f
 }
@@ -95,6 +101,7 @@ func (f *fixture) restart(t *testing.T) {
 	var err error
 	if f.reconciler, err = New(Options{
 		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Brake: &f.brake, After: after, Clock: f.clock, Registerer: prometheus.NewRegistry(),
+		Grants: grants.New(f.Hub),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -364,4 +371,26 @@ func TestAForeignNamespaceStays(t *testing.T) {
 		f.reconcile(t)
 	}
 	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, f.copied: false})
+}
+
+// TestWithdrawalOfAnEarlierVersion verifies that a hub namespace without the RoleBinding gets it before its data is deleted.
+func TestWithdrawalOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	grant := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: grants.BindingName}}
+	planes.Delete(t, f.Planes, grant)
+	f.doubt(t)
+	f.reconcile(t)
+	f.end(t, f.copied)
+	f.HubAPI.Calls()
+	if wait := f.reconcile(t); wait < grantKnown || !planes.Exists(t, f.Planes, grant) {
+		t.Errorf("the RoleBinding does not exist, or is not waited for: %s", wait)
+	}
+	if slices.ContainsFunc(f.HubAPI.Calls(), func(call planes.Call) bool { return call.Kind == "SecretList" }) || f.isDeleted(t, f.namespace()) {
+		t.Error("it is withdrawn before the add-on may list its data")
+	}
+	f.reconcile(t)
+	if !f.isDeleted(t, f.namespace()) {
+		t.Error("it is not withdrawn")
+	}
 }

@@ -12,6 +12,7 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/bindings"
 	"github.com/karmada-compute/karmada-compute/hub/cities"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/identity"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
@@ -58,6 +60,8 @@ type Options struct {
 	Networks Networks
 	// Exists says whether a project exists, past what its own control plane answers.
 	Exists ownership.Exists
+	// Grants keeps the rights of the add-on in each hub namespace.
+	Grants *grants.Grants
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }
@@ -92,6 +96,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&v1alpha.InstanceSlice{}, origin.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
 		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.
 		Watches(&corev1.Namespace{}, origin.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
+		// So is the right to the ConfigMaps and Secrets of a hub namespace.
+		Watches(&rbacv1.RoleBinding{}, origin.OnHubEvent(r.originalsIn(namespaceOf)), onHub(predicates.IgnoreCreations())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, origin.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
 		Watches(&workv1alpha1.Work{}, origin.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
 		// A cell that joins a city needs the namespaces of that city, and one that is lost may have to be given up.

@@ -22,6 +22,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -72,6 +73,7 @@ func newFixture(t *testing.T) *fixture {
 			return f.wanted[d.Spec.WorkloadRef.UID], nil
 		},
 	})
+	f.reconciler.Grants = grants.New(f.Hub)
 	f.reconciler.Exists = func(_ context.Context, project string, uid types.UID) (bool, error) {
 		return !f.gone && project == planes.ProjectName.String() && uid == planes.ProjectUID, nil
 	}

@@ -5,7 +5,9 @@ package references
 
 import (
 	"context"
+	"time"
 
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +28,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/bindings"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
@@ -43,10 +47,15 @@ const FieldManager apply.FieldManager = "karmada-compute-references"
 type Reconciler struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Hub reads deployments and the metadata of copies from a cache, and writes to the hub.
+	// Hub reads deployments and RoleBindings from a cache, and writes to the hub.
 	Hub client.Client
-	// APIReader reads the hub's API server: no cache has the contents of copies.
+	// APIReader reads the hub's API server: no cache has copies.
 	APIReader client.Reader
+	// Grants says in which hub namespaces the add-on may read and write copies.
+	Grants *grants.Grants
+	// AuditInterval is the longest time, and up to half of it more, after which the copies of a namespace are compared again when no
+	// event tells of them.
+	AuditInterval time.Duration
 	// Exists says whether a project exists, past what its own control plane answers.
 	Exists ownership.Exists
 	// Clock gives conditions their transition times.
@@ -65,9 +74,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// The hub's deployments own the copies, and their status has what the cells report.
 		Watches(&v1alpha.WorkloadDeployment{}, origin.OnHubEvent(origin.NamespaceOfCopy),
 			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
-		// Copies that were edited or deleted by hand are restored.
-		WatchesMetadata(&corev1.ConfigMap{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
-		WatchesMetadata(&corev1.Secret{}, origin.OnHubEvent(origin.NamespaceOfCopy), onHub...).
+		// Copies that were edited or deleted by hand are restored. Karmada's binding of a copy says which version of it exists.
+		Watches(&workv1alpha2.ResourceBinding{}, origin.OnHubEvent(r.ofBinding), append(onHub, mcbuilder.WithPredicates(copyChanged()))...).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
@@ -109,6 +117,31 @@ func reportChanged() predicate.Predicate {
 		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
 		return isDeployment && alsoOne && reportOf(before) != reportOf(after)
 	}}
+}
+
+// ofBinding requests the namespace of the project that the copy of a binding is of.
+func (r *Reconciler) ofBinding(ctx context.Context, binding client.Object) []mcreconcile.Request {
+	namespace := &corev1.Namespace{}
+	if err := r.Hub.Get(ctx, types.NamespacedName{Name: binding.GetNamespace()}, namespace); err != nil {
+		// It is no hub namespace, or it is gone.
+		return nil
+	}
+	return origin.NamespaceOfCopy(ctx, namespace)
+}
+
+// copyChanged drops events of bindings that are not about a ConfigMap or Secret, their creations, which follow that of the copy, and
+// updates without another version of the copy.
+func copyChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(e event.DeleteEvent) bool { return bindings.IsOfData(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
+			after, alsoOne := e.ObjectNew.(*workv1alpha2.ResourceBinding)
+			return isBinding && alsoOne && bindings.IsOfData(after) &&
+				(before.Spec.Resource != after.Spec.Resource || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
+		},
+	}
 }
 
 // metadataOf is an empty object of a kind, to read its metadata into.

@@ -24,6 +24,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
+	"github.com/karmada-compute/karmada-compute/hub/origin"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -44,11 +46,20 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
-	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock}
+	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: grants.New(f.Hub)}
+	f.open(t, f.HubNamespace)
 	f.reconciler.Exists = func(_ context.Context, project string, uid types.UID) (bool, error) {
 		return !f.gone && project == planes.ProjectName.String() && uid == planes.ProjectUID, nil
 	}
 	return f
+}
+
+// open has hub/propagation open a hub namespace to the add-on.
+func (f *fixture) open(t *testing.T, hubNamespace string) {
+	t.Helper()
+	if err := f.reconciler.Grants.Ensure(t.Context(), hubNamespace, origin.Origin{Project: "north", ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *fixture) cluster(t *testing.T) cluster.Cluster {
