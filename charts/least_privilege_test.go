@@ -6,8 +6,11 @@ package charts_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,8 +116,8 @@ func grant(namespace, name, role, user string) *rbacv1.RoleBinding {
 	}
 }
 
-// hubOf applies the chart at the hub and creates what is there besides. It waits until the limits are known.
-func hubOf(t *testing.T, sets ...set) client.Client {
+// setUpHub applies the chart at the hub and creates what is there besides. It waits until a user has its rights and limits.
+func setUpHub(t *testing.T, user string, sets ...set) {
 	t.Helper()
 	admin := as(t, "")
 	apply(t, admin, render(t, append(sets, parts["hub"])...))
@@ -137,8 +140,7 @@ func hubOf(t *testing.T, sets ...set) client.Client {
 	} {
 		ensure(t, admin, obj)
 	}
-	awaitLimits(t)
-	return admin
+	awaitLimits(t, user)
 }
 
 func ensure(t *testing.T, c client.Client, obj client.Object) {
@@ -148,13 +150,17 @@ func ensure(t *testing.T, c client.Client, obj client.Object) {
 	}
 }
 
-// awaitLimits waits until the API server enforces the policy and knows the RoleBinding: both come through caches.
-func awaitLimits(t *testing.T) {
+// awaitLimits waits until the API server knows roles and policy, which come through caches: what is allowed, and what only the policy
+// refuses.
+func awaitLimits(t *testing.T, user string) {
 	t.Helper()
-	stolen := client.NewDryRunClient(as(t, hubUser))
+	limited := client.NewDryRunClient(as(t, user))
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		limited := apierrors.IsForbidden(stolen.Create(ctx, &corev1.Namespace{ObjectMeta: named("", "probe")}))
-		return limited && stolen.Get(ctx, client.ObjectKey{Namespace: ownSpace, Name: "copy"}, &corev1.Secret{}) == nil, nil
+		err := limited.Create(ctx, configMap("karmada-system", "karmada-compute-project-probe"))
+		if user == hubUser {
+			err = errors.Join(err, limited.Get(ctx, client.ObjectKey{Namespace: ownSpace, Name: "copy"}, &corev1.Secret{}))
+		}
+		return err == nil && apierrors.IsForbidden(limited.Create(ctx, configMap("karmada-system", "probe"))), nil
 	}); err != nil {
 		t.Fatal("the limits of the add-on do not come into force")
 	}
@@ -208,7 +214,7 @@ func lease(name string) *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: named("karmada-system", name)}
 }
 
-// refused are attacks with the add-on's credential for the hub, and whether an administrator may do the same.
+// refused are attacks with the add-on's credential for the hub.
 var refused = map[string]attempt{
 	"read the credential of a cell":          get(secret(karmadas, "dfw")),
 	"list the credentials of the cells":      list(&corev1.SecretList{}, karmadas),
@@ -305,7 +311,7 @@ func propagationIn(namespace string) *policyv1alpha1.PropagationPolicy {
 // TestStolenCredentialOfTheHub verifies what the add-on's credential for the hub can do, with the roles and the policy of the chart, and
 // that the policy limits nobody else.
 func TestStolenCredentialOfTheHub(t *testing.T) {
-	hubOf(t)
+	setUpHub(t, hubUser)
 	stolen, admin := client.NewDryRunClient(as(t, hubUser)), client.NewDryRunClient(as(t, ""))
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		if err := refused[name](t.Context(), stolen); !apierrors.IsForbidden(err) {
@@ -325,7 +331,7 @@ func TestStolenCredentialOfTheHub(t *testing.T) {
 // TestStolenCredentialOfTheWebhooks verifies that Pods that serve webhooks only have none of that: they mark projects, keep the webhooks'
 // CA and paths, and register the interpreter.
 func TestStolenCredentialOfTheWebhooks(t *testing.T) {
-	hubOf(t, set{"host.separateWebhooks": true})
+	setUpHub(t, webhookUser, set{"host.separateWebhooks": true})
 	stolen := client.NewDryRunClient(as(t, webhookUser))
 	attempts := maps.Clone(allowed)
 	maps.Copy(attempts, refused)
@@ -342,6 +348,32 @@ func TestStolenCredentialOfTheWebhooks(t *testing.T) {
 			if !apierrors.IsForbidden(err) {
 				t.Errorf("%s: got %v, want forbidden", name, err)
 			}
+		}
+	}
+}
+
+// TestPodsOfWebhooksHaveCredentialsOfTheirOwn verifies, for each form of a credential, that Pods that serve webhooks only do not mount
+// one of the controllers, and know who these are.
+func TestPodsOfWebhooksHaveCredentialsOfTheirOwn(t *testing.T) {
+	token := set{"access.hub.token.server": "https://hub.example", "access.milo.token.server": "https://milo.example"}
+	for name, credential := range map[string]set{
+		"Secrets":     {},
+		"kubeconfigs": {"access.hub.kubeconfig": "a", "access.milo.kubeconfig": "b", "access.webhooks.hub.kubeconfig": "c", "access.webhooks.milo.kubeconfig": "d"},
+		"tokens":      token,
+	} {
+		objects := render(t, credential, separate)
+		controllers, webhooks := query(t, objects, host, volumes), query(t, objects, serve, volumes)
+		for _, mounted := range regexp.MustCompile(`"secret":{[^}]*"name":"[^"]*"}`).FindAllString(controllers, -1) {
+			// A token's kubeconfig has no credential in it.
+			if name != "tokens" && strings.Contains(webhooks, mounted) {
+				t.Errorf("%s: both mount %s", name, mounted)
+			}
+		}
+		if one, other := query(t, objects, host, "{.spec.template.spec.serviceAccountName}"), query(t, objects, serve, "{.spec.template.spec.serviceAccountName}"); one == other {
+			t.Errorf("%s: both are ServiceAccount %s", name, one)
+		}
+		if got := query(t, objects, serve, args); !strings.Contains(got, `"--add-on-users=karmada-compute"`) {
+			t.Errorf("%s: the webhooks do not know the controllers: %s", name, got)
 		}
 	}
 }
