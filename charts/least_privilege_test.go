@@ -175,10 +175,8 @@ func get(obj client.Object) attempt {
 	}
 }
 
-func list(obj client.ObjectList, namespace string) attempt {
-	return func(ctx context.Context, c client.Client) error {
-		return c.List(ctx, obj, client.InNamespace(namespace))
-	}
+func list(obj client.ObjectList, options ...client.ListOption) attempt {
+	return func(ctx context.Context, c client.Client) error { return c.List(ctx, obj, options...) }
 }
 
 func create(obj client.Object) attempt {
@@ -217,11 +215,13 @@ func lease(name string) *coordinationv1.Lease {
 // refused are attacks with the add-on's credential for the hub.
 var refused = map[string]attempt{
 	"read the credential of a cell":          get(secret(karmadas, "dfw")),
-	"list the credentials of the cells":      list(&corev1.SecretList{}, karmadas),
-	"list all Secrets":                       list(&corev1.SecretList{}, ""),
-	"list all ConfigMaps":                    list(&corev1.ConfigMapList{}, ""),
+	"list the credentials of the cells":      list(&corev1.SecretList{}, client.InNamespace(karmadas)),
+	"list all Secrets":                       list(&corev1.SecretList{}),
+	"list all ConfigMaps":                    list(&corev1.ConfigMapList{}),
 	"read a Secret in its own namespace":     get(secret("karmada-system", "karmada-cert")),
 	"read a hub namespace that is not bound": get(secret(otherSpace, "copy")),
+
+	"list all RoleBindings": list(&rbacv1.RoleBindingList{}),
 
 	"bind the role where the cells' credentials are": create(grant(karmadas, "karmada-compute", "karmada-compute-namespace", hubUser)),
 	"bind the role in a namespace that it names so":  create(grant(likeSpace, "karmada-compute", "karmada-compute-namespace", hubUser)),
@@ -268,13 +268,14 @@ var refused = map[string]attempt{
 // allowed is what the controllers do.
 var allowed = map[string]attempt{
 	"read a copy":               get(secret(ownSpace, "copy")),
-	"list copies":               list(&corev1.SecretList{}, ownSpace),
+	"list copies":               list(&corev1.SecretList{}, client.InNamespace(ownSpace)),
 	"write a copy":              create(labelled(configMap(ownSpace, "app"))),
 	"delete a copy":             remove(secret(ownSpace, "copy")),
 	"create a hub namespace":    create(labelled(namespace("ns-00000000-0000-4000-8000-000000000009"))),
 	"label a hub namespace":     patch(namespace(otherSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-namespace-uid":"a"}}}`),
 	"delete a hub namespace":    remove(namespace(otherSpace)),
 	"bind its role":             create(grant(otherSpace, "karmada-compute", "karmada-compute-namespace", hubUser)),
+	"list its RoleBindings":     list(&rbacv1.RoleBindingList{}, client.MatchingFields{"metadata.name": "karmada-compute"}),
 	"restore a RoleBinding":     patch(grant(ownSpace, "karmada-compute", "", ""), `{"metadata":{"labels":{"a":"b"}}}`),
 	"mark a project":            create(configMap("karmada-system", "karmada-compute-project-north")),
 	"create its CA":             create(secret("karmada-system", "karmada-compute-webhook-ca")),
@@ -335,8 +336,8 @@ func TestStolenCredentialOfTheWebhooks(t *testing.T) {
 	stolen := client.NewDryRunClient(as(t, webhookUser))
 	attempts := maps.Clone(allowed)
 	maps.Copy(attempts, refused)
-	attempts["list the Works"] = list(&workv1alpha1.WorkList{}, cellSpace)
-	attempts["list the namespaces"] = list(&corev1.NamespaceList{}, "")
+	attempts["list the Works"] = list(&workv1alpha1.WorkList{}, client.InNamespace(cellSpace))
+	attempts["list the namespaces"] = list(&corev1.NamespaceList{})
 	for _, name := range slices.Sorted(maps.Keys(attempts)) {
 		err := attempts[name](t.Context(), stolen)
 		switch name {
