@@ -48,6 +48,7 @@ Feature: Least privilege
 
   Scenario: The add-on's credential for the hub in the wrong hands
     Given a namespace in project "north"
+    And the consumer is allowed to do everything to "secrets" in the namespace
     And the consumer keeps
       | data            | key      | value             |
       | Secret database | password | a random password |
