@@ -53,8 +53,8 @@ type Reconciler struct {
 	APIReader client.Reader
 	// Grants says in which hub namespaces the add-on may read and write copies.
 	Grants *grants.Grants
-	// AuditInterval is the longest time, and up to half of it more, after which the copies of a namespace are compared again when no
-	// event tells of them.
+	// AuditInterval is how old the listing of a hub namespace's copies may be. When no event tells of them, they are listed and compared
+	// again after this time and up to half of it more. 0: each reconcile lists them, and none follows without an event.
 	AuditInterval time.Duration
 	// Exists says whether a project exists, past what its own control plane answers.
 	Exists ownership.Exists
@@ -119,12 +119,15 @@ func reportChanged() predicate.Predicate {
 	}}
 }
 
-// ofBinding requests the namespace of the project that the copy of a binding is of.
+// ofBinding requests the namespace of the project that the copy of a binding is of, and has its copies listed then.
 func (r *Reconciler) ofBinding(ctx context.Context, binding client.Object) []mcreconcile.Request {
 	namespace := &corev1.Namespace{}
 	if err := r.Hub.Get(ctx, types.NamespacedName{Name: binding.GetNamespace()}, namespace); err != nil {
 		// It is no hub namespace, or it is gone.
 		return nil
+	}
+	if project := r.sources.of(origin.Project(namespace)); project != nil {
+		project.noteChange(namespace.Name)
 	}
 	return origin.NamespaceOfCopy(ctx, namespace)
 }

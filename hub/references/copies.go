@@ -81,6 +81,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	case mustBeRecreated(copied, desired):
 		return s.deleteCopy(ctx, copied)
 	}
+	s.sources.noteChange(o.hubNamespace)
 	stored, err := s.applyCopy(ctx, desired)
 	if err != nil {
 		return err
@@ -187,6 +188,7 @@ func ownedBy(copied client.Object, owners map[types.UID]bool) bool {
 
 // deleteCopy deletes a copy, and not a later object of the same name.
 func (s *scope) deleteCopy(ctx context.Context, copied client.Object) error {
+	s.sources.noteChange(copied.GetNamespace())
 	uid := copied.GetUID()
 	err := s.Hub.Delete(ctx, copied, client.Preconditions{UID: &uid})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

@@ -169,32 +169,6 @@ func (s *scope) wait() {
 	s.requeueAfter.AtMost(unconfirmedRetry)
 }
 
-// loadCopies lists the metadata of the copies in the hub namespaces, past every cache: no cache may have those of all
-// namespaces, and thousands of namespaces are not watched one by one.
-func (s *scope) loadCopies(ctx context.Context) error {
-	for hubNamespace := range s.hubNamespaces {
-		for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
-			list := &metav1.PartialObjectMetadataList{}
-			list.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
-			err := s.APIReader.List(ctx, list, client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProject})
-			if apierrors.IsForbidden(err) {
-				// The API server does not know the new RoleBinding yet, or has deleted that of a namespace that is being deleted.
-				s.wait()
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("list the hub's copies: %w", err)
-			}
-			for i := range list.Items {
-				copied := &list.Items[i]
-				copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
-				s.copies[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}] = copied
-			}
-		}
-	}
-	return nil
-}
-
 func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 	if !s.hubNamespaces[d.hubNamespace] {
 		return nil

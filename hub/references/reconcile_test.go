@@ -98,6 +98,43 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// TestListings verifies when the copies of a hub namespace are listed: after a change of one, or when the last listing is too old.
+func TestListings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	f.reconciler.AuditInterval = time.Minute
+	planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.settled(t)
+	wantLists := func(when string, want int) {
+		t.Helper()
+		f.mustReconcile(t)
+		if calls := f.HubAPI.Calls(); len(calls) != want {
+			t.Errorf("%s: it asks the hub for %v", when, calls)
+		}
+	}
+	wantLists("nothing has changed", 0)
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	wantLists("the listing is too old", 2)
+	wantLists("and then it is not", 0)
+	planes.Change(t, f.Planes, f.appOnHub(t), func(c *corev1.ConfigMap) { c.Data["colour"] = "red" })
+	f.reconciler.ofBinding(t.Context(), bindingOf(t, f.HubNamespace, "2"))
+	// The lists, and the contents of the copy.
+	wantLists("Karmada has seen another version of a copy", 3)
+	if got := f.appOnHub(t); got.Data["colour"] != "blue" {
+		t.Errorf("it is not restored: %v", got.Data)
+	}
+	wantLists("it was written", 2)
+	// An event arrives between a listing and the end of the reconcile.
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	f.HubAPI.Once("list", "SecretList", func() error {
+		f.reconciler.ofBinding(t.Context(), bindingOf(t, f.HubNamespace, "3"))
+		return nil
+	})
+	wantLists("the listing is too old again", 2)
+	wantLists("a copy has changed since it began", 2)
+}
+
 // TestANamespaceThatIsNotOpen: nothing is read or written in a hub namespace before the add-on may. Those of an earlier version are opened
 // when hub/propagation reconciles a deployment.
 func TestANamespaceThatIsNotOpen(t *testing.T) {

@@ -45,6 +45,9 @@ type projectSources struct {
 	named map[string]map[v1alpha.DataObject]bool
 	// checks are the last checks, by object.
 	checks map[item]check
+	// listings are what hub namespaces held when they were listed, and changes count the changes of each since.
+	listings map[string]listing
+	changes  map[string]int
 }
 
 // check is what the last check of an object found.
@@ -65,6 +68,7 @@ func (s *sources) ForCluster(name multicluster.ClusterName, cl cluster.Cluster) 
 		project := &projectSources{
 			name: name, cluster: cl, ctx: ctx, queue: queue,
 			watched: map[string]cache.Informer{}, named: map[string]map[v1alpha.DataObject]bool{}, checks: map[item]check{},
+			listings: map[string]listing{}, changes: map[string]int{},
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
