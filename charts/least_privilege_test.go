@@ -201,13 +201,17 @@ func patch(obj client.Object, merge string) attempt {
 func secret(namespace, name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: named(namespace, name)}
 }
+
 func configMap(namespace, name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: named(namespace, name)}
 }
+
 func namespace(name string) *corev1.Namespace { return &corev1.Namespace{ObjectMeta: named("", name)} }
+
 func workNamed(name string) *workv1alpha1.Work {
 	return &workv1alpha1.Work{ObjectMeta: named(cellSpace, name)}
 }
+
 func lease(name string) *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: named("karmada-system", name)}
 }
