@@ -43,7 +43,7 @@ var mayAtMilo = map[string]struct{ controllers, webhooks bool }{
 // TestStolenCredentialsOfMilo verifies what the credentials for Milo can do, with the roles of the chart.
 func TestStolenCredentialsOfMilo(t *testing.T) {
 	apply(t, newClient(t), render(t, parts["milo"], separate))
-	controllers, webhooks := as(t, "karmada-compute"), as(t, "karmada-compute-webhook")
+	controllers, webhooks := clientOf(t, "karmada-compute"), clientOf(t, "karmada-compute-webhook")
 	for c, verb := range map[client.Client]string{controllers: "patch workloads", webhooks: "list workloads"} {
 		if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 			return may(ctx, c, verb)

@@ -47,8 +47,8 @@ const (
 	karmadas  = "karmada-cluster"
 )
 
-// as returns a client of a user.
-func as(t *testing.T, user string) client.Client {
+// clientOf returns a client of a user.
+func clientOf(t *testing.T, user string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(testenv.Config(t))
 	if user != "" {
@@ -119,7 +119,7 @@ func grant(namespace, name, role, user string) *rbacv1.RoleBinding {
 // setUpHub applies the chart at the hub and creates what is there besides. It waits until a user has its rights and limits.
 func setUpHub(t *testing.T, user string, sets ...set) {
 	t.Helper()
-	admin := as(t, "")
+	admin := clientOf(t, "")
 	apply(t, admin, render(t, append(sets, parts["hub"])...))
 	for _, name := range []string{karmadas, cellSpace, likeSpace, "default"} {
 		ensureNamespace(t, admin, name)
@@ -154,7 +154,7 @@ func ensure(t *testing.T, c client.Client, obj client.Object) {
 // refuses.
 func awaitLimits(t *testing.T, user string) {
 	t.Helper()
-	limited := client.NewDryRunClient(as(t, user))
+	limited := client.NewDryRunClient(clientOf(t, user))
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := limited.Create(ctx, configMap("karmada-system", "karmada-compute-project-probe"))
 		if user == hubUser {
@@ -216,8 +216,8 @@ func lease(name string) *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: named("karmada-system", name)}
 }
 
-// refused are attacks with the add-on's credential for the hub.
-var refused = map[string]attempt{
+// attacks are made with the add-on's credential for the hub.
+var attacks = map[string]attempt{
 	"read the credential of a cell":          get(secret(karmadas, "dfw")),
 	"list the credentials of the cells":      list(&corev1.SecretList{}, client.InNamespace(karmadas)),
 	"list all Secrets":                       list(&corev1.SecretList{}),
@@ -317,12 +317,12 @@ func propagationIn(namespace string) *policyv1alpha1.PropagationPolicy {
 // that the policy limits nobody else.
 func TestStolenCredentialOfTheHub(t *testing.T) {
 	setUpHub(t, hubUser)
-	stolen, admin := client.NewDryRunClient(as(t, hubUser)), client.NewDryRunClient(as(t, ""))
-	for _, name := range slices.Sorted(maps.Keys(refused)) {
-		if err := refused[name](t.Context(), stolen); !apierrors.IsForbidden(err) {
+	stolen, admin := client.NewDryRunClient(clientOf(t, hubUser)), client.NewDryRunClient(clientOf(t, ""))
+	for _, name := range slices.Sorted(maps.Keys(attacks)) {
+		if err := attacks[name](t.Context(), stolen); !apierrors.IsForbidden(err) {
 			t.Errorf("%s: got %v, want forbidden", name, err)
 		}
-		if err := refused[name](t.Context(), admin); err != nil {
+		if err := attacks[name](t.Context(), admin); err != nil {
 			t.Errorf("%s, as an administrator: %v", name, err)
 		}
 	}
@@ -337,9 +337,9 @@ func TestStolenCredentialOfTheHub(t *testing.T) {
 // CA and paths, and register the interpreter.
 func TestStolenCredentialOfTheWebhooks(t *testing.T) {
 	setUpHub(t, webhookUser, set{"host.separateWebhooks": true})
-	stolen := client.NewDryRunClient(as(t, webhookUser))
+	stolen := client.NewDryRunClient(clientOf(t, webhookUser))
 	attempts := maps.Clone(allowed)
-	maps.Copy(attempts, refused)
+	maps.Copy(attempts, attacks)
 	attempts["list the Works"] = list(&workv1alpha1.WorkList{}, client.InNamespace(cellSpace))
 	attempts["list the namespaces"] = list(&corev1.NamespaceList{})
 	for _, name := range slices.Sorted(maps.Keys(attempts)) {
