@@ -48,6 +48,9 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs
 	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
 	go run ./hack/descriptions api/crds
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-hub paths=./hub/access/hub output:rbac:dir=hub/access/hub
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-namespace paths=./hub/access/namespace output:rbac:dir=hub/access/namespace
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-webhook paths=./hub/access/webhooks/hub output:rbac:dir=hub/access/webhooks/hub
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-webhook paths=./hub/access/webhooks/project output:rbac:dir=hub/access/webhooks/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
 	go run ./hack/customization interpreter/customization

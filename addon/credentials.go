@@ -31,6 +31,11 @@ const (
 	miloSecretKey  = "kubeconfig"
 	serviceAccount = Name
 	tokenSecret    = Name + "-token"
+	// Those of Pods that serve webhooks only.
+	webhookHubSecret      = Name + "-webhook-config"
+	webhookMiloSecret     = Name + "-webhook-milo"
+	webhookServiceAccount = Name + "-webhook"
+	webhookTokenSecret    = Name + "-webhook-token"
 	// hubNamespace is the namespace of the add-on's ServiceAccount on the hub.
 	hubNamespace = "karmada-system"
 )
@@ -46,6 +51,9 @@ type hubAddress struct {
 // karmadaSecrets are the ends of the names of Secrets with a kubeconfig of the hub, best first: those of `karmadactl init`
 // and karmada-operator, of Karmada's chart, and of older versions.
 var karmadaSecrets = []string{"karmada-controller-manager-config", "karmada-webhook-config", "karmada-kubeconfig", "kubeconfig"}
+
+// ownSecrets are those that enable writes on the host.
+var ownSecrets = []string{hubSecret, miloSecret, webhookHubSecret, webhookMiloSecret}
 
 // findHub finds the address of the hub that Karmada's own components use.
 func (s *session) findHub(ctx context.Context) (hubAddress, error) {
@@ -64,7 +72,7 @@ func (s *session) findHub(ctx context.Context) (hubAddress, error) {
 	found := own
 	for _, end := range slices.Backward(karmadaSecrets) {
 		for i := range secrets.Items {
-			if address, ok := addressIn(&secrets.Items[i]); ok && strings.HasSuffix(secrets.Items[i].Name, end) && secrets.Items[i].Name != hubSecret {
+			if address, ok := addressIn(&secrets.Items[i]); ok && strings.HasSuffix(secrets.Items[i].Name, end) && !slices.Contains(ownSecrets, secrets.Items[i].Name) {
 				found = address
 			}
 		}
@@ -85,8 +93,8 @@ func addressIn(secret *corev1.Secret) (hubAddress, bool) {
 	return hubAddress{}, false
 }
 
-// hubKubeconfig makes a kubeconfig of the add-on's ServiceAccount on the hub, with a token that lasts as long as its Secret.
-func (s *session) hubKubeconfig(ctx context.Context) ([]byte, error) {
+// hubKubeconfig makes a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as its Secret.
+func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret string) ([]byte, error) {
 	secret := &unstructured.Unstructured{Object: map[string]any{"type": string(corev1.SecretTypeServiceAccountToken)}}
 	secret.SetAPIVersion("v1")
 	secret.SetKind("Secret")
@@ -109,7 +117,6 @@ func (s *session) hubKubeconfig(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("the hub gives ServiceAccount %s/%s no token; does its kube-controller-manager run serviceaccount-token-controller? %w",
 			hubNamespace, serviceAccount, err)
 	}
-	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
 	return clientcmd.Write(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"hub": {Server: s.hubAddress.server, CertificateAuthorityData: s.hubAddress.ca}},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{serviceAccount: {Token: string(token)}},
@@ -147,16 +154,20 @@ func flat(file string) ([]byte, error) {
 	return clientcmd.Write(*config)
 }
 
+// credential is a kubeconfig in a Secret on the host.
+type credential struct {
+	name, key string
+	content   []byte
+}
+
 // storeCredentials writes the Secrets on the host, and returns a hash of them, by which Pods are replaced when they change.
 func (s *session) storeCredentials(ctx context.Context) (string, error) {
-	hub, err := s.hubKubeconfig(ctx)
+	credentials, err := s.credentials(ctx)
 	if err != nil {
 		return "", err
 	}
-	for _, secret := range []struct {
-		name, key string
-		content   []byte
-	}{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, s.miloCredentials}} {
+	var all []byte
+	for _, secret := range credentials {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"type": string(corev1.SecretTypeOpaque), "data": map[string]any{secret.key: base64.StdEncoding.EncodeToString(secret.content)},
 		}}
@@ -167,16 +178,38 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 		if err := s.create(ctx, onHost, object); err != nil {
 			return "", err
 		}
+		all = append(all, secret.content...)
 	}
-	sum := sha256.Sum256(slices.Concat(hub, s.miloCredentials))
+	sum := sha256.Sum256(all)
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// whoAmIAtMilo returns the user that the add-on is at Milo.
-func (s *session) whoAmIAtMilo(ctx context.Context) (string, error) {
+// credentials are those of the controllers and, where there are such Pods, of Pods that serve webhooks only.
+func (s *session) credentials(ctx context.Context) ([]credential, error) {
+	hub, err := s.hubKubeconfig(ctx, serviceAccount, tokenSecret)
+	if err != nil {
+		return nil, err
+	}
+	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
+	credentials := []credential{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, s.miloCredentials}}
+	if !separatesWebhooks(s.values) {
+		return credentials, nil
+	}
+	if hub, err = s.hubKubeconfig(ctx, webhookServiceAccount, webhookTokenSecret); err != nil {
+		return nil, err
+	}
+	return append(credentials,
+		credential{webhookHubSecret, hubSecretKey, hub}, credential{webhookMiloSecret, miloSecretKey, s.miloWebhookCredentials}), nil
+}
+
+// separatesWebhooks reports whether the values have Pods that serve webhooks only.
+func separatesWebhooks(values map[string]any) bool { return isOn(values, "host", "separateWebhooks") }
+
+// whoIs returns the user that a kubeconfig is at Milo.
+func whoIs(ctx context.Context, atMilo *plane, flag string) (string, error) {
 	review := &authenticationv1.SelfSubjectReview{}
-	if err := s.miloUser.Create(ctx, review); err != nil {
-		return "", fmt.Errorf("ask Milo which user --milo-kubeconfig is: %w", err)
+	if err := atMilo.Create(ctx, review); err != nil {
+		return "", fmt.Errorf("ask Milo which user --%s is: %w", flag, err)
 	}
 	return review.Status.UserInfo.Username, nil
 }

@@ -31,6 +31,9 @@ func (o *options) beforeEnable(command *cobra.Command) (bool, error) {
 		return false, err
 	}
 	values, err := o.values(command.Flags().Changed)
+	if err == nil {
+		err = o.checkWebhooks(values)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -96,6 +99,9 @@ func (s *session) prepare(ctx context.Context) error {
 // resolve reads and renders all that is written later, so that what is wrong with it is found before anything is changed.
 func (s *session) resolve(ctx context.Context) error {
 	merge(s.values, nested([]string{atMilo, "subjects"}, []any{map[string]any{"kind": "User", "name": s.miloUserName}}))
+	if separatesWebhooks(s.values) {
+		merge(s.values, nested([]string{atMilo, "webhookSubjects"}, []any{map[string]any{"kind": "User", "name": s.miloWebhookName}}))
+	}
 	for _, part := range []string{onHub, atMilo, onHost} {
 		if _, err := s.render(part); err != nil {
 			return err
@@ -104,6 +110,11 @@ func (s *session) resolve(ctx context.Context) error {
 	var err error
 	if s.miloCredentials, err = flat(s.options.miloKubeconfig); err != nil {
 		return fmt.Errorf("--milo-kubeconfig: %w", err)
+	}
+	if separatesWebhooks(s.values) {
+		if s.miloWebhookCredentials, err = flat(s.options.miloWebhookKubeconfig); err != nil {
+			return fmt.Errorf("--milo-webhook-kubeconfig: %w", err)
+		}
 	}
 	if s.hubAddress, err = s.findHub(ctx); err != nil {
 		return err

@@ -32,16 +32,17 @@ var interpreterModes = []string{"customization", "webhook"}
 type options struct {
 	karmada karmadaOptions
 
-	miloKubeconfig      string
-	miloAdminKubeconfig string
-	image               string
-	cellImage           string
-	replicas            int
-	interpreterMode     string
-	hubServer           string
-	valuesFiles         []string
-	dryRun              bool
-	workloads           string
+	miloKubeconfig        string
+	miloWebhookKubeconfig string
+	miloAdminKubeconfig   string
+	image                 string
+	cellImage             string
+	replicas              int
+	interpreterMode       string
+	hubServer             string
+	valuesFiles           []string
+	dryRun                bool
+	workloads             string
 
 	// session is the run that is under way: karmadactl calls the addon twice, before its own checks and after them.
 	session *session
@@ -59,6 +60,7 @@ type karmadaOptions struct {
 // addFlags adds the flags of `addons enable`.
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root that the add-on is to use. Its content is stored in a Secret on the host.")
+	flags.StringVar(&o.miloWebhookKubeconfig, "milo-webhook-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig. Its content is stored in a Secret on the host.")
 	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root that may create CustomResourceDefinitions and RBAC there. It is not stored. Default: --milo-kubeconfig.")
 	flags.StringVar(&o.image, "compute-image", "", "karmada-compute: image of controllers and webhooks, with its tag. Default: that of the chart.")
 	flags.StringVar(&o.cellImage, "compute-cell-image", "", "karmada-compute: image of the agents in the cells, with its tag. Default: that of the chart.")
@@ -127,6 +129,14 @@ func (o *options) check() error {
 		}
 	}
 	return errors.Join(mistakes...)
+}
+
+// checkWebhooks returns an error where Pods that serve webhooks only would have no credential for Milo of their own.
+func (o *options) checkWebhooks(values map[string]any) error {
+	if separatesWebhooks(values) && o.miloWebhookKubeconfig == "" && !o.dryRun {
+		return errors.New("--milo-webhook-kubeconfig: name the kubeconfig of Milo's root for the Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig")
+	}
+	return nil
 }
 
 // checkDisable returns all mistakes in the flags of disable.

@@ -76,7 +76,7 @@ func (s *session) preflight(ctx context.Context) *findings {
 	}
 	if s.reachable(f, s.hub) {
 		s.checkKarmada(f)
-		s.checkRights(ctx, f, s.hub, clusterRights)
+		s.checkRights(ctx, f, s.hub, append(hubRights, clusterRights...))
 		s.checkCities(ctx, f)
 	}
 	if s.reachable(f, s.milo) {
@@ -85,6 +85,9 @@ func (s *session) preflight(ctx context.Context) *findings {
 	}
 	if s.reachable(f, s.miloUser) {
 		s.checkMilo(ctx, f)
+	}
+	if separatesWebhooks(s.values) && s.reachable(f, s.miloWebhook) {
+		s.checkMiloOfWebhooks(ctx, f)
 	}
 	return f
 }
@@ -122,6 +125,12 @@ var clusterRights = []right{
 	{"rbac.authorization.k8s.io", "clusterroles", "patch", ""},
 	{"rbac.authorization.k8s.io", "clusterroles", "escalate", ""},
 	{"rbac.authorization.k8s.io", "clusterrolebindings", "patch", ""},
+}
+
+// hubRights are what enable needs on the hub besides.
+var hubRights = []right{
+	{"admissionregistration.k8s.io", "validatingadmissionpolicies", "patch", ""},
+	{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "patch", ""},
 }
 
 func (s *session) hostRights() []right {
@@ -248,7 +257,21 @@ func (s *session) checkMilo(ctx context.Context, f *findings) {
 		f.fail("--milo-kubeconfig: %w", err)
 	}
 	var err error
-	if s.miloUserName, err = s.whoAmIAtMilo(ctx); err != nil {
+	if s.miloUserName, err = whoIs(ctx, s.miloUser, "milo-kubeconfig"); err != nil {
 		f.fail("%w", err)
+	}
+}
+
+// checkMiloOfWebhooks checks that Pods that serve webhooks only are another user at Milo than the controllers.
+func (s *session) checkMiloOfWebhooks(ctx context.Context, f *findings) {
+	if err := portable(s.options.miloWebhookKubeconfig); err != nil {
+		f.fail("--milo-webhook-kubeconfig: %w", err)
+	}
+	var err error
+	if s.miloWebhookName, err = whoIs(ctx, s.miloWebhook, "milo-webhook-kubeconfig"); err != nil {
+		f.fail("%w", err)
+	} else if s.miloWebhookName == s.miloUserName {
+		f.fail("--milo-webhook-kubeconfig is user %q, whom --milo-kubeconfig is, too: whoever takes it from a Pod that serves webhooks only could do at Milo what the controllers do",
+			s.miloWebhookName)
 	}
 }

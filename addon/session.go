@@ -29,14 +29,18 @@ type session struct {
 	began   time.Time
 
 	host, hub *plane
-	// milo is Milo's root with the rights of an administrator, miloUser with those of the add-on.
-	milo, miloUser *plane
+	// milo is Milo's root with the rights of an administrator, miloUser with those of the add-on, miloWebhook with those of Pods that
+	// serve webhooks only.
+	milo, miloUser, miloWebhook *plane
 
 	values map[string]any
 	// miloUserName is the user that the add-on is at Milo, and miloCredentials its kubeconfig.
 	miloUserName    string
 	miloCredentials []byte
-	hubAddress      hubAddress
+	// miloWebhookName and miloWebhookCredentials are those of Pods that serve webhooks only.
+	miloWebhookName        string
+	miloWebhookCredentials []byte
+	hubAddress             hubAddress
 	// known is what is listed as created, by this run or an earlier one; rendered is what this run has rendered.
 	known, rendered inventory
 	// withheld is the agents' Deployment, until the replicas are updated.
@@ -60,6 +64,9 @@ func (o *options) connect() (*session, error) {
 			return nil, err
 		}
 		s.milo, err = newPlane("Milo's root", o.miloKubeconfig, "")
+	}
+	if o.miloWebhookKubeconfig != "" && err == nil {
+		s.miloWebhook, err = newPlane("Milo's root, as the webhooks,", o.miloWebhookKubeconfig, "")
 	}
 	if o.miloAdminKubeconfig != "" && err == nil {
 		s.milo, err = newPlane("Milo's root", o.miloAdminKubeconfig, "")

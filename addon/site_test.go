@@ -139,11 +139,13 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 func (s *site) control(ctx context.Context) {
 	tokens := 0
 	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		token := &corev1.Secret{}
-		if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: tokenSecret}, token) == nil && len(token.Data["token"]) == 0 {
-			token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", tokens+1)}
-			if s.Update(ctx, token) == nil { // else the next round tries again
-				tokens++
+		for _, name := range []string{tokenSecret, webhookTokenSecret} {
+			token := &corev1.Secret{}
+			if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: name}, token) == nil && len(token.Data["token"]) == 0 {
+				token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", tokens+1)}
+				if s.Update(ctx, token) == nil { // else the next round tries again
+					tokens++
+				}
 			}
 		}
 		agents := &corev1.Namespace{}
@@ -151,21 +153,9 @@ func (s *site) control(ctx context.Context) {
 			agents.Spec.Finalizers = nil
 			_ = s.SubResource("finalize").Update(ctx, agents)
 		}
-		deployment := &appsv1.Deployment{}
-		if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: Name}, deployment) != nil {
-			return false, nil //nolint:nilerr // it may not exist yet
-		}
-		if deployment.DeletionTimestamp != nil {
-			deployment.Finalizers = nil // no garbage collector runs here
-			_ = s.Update(ctx, deployment)
+		s.roll(ctx, webhookServiceAccount)
+		if !s.roll(ctx, Name) {
 			return false, nil
-		}
-		if deployment.Status.ObservedGeneration < deployment.Generation {
-			deployment.Status = appsv1.DeploymentStatus{
-				ObservedGeneration: deployment.Generation, Replicas: *deployment.Spec.Replicas, UpdatedReplicas: *deployment.Spec.Replicas,
-				AvailableReplicas: *deployment.Spec.Replicas, ReadyReplicas: *deployment.Spec.Replicas,
-			}
-			_ = s.Status().Update(ctx, deployment)
 		}
 		_ = s.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Name}})
 		interpreter := registered[onHub][0].object()
@@ -175,6 +165,27 @@ func (s *site) control(ctx context.Context) {
 		_ = s.Create(ctx, interpreter)
 		return false, nil
 	})
+}
+
+// roll does what the host's Deployment controller does, and returns false while the Deployment does not exist or is being deleted.
+func (s *site) roll(ctx context.Context, name string) bool {
+	deployment := &appsv1.Deployment{}
+	if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, deployment) != nil {
+		return false
+	}
+	if deployment.DeletionTimestamp != nil {
+		deployment.Finalizers = nil // no garbage collector runs here
+		_ = s.Update(ctx, deployment)
+		return false
+	}
+	if deployment.Status.ObservedGeneration < deployment.Generation {
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation, Replicas: *deployment.Spec.Replicas, UpdatedReplicas: *deployment.Spec.Replicas,
+			AvailableReplicas: *deployment.Spec.Replicas, ReadyReplicas: *deployment.Spec.Replicas,
+		}
+		_ = s.Status().Update(ctx, deployment)
+	}
+	return true
 }
 
 // options are those of an administrator of everything.

@@ -46,10 +46,17 @@ func TestNotes(t *testing.T) {
 			[]string{"call the webhooks at https://hooks.example", "mode DryRun"},
 			[]string{"create secret generic", "Service karmada-compute-webhook"},
 		},
-		"hub":                {parts["hub"], []string{"label cluster <cluster> topology.datum.net/city-code=<city>", "ServiceAccount karmada-compute"}, []string{"rollout status", "Milo"}},
-		"hub without agents": {set{"host.enabled": false, "hub.enabled": true, "agents.enabled": false}, []string{"at the hub"}, []string{"label cluster"}},
-		"milo":               {parts["milo"], []string{"at Milo's root", "User karmada-compute"}, []string{"rollout status", "label cluster"}},
-		"no part":            {set{"host.enabled": false}, []string{"No part is enabled"}, nil},
+		"hub": {parts["hub"], []string{"label cluster <cluster> topology.datum.net/city-code=<city>", "ServiceAccount karmada-compute"}, []string{"rollout status", "Milo"}},
+		"host with webhooks apart": {
+			separate, []string{
+				"create secret generic karmada-compute-config", "create secret generic karmada-compute-webhook-config --from-file=karmada.config=",
+				"kubeconfig for milo, of a user of their own, in Secret karmada-compute-webhook-milo",
+			}, nil,
+		},
+		"hub with webhooks apart": {set{"host.enabled": false, "hub.enabled": true, "host.separateWebhooks": true}, []string{"ServiceAccount karmada-compute-webhook"}, nil},
+		"hub without agents":      {set{"host.enabled": false, "hub.enabled": true, "agents.enabled": false}, []string{"at the hub"}, []string{"label cluster"}},
+		"milo":                    {parts["milo"], []string{"at Milo's root", "User karmada-compute"}, []string{"rollout status", "label cluster"}},
+		"no part":                 {set{"host.enabled": false}, []string{"No part is enabled"}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

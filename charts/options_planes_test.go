@@ -101,6 +101,15 @@ var miloCases = func() []optionCase {
 			want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"add-ons"}]`,
 		},
 		{
+			option: "milo.webhookSubjects", value: []any{map[string]any{"kind": "User", "name": "reviewer"}},
+			object: "ClusterRoleBinding/karmada-compute-webhook", query: "{.subjects}", with: separate,
+			want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"reviewer"}]`,
+		},
+		{
+			option: "host.separateWebhooks", value: true,
+			object: "ClusterRoleBinding/karmada-compute-webhook", query: "{.subjects[*].name}", want: "karmada-compute-webhook",
+		},
+		{
 			option: "webhooks.register", value: false,
 			object: admission, query: "{.webhooks[*].clientConfig.service.path}", want: "/validate-workload /validate-owned",
 			with: set{"webhooks.addOnUsers": []any{"a"}},
@@ -178,6 +187,20 @@ var accessCases = func() []optionCase {
 			optionCase{option: key + ".token.audience", value: "karmada", object: host, query: volumes, want: `"audience":"karmada"`, with: token},
 			optionCase{option: key + ".token.expirationSeconds", value: 900, object: host, query: volumes, want: `"expirationSeconds":900`, with: token},
 		)
+		key, secret = "access.webhooks."+plane, "Secret/karmada-compute-webhook-"+plane+"-access"
+		cases = append(cases,
+			optionCase{option: key + ".secret.name", value: "mine", object: serve, query: volumes, want: `"name":"mine"`, with: separate},
+			optionCase{option: key + ".secret.key", value: "mine.config", object: serve, query: volumes, want: `{"key":"mine.config","path":"kubeconfig"}`, with: separate},
+			optionCase{option: key + ".kubeconfig", value: "apiVersion: v1", object: secret, query: "{.data.kubeconfig}", want: "YXBpVmVyc2lvbjogdjE=", with: separate},
+			optionCase{
+				option: key + ".kubeconfig", value: "apiVersion: v1", with: separate,
+				object: serve, query: volumes, want: `{"secret":{"name":"karmada-compute-webhook-` + plane + `-access"}}`,
+			},
+			optionCase{
+				option: key + ".kubeconfig", value: "apiVersion: v1", with: separate,
+				object: serve, query: "{.spec.template.metadata.annotations}", want: "compute.datumapis.com/access",
+			},
+		)
 	}
 	return cases
 }()
@@ -201,6 +224,32 @@ var hubCases = []optionCase{
 	{
 		option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine"}},
 		object: "ServiceAccount/mine", query: "{.metadata.namespace}", want: "karmada-system",
+	},
+	{
+		option: "hub.subjects", value: []any{map[string]any{"kind": "User", "name": "it's me"}, map[string]any{"kind": "Group", "name": "add-ons"}},
+		object: limits, query: "{.spec.matchConditions[0].expression}",
+		want: `request.userInfo.username in ['it\'s me'] || request.userInfo.groups.exists(g, g in ['add-ons'])`,
+	},
+	{
+		option: "hub.namespace", value: "mine",
+		object: limits, query: "{.spec.matchConditions[0].expression}", want: "'system:serviceaccount:mine:karmada-compute'",
+	},
+	{
+		option: "hub.namespace", value: "mine",
+		object: limits, query: "{.spec.variables[?(@.name=='inOwnNamespace')].expression}", want: "request.namespace == 'mine'",
+	},
+	{
+		option: "hub.webhookSubjects", value: []any{map[string]any{"kind": "User", "name": "reviewer"}},
+		object: "RoleBinding/karmada-compute-webhook", query: "{.subjects}", with: separate,
+		want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"reviewer"}]`,
+	},
+	{
+		option: "hub.webhookSubjects", value: []any{map[string]any{"kind": "User", "name": "reviewer"}},
+		object: limits, query: "{.spec.matchConditions[0].expression}", with: separate, want: "'reviewer'",
+	},
+	{
+		option: "host.separateWebhooks", value: true,
+		object: "ServiceAccount/karmada-compute-webhook", query: "{.metadata.namespace}", want: "karmada-system",
 	},
 	{
 		option: "hub.metricsReaders", value: []any{map[string]any{"kind": "User", "name": "prometheus"}},

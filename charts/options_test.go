@@ -33,6 +33,7 @@ const (
 	overview   = "ConfigMap/karmada-compute-dashboard-service"
 	service    = "Service/karmada-compute-webhook"
 	policy     = "ClusterPropagationPolicy/karmada-compute-cell"
+	limits     = "ValidatingAdmissionPolicy/karmada-compute"
 	pod        = "{.spec.template.spec}"
 	args       = "{.spec.template.spec.containers[0].args}"
 	container  = "{.spec.template.spec.containers[0]}"
@@ -43,6 +44,8 @@ const (
 var (
 	scraped = set{"monitoring.podMonitor.enabled": true}
 	shown   = set{"monitoring.dashboards.enabled": true}
+	// separate has Pods that serve webhooks only.
+	separate = set{"host.separateWebhooks": true}
 )
 
 // other is a map of strings, as labels and annotations are.
@@ -217,6 +220,8 @@ var hostCases = []optionCase{
 	},
 	{option: "host.serviceAccount.create", value: false, object: account, query: "{.metadata.labels}", want: none},
 	{option: "host.serviceAccount.name", value: "mine", object: host, query: pod, want: `"serviceAccountName":"mine"`},
+	{option: "host.serviceAccount.webhookName", value: "mine", object: serve, query: pod, want: `"serviceAccountName":"mine"`, with: separate},
+	{option: "host.serviceAccount.webhookName", value: "mine", object: "ServiceAccount/mine", query: "{.kind}", want: "ServiceAccount", with: separate},
 	{option: "host.serviceAccount.annotations", value: other, object: account, query: "{.metadata.annotations}", want: "example.com/team"},
 	{option: "host.service.type", value: "LoadBalancer", object: service, query: "{.spec.type}", want: "LoadBalancer"},
 	{option: "host.service.annotations", value: other, object: service, query: "{.metadata.annotations}", want: "example.com/team"},

@@ -43,19 +43,19 @@ func documents(t *testing.T, file string) []*unstructured.Unstructured {
 func TestGeneratedObjects(t *testing.T) {
 	sources := map[string][]string{
 		"hub": {
-			"../hub/access/hub/role.yaml", "../cell/access/role.yaml",
+			"../hub/access/hub/role.yaml", "../hub/access/namespace/role.yaml", "../hub/access/webhooks/hub/role.yaml", "../cell/access/role.yaml",
 			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml", "../api/crds/compute.datumapis.com_cells.yaml",
 			"../api/crds/compute.datumapis.com_instanceslices.yaml",
 			"../api/crds/compute.datumapis.com_instancetypes.yaml",
 		},
 		"milo": {
-			"../hub/access/project/role.yaml", "../api/crds/compute.datumapis.com_workloads.yaml",
+			"../hub/access/project/role.yaml", "../hub/access/webhooks/project/role.yaml", "../api/crds/compute.datumapis.com_workloads.yaml",
 			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
 			"../api/crds/compute.datumapis.com_instancetypes.yaml",
 		},
 	}
 	for part, enabled := range parts {
-		objects := render(t, enabled)
+		objects := render(t, enabled, set{"host.separateWebhooks": true})
 		generated := map[string]bool{}
 		for _, file := range sources[part] {
 			for _, want := range documents(t, file) {
@@ -76,8 +76,8 @@ func TestGeneratedObjects(t *testing.T) {
 					if keep := got.GetAnnotations()["helm.sh/resource-policy"]; keep != "keep" {
 						t.Errorf("%s would be deleted with the release", id(want))
 					}
-				} else if bound := query(t, objects, want.GetKind()+"Binding/"+want.GetName(), "{.roleRef.kind}/{.roleRef.name}"); bound != id(want) {
-					t.Errorf("%s is bound by %s", id(want), bound)
+				} else {
+					checkBound(t, objects, want)
 				}
 			}
 		}
@@ -89,6 +89,18 @@ func TestGeneratedObjects(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// checkBound checks that a role is bound, but for the one that the add-on binds in each hub namespace.
+func checkBound(t *testing.T, objects []*unstructured.Unstructured, role *unstructured.Unstructured) {
+	t.Helper()
+	want := id(role)
+	if want == "ClusterRole/karmada-compute-namespace" {
+		want = none
+	}
+	if bound := query(t, objects, role.GetKind()+"Binding/"+role.GetName(), "{.roleRef.kind}/{.roleRef.name}"); bound != want {
+		t.Errorf("%s is bound by %s", id(role), bound)
 	}
 }
 

@@ -28,7 +28,10 @@ Feature: Least privilege
       | plane         | user                                                 | may     | verb   | resource                                         |
       | hub           | system:serviceaccount:karmada-system:karmada-compute | may     | create | workloaddeployments.compute.datumapis.com        |
       | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | patch  | workloaddeployments.compute.datumapis.com/status |
-      | hub           | system:serviceaccount:karmada-system:karmada-compute | may     | patch  | secrets                                          |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | get    | secrets                                          |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | list   | secrets                                          |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | watch  | configmaps                                       |
+      | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | patch  | secrets                                          |
       | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | update | secrets                                          |
       | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | patch  | serviceaccounts                                  |
       | hub           | system:serviceaccount:karmada-system:karmada-compute | may not | create | clusterroles.rbac.authorization.k8s.io           |
@@ -42,3 +45,28 @@ Feature: Least privilege
       | project/north | karmada-compute                                      | may not | create | events.events.k8s.io                             |
       | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | secrets                                          |
       | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | pods                                             |
+
+  Scenario: The add-on's credential for the hub in the wrong hands
+    Given a namespace in project "north"
+    And the consumer is allowed to do everything to "secrets" in the namespace
+    And the consumer keeps
+      | data            | key      | value             |
+      | Secret database | password | a random password |
+    And Workload "web" which names "Secret database" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then whoever takes the add-on's credential for the hub from its Pods is refused to
+      | verb   | object                                                                                                                                                                                                                           | because                  |
+      | get    | {apiVersion: v1, kind: Secret, metadata: {namespace: karmada-cluster, name: dfw}}                                                                                                                                                |                          |
+      | list   | {apiVersion: v1, kind: Secret, metadata: {namespace: karmada-cluster}}                                                                                                                                                           |                          |
+      | list   | {apiVersion: v1, kind: Secret}                                                                                                                                                                                                   |                          |
+      | create | {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {namespace: karmada-cluster, name: karmada-compute}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: karmada-compute-namespace}} | in hub namespaces        |
+      | patch  | {apiVersion: v1, kind: Namespace, metadata: {name: karmada-cluster, labels: {meta.datumapis.com/upstream-cluster-name: cluster-north}}}                                                                                          | hub namespaces           |
+      | delete | {apiVersion: v1, kind: Namespace, metadata: {name: karmada-cluster}}                                                                                                                                                             | hub namespaces           |
+      | create | {apiVersion: work.karmada.io/v1alpha1, kind: Work, metadata: {namespace: karmada-es-dfw, name: mine}, spec: {workload: {manifests: []}}}                                                                                         | Works with its label     |
+      | create | {apiVersion: work.karmada.io/v1alpha1, kind: Work, metadata: {namespace: default, name: mine, labels: {compute.datumapis.com/inventory: cell}}, spec: {workload: {manifests: []}}}                                               | execution namespaces     |
+      | create | {apiVersion: work.karmada.io/v1alpha1, kind: Work, metadata: {namespace: karmada-es-dfw, name: mine, labels: {compute.datumapis.com/inventory: cell}}, spec: {workload: {manifests: [{apiVersion: v1, kind: Pod, metadata: {namespace: kube-system, name: mine}}]}}} | Works with its label |
+    And whoever takes the add-on's credential for the hub from its Pods is allowed to
+      | verb | object                                                                                |
+      | get  | {apiVersion: v1, kind: Secret, metadata: {namespace: "${hubNamespace}", name: database}} |
+      | list | {apiVersion: v1, kind: Secret, metadata: {namespace: "${hubNamespace}"}}                 |

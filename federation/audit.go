@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -48,19 +49,23 @@ type Write struct {
 	Code      int // HTTP status of the answer
 }
 
+// Attacker is the user agent of those who try what the add-on's credentials can do. Requests leaves out what they ask.
+const Attacker = "attacker"
+
 // Request is a request of the add-on that a kube-apiserver answered.
 type Request struct {
 	Write
 	// Path is that of a request that is about no resource.
 	Path string
-	// Forbidden is set when the user has no right to it, by RBAC. It is not while the kube-apiserver starts, which refuses all
-	// that ask before it has read the roles.
+	// Forbidden is set when the user has no right to it, by RBAC or by a ValidatingAdmissionPolicy. It is not while the
+	// kube-apiserver starts, which refuses all that ask before it has read the roles.
 	Forbidden bool
 }
 
 // auditEvent has the fields of an audit.k8s.io/v1 Event that are used here.
 type auditEvent struct {
 	Verb             string    `json:"verb"`
+	UserAgent        string    `json:"userAgent"`
 	RequestURI       string    `json:"requestURI"`
 	StageTimestamp   time.Time `json:"stageTimestamp"`
 	User             auditUser
@@ -68,8 +73,11 @@ type auditEvent struct {
 	ObjectRef        *struct {
 		APIGroup, Resource, Subresource, Namespace, Name string
 	}
-	ResponseStatus *struct{ Code int }
-	Annotations    map[string]string
+	ResponseStatus *struct {
+		Code    int
+		Message string
+	}
+	Annotations map[string]string
 }
 
 type auditUser struct {
@@ -98,7 +106,7 @@ func (f *Federation) Requests(plane string, since time.Time, users ...string) ([
 	var requests []Request
 	return requests, f.readAudit(plane, func(event auditEvent) {
 		request := event.request()
-		if !slices.Contains(users, request.User) || request.Time.Before(since) {
+		if !slices.Contains(users, request.User) || request.Time.Before(since) || event.UserAgent == Attacker {
 			return
 		}
 		if slices.ContainsFunc(starts, func(s start) bool { return s.during(request.Time) }) {
@@ -191,7 +199,12 @@ func (e auditEvent) request() Request {
 	if e.ResponseStatus != nil {
 		w.Code = e.ResponseStatus.Code
 	}
-	return Request{Write: w, Path: path, Forbidden: e.Annotations["authorization.k8s.io/decision"] == "forbid"}
+	return Request{Write: w, Path: path, Forbidden: e.Annotations["authorization.k8s.io/decision"] == "forbid" || e.deniedByPolicy()}
+}
+
+// deniedByPolicy reports whether a ValidatingAdmissionPolicy has denied the request.
+func (e auditEvent) deniedByPolicy() bool {
+	return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden && strings.Contains(e.ResponseStatus.Message, "ValidatingAdmissionPolicy")
 }
 
 func writeAuditPolicy(path string) error {

@@ -28,10 +28,14 @@ func TestReadWrites(t *testing.T) {
 		review = `{"verb":"create","stageTimestamp":"2026-05-01T12:00:02Z","objectRef":{"resource":"tokenreviews","apiGroup":"authentication.k8s.io"}}`
 		read   = `{"verb":"get","stageTimestamp":"2026-05-01T12:00:03Z","user":{"username":"a"},"objectRef":{"resource":"pods","name":"p"},` +
 			`"responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"forbid"}}`
+		denied = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:00Z","objectRef":{"resource":"works","apiGroup":"work.karmada.io"},` +
+			`"responseStatus":{"code":403,"message":"works \"a\" is forbidden: ValidatingAdmissionPolicy 'karmada-compute' with binding 'karmada-compute' denied request"}}`
+		full = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:00Z","objectRef":{"resource":"pods"},` +
+			`"responseStatus":{"code":403,"message":"pods \"a\" is forbidden: exceeded quota"}}`
 	)
 	var got []Write
 	var forbidden []Request
-	err := readEvents(strings.NewReader(strings.Join([]string{before, create, "", status, dryRun, review, read, half}, "\n")), func(e auditEvent) {
+	err := readEvents(strings.NewReader(strings.Join([]string{before, create, "", status, dryRun, review, read, denied, full, half}, "\n")), func(e auditEvent) {
 		if write, ok := e.write(); ok && !write.Time.Before(since) {
 			got = append(got, write)
 		}
@@ -42,7 +46,8 @@ func TestReadWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(forbidden) != 1 || forbidden[0].Resource != "/pods" || forbidden[0].Verb != "get" || forbidden[0].Code != 403 {
+	if len(forbidden) != 2 || forbidden[0].Resource != "/pods" || forbidden[0].Verb != "get" || forbidden[0].Code != 403 ||
+		forbidden[1].Resource != "work.karmada.io/works" {
 		t.Errorf("forbidden are %v", forbidden)
 	}
 	want := []Write{

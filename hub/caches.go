@@ -11,16 +11,18 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/transforms"
 )
 
 // ProjectKinds are the kinds that the controllers watch in a project.
@@ -45,7 +47,6 @@ func CacheOptions() (cache.Options, error) {
 		selectors[label] = labels.NewSelector().Add(*exists)
 	}
 	fromProject := cache.ByObject{Label: selectors[v1alpha.LabelProject]}
-	metadata := cache.ByObject{Label: selectors[v1alpha.LabelProject], Transform: transforms.StripAnnotations(v1alpha.AnnotationProjectName)}
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
@@ -56,9 +57,8 @@ func CacheOptions() (cache.Options, error) {
 			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},
 			&clusterv1alpha1.Cluster{}:          {},
 			&workv1alpha2.ResourceBinding{}:     {Transform: path.TrimBinding},
-			// The controllers read only the metadata of these from the cache.
-			&corev1.ConfigMap{}: metadata,
-			&corev1.Secret{}:    metadata,
+			// The role of the add-on covers the RoleBindings of this name alone. ConfigMaps and Secrets are in no cache.
+			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, grants.BindingName)},
 		},
 	}, nil
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 func TestStartWithoutAnybody(t *testing.T) {
 	p := testplanes.New(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-system"}}
-	if err := p.Client.Create(t.Context(), namespace); err != nil {
+	if err := client.IgnoreAlreadyExists(p.Client.Create(t.Context(), namespace)); err != nil {
 		t.Fatal(err)
 	}
 	toHub, toMilo := testenv.NewProxy(t, p.Config()), testenv.NewProxy(t, p.Config())

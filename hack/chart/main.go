@@ -27,6 +27,9 @@ var copies = map[string]string{
 	"files/crds/cells.yaml":               "api/crds/compute.datumapis.com_cells.yaml",
 	"files/crds/instancetypes.yaml":       "api/crds/compute.datumapis.com_instancetypes.yaml",
 	"files/roles/hub.yaml":                "hub/access/hub/role.yaml",
+	"files/roles/namespace.yaml":          "hub/access/namespace/role.yaml",
+	"files/roles/webhook-hub.yaml":        "hub/access/webhooks/hub/role.yaml",
+	"files/roles/webhook-project.yaml":    "hub/access/webhooks/project/role.yaml",
 	"files/roles/project.yaml":            "hub/access/project/role.yaml",
 	"files/roles/cell.yaml":               "cell/access/role.yaml",
 

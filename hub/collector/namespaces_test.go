@@ -6,6 +6,7 @@ package collector
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/policies"
@@ -82,6 +85,9 @@ func newNamespacesFixture(t *testing.T) *namespacesFixture {
 	f.restart(t)
 	f.EnsureHubNamespace(t)
 	f.mark(t, f.namespace(), oldUID)
+	if err := f.reconciler.Grants.Ensure(t.Context(), f.HubNamespace, f.origin(oldUID)); err != nil {
+		t.Fatal(err)
+	}
 	f.copied = f.addCopy(t, "web", oldUID)
 	return f
 }
@@ -92,6 +98,7 @@ func (f *namespacesFixture) restart(t *testing.T) {
 	var err error
 	if f.reconciler, err = NewNamespaces(NamespacesOptions{
 		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Owners: ownership.New(ownership.Options{Milo: f.roster, Brake: &f.brake}), After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
+		Grants: grants.New(f.Hub),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -360,4 +367,26 @@ func TestAForeignNamespaceStays(t *testing.T) {
 		f.reconcile(t)
 	}
 	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, f.copied: false})
+}
+
+// TestWithdrawalOfAnEarlierVersion verifies that a hub namespace without the RoleBinding gets it before its data is deleted.
+func TestWithdrawalOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	grant := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: grants.BindingName}}
+	planes.Delete(t, f.Planes, grant)
+	f.doubt(t)
+	f.reconcile(t)
+	f.end(t, f.copied)
+	f.HubAPI.Calls()
+	if wait := f.reconcile(t); wait < grantKnown || !planes.Exists(t, f.Planes, grant) {
+		t.Errorf("the RoleBinding does not exist, or is not waited for: %s", wait)
+	}
+	if slices.ContainsFunc(f.HubAPI.Calls(), func(call planes.Call) bool { return call.Kind == "SecretList" }) || f.isDeleted(t, f.namespace()) {
+		t.Error("it is withdrawn before the add-on may list its data")
+	}
+	f.reconcile(t)
+	if !f.isDeleted(t, f.namespace()) {
+		t.Error("it is not withdrawn")
+	}
 }

@@ -18,10 +18,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // copyEnds is when a namespace is looked at again whose copies are being deleted, if no event comes before.
 const copyEnds = 10 * time.Second
+
+// grantKnown is when a namespace is looked at again that was opened to the add-on: the API server and the cache know by then.
+const grantKnown = 2 * time.Second
+
+// originOf is where a hub namespace comes from, by its labels.
+func originOf(namespace *corev1.Namespace) projects.Origin {
+	return projects.Origin{
+		Project: projects.NameOf(namespace).String(), ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID]),
+		Namespace: namespace.Labels[v1alpha.LabelProjectNamespace],
+	}
+}
 
 // withdraw deletes what the projects left: first the copies, then what they needed, and the namespace last. Milo keeps namespace
 // default of a project across its deletion, so that an earlier and a later project of one name have one hub namespace: it goes
@@ -48,7 +60,15 @@ func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error)
 	if left > 0 {
 		return later(copyEnds), nil
 	}
-	if err := s.deleteData(ctx); err != nil {
+	open, err := s.Grants.Has(ctx, s.namespace.Name)
+	if err == nil && !open {
+		// No version created a hub namespace without it but earlier ones.
+		return later(grantKnown), s.Grants.Ensure(ctx, s.namespace.Name, originOf(s.namespace))
+	}
+	if err == nil {
+		err = s.deleteData(ctx)
+	}
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if len(copies.Items) > 0 || !s.isGone(s.namespace) {

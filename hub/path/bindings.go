@@ -74,6 +74,15 @@ func isOfDeployment(binding *workv1alpha2.ResourceBinding) bool {
 	return binding.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
 }
 
+// IsOfData reports whether a ResourceBinding is about a ConfigMap or Secret in a hub namespace.
+func IsOfData(obj client.Object) bool {
+	binding, ok := obj.(*workv1alpha2.ResourceBinding)
+	if !ok || !v1alpha.IsHubNamespace(binding.Namespace) || binding.Spec.Resource.APIVersion != "v1" {
+		return false
+	}
+	return binding.Spec.Resource.Kind == v1alpha.KindConfigMap || binding.Spec.Resource.Kind == v1alpha.KindSecret
+}
+
 // RefusalChanged drops deletions, and updates that do not change the Refusal.
 func RefusalChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool { return Refusal(before) != Refusal(after) })

@@ -100,6 +100,8 @@ func TrimBinding(object any) (any, error) {
 		trimOurs(binding, trimmed)
 	case isOfSlice(binding):
 		trimSlice(binding, trimmed)
+	case IsOfData(binding):
+		trimmed.DeletionTimestamp, trimmed.Spec.Resource = binding.DeletionTimestamp, binding.Spec.Resource
 	}
 	return trimmed, nil
 }

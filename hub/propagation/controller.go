@@ -12,6 +12,7 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,9 +27,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/hub/path"
-
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -57,6 +58,8 @@ type Options struct {
 	Networks Networks
 	// Owners decides whether the original of a copy is gone.
 	Owners *ownership.Owners
+	// Grants keeps the rights of the add-on in each hub namespace.
+	Grants *grants.Grants
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }
@@ -91,6 +94,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
 		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.
 		Watches(&corev1.Namespace{}, projects.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
+		// So is the right to the ConfigMaps and Secrets of a hub namespace.
+		Watches(&rbacv1.RoleBinding{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(predicates.IgnoreCreations())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
 		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
 		// A cell that joins a city needs the namespaces of that city, and one that is lost may have to be given up.

@@ -48,6 +48,12 @@ func (s *scope) ensureNamespace(ctx context.Context) error {
 	return err
 }
 
+// ensureGrant keeps the right of the add-on to the ConfigMaps and Secrets of the hub namespace, before anything is written there.
+// Hub namespaces of an earlier version get it here.
+func (s *scope) ensureGrant(ctx context.Context) error {
+	return s.Grants.Ensure(ctx, s.hubNamespace, s.origin)
+}
+
 // loadNamespace reads the hub namespace, or creates it.
 func (s *scope) loadNamespace(ctx context.Context, desired *corev1.Namespace) (*corev1.Namespace, error) {
 	existing, key := &corev1.Namespace{}, client.ObjectKeyFromObject(desired)

@@ -108,7 +108,7 @@ func (s *scope) propagate(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureNamespaceInCells, s.decideCopy, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.decideCopy, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
 
 // withdraw removes from the hub what the deployment put there, and then its finalizer. A deployment that its Workload still

@@ -5,7 +5,9 @@ package references
 
 import (
 	"context"
+	"time"
 
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +28,10 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -43,12 +47,17 @@ const FieldManager apply.FieldManager = "karmada-compute-references"
 type Reconciler struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Hub reads deployments and the metadata of copies from a cache, and writes to the hub.
+	// Hub reads deployments and RoleBindings from a cache, and writes to the hub.
 	Hub client.Client
-	// APIReader reads the hub's API server: no cache has the contents of copies.
+	// APIReader reads the hub's API server: no cache has copies.
 	APIReader client.Reader
 	// Owners decides whether a project exists.
 	Owners *ownership.Owners
+	// Grants says in which hub namespaces the add-on may read and write copies.
+	Grants *grants.Grants
+	// AuditInterval is how old the listing of a hub namespace's copies may be. When no event tells of them, they are listed and compared
+	// again after this time and up to half of it more. 0: each reconcile lists them, and none follows without an event.
+	AuditInterval time.Duration
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
@@ -66,9 +75,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// The hub's deployments own the copies, and their status has what the cells report.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.NamespaceOfCopy),
 			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
-		// Copies that were edited or deleted by hand are restored.
-		WatchesMetadata(&corev1.ConfigMap{}, projects.OnHubEvent(projects.NamespaceOfCopy), onHub...).
-		WatchesMetadata(&corev1.Secret{}, projects.OnHubEvent(projects.NamespaceOfCopy), onHub...).
+		// Copies that were edited or deleted by hand are restored. Karmada's binding of a copy says which version of it exists.
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(r.ofBinding), append(onHub, mcbuilder.WithPredicates(copyChanged()))...).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
@@ -110,6 +118,34 @@ func reportChanged() predicate.Predicate {
 		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
 		return isDeployment && alsoOne && reportOf(before) != reportOf(after)
 	}}
+}
+
+// ofBinding requests the namespace of the project that the copy of a binding is of, and has its copies listed then.
+func (r *Reconciler) ofBinding(ctx context.Context, binding client.Object) []mcreconcile.Request {
+	namespace := &corev1.Namespace{}
+	if err := r.Hub.Get(ctx, types.NamespacedName{Name: binding.GetNamespace()}, namespace); err != nil {
+		// It is no hub namespace, or it is gone.
+		return nil
+	}
+	if project, engaged := r.sources.Get(projects.NameOf(namespace)); engaged {
+		project.noteChange(namespace.Name)
+	}
+	return projects.NamespaceOfCopy(ctx, namespace)
+}
+
+// copyChanged drops events of bindings that are not about a ConfigMap or Secret, their creations, which follow that of the copy, and
+// updates without another version of the copy.
+func copyChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(e event.DeleteEvent) bool { return path.IsOfData(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
+			after, alsoOne := e.ObjectNew.(*workv1alpha2.ResourceBinding)
+			return isBinding && alsoOne && path.IsOfData(after) &&
+				(before.Spec.Resource != after.Spec.Resource || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
+		},
+	}
 }
 
 // metadataOf is an empty object of a kind, to read its metadata into.

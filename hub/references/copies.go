@@ -4,10 +4,12 @@
 package references
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,8 +29,8 @@ func (s *scope) writeCopies(ctx context.Context) error {
 		if o.reason != "" || !o.wanted || len(o.owners) == 0 {
 			continue
 		}
-		settled, err := s.isSettled(ctx, o)
-		if err == nil && !settled {
+		var err error
+		if !s.isSettled(o) {
 			err = s.writeCopy(ctx, o)
 		}
 		if err != nil {
@@ -38,14 +40,11 @@ func (s *scope) writeCopies(ctx context.Context) error {
 	return failed.err()
 }
 
-// isSettled says whether the copy is known to be right, without reading any contents.
-func (s *scope) isSettled(ctx context.Context, o *object) (bool, error) {
-	copied := metadataOf(o.Kind)
-	if err := s.Hub.Get(ctx, o.onHub(), copied); err != nil {
-		return false, client.IgnoreNotFound(err)
-	}
+// isSettled reports whether the copy is known to be right, without reading any contents.
+func (s *scope) isSettled(o *object) bool {
+	copied := s.copies[o.item]
 	desired := &metav1.PartialObjectMetadata{ObjectMeta: s.copyMetadata(o)}
-	return s.sources.lastCheck(o.item).copied == version(copied) && sameMetadata(copied, desired), nil
+	return copied != nil && s.sources.lastCheck(o.item).copied == version(copied) && sameMetadata(copied, desired)
 }
 
 func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
@@ -83,6 +82,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	case mustBeRecreated(copied, desired):
 		return s.deleteCopy(ctx, copied)
 	}
+	s.sources.noteChange(o.hubNamespace)
 	stored, err := s.applyCopy(ctx, desired)
 	if err != nil {
 		return err
@@ -118,10 +118,7 @@ func (s *scope) settle(o *object, source, copied client.Object) {
 func (s *scope) deleteCopies(ctx context.Context) error {
 	var failed failures
 	for hubNamespace := range s.hubNamespaces {
-		unnamed, err := s.unnamedCopies(ctx, hubNamespace)
-		if err != nil {
-			failed.add(err)
-		}
+		unnamed := s.unnamedCopies(hubNamespace)
 		if len(unnamed) == 0 {
 			continue
 		}
@@ -147,25 +144,17 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 }
 
 // unnamedCopies are the copies in a hub namespace that no deployment of the project needs, without those that are being deleted.
-func (s *scope) unnamedCopies(ctx context.Context, hubNamespace string) ([]*metav1.PartialObjectMetadata, error) {
+func (s *scope) unnamedCopies(hubNamespace string) []*metav1.PartialObjectMetadata {
 	var unnamed []*metav1.PartialObjectMetadata
-	var failed failures
-	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
-		var copies metav1.PartialObjectMetadataList
-		copies.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
-		if err := s.Hub.List(ctx, &copies, client.InNamespace(hubNamespace)); err != nil {
-			failed.add(fmt.Errorf("list the hub's copies: %w", err))
-			continue
-		}
-		for i := range copies.Items {
-			copied := &copies.Items[i]
-			copied.SetGroupVersionKind(metadataOf(kind).GroupVersionKind())
-			if !keeps(s.objects[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}]) && copied.DeletionTimestamp.IsZero() {
-				unnamed = append(unnamed, copied)
-			}
+	for i, copied := range s.copies {
+		if i.hubNamespace == hubNamespace && !keeps(s.objects[i]) && copied.DeletionTimestamp.IsZero() {
+			unnamed = append(unnamed, copied)
 		}
 	}
-	return unnamed, failed.err()
+	slices.SortFunc(unnamed, func(a, b *metav1.PartialObjectMetadata) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return unnamed
 }
 
 // awaitedOwners are the UIDs of the hub's deployments without an original in the project. While an original that was deleted by
@@ -198,6 +187,7 @@ func ownedBy(copied client.Object, owners map[types.UID]bool) bool {
 
 // deleteCopy deletes a copy, and not a later object of the same name.
 func (s *scope) deleteCopy(ctx context.Context, copied client.Object) error {
+	s.sources.noteChange(copied.GetNamespace())
 	uid := copied.GetUID()
 	err := s.Hub.Delete(ctx, copied, client.Preconditions{UID: &uid})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

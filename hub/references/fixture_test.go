@@ -24,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -45,9 +46,10 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
-	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock}
+	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: grants.New(f.Hub)}
 	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})
+	f.open(t, f.HubNamespace)
 	return f
 }
 
@@ -59,6 +61,14 @@ func (f *fixture) Lookup(_ context.Context, project string) (types.UID, bool, er
 func (*fixture) Owns(string) bool { return true }
 
 func (*fixture) Held(context.Context) (string, error) { return "", nil }
+
+// open has hub/propagation open a hub namespace to the add-on.
+func (f *fixture) open(t *testing.T, hubNamespace string) {
+	t.Helper()
+	if err := f.reconciler.Grants.Ensure(t.Context(), hubNamespace, projects.Origin{Project: "north", ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func (f *fixture) cluster(t *testing.T) cluster.Cluster {
 	t.Helper()

@@ -26,6 +26,7 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	created.Labels[v1alpha.LabelProjectNamespaceUID] = string(uuid.NewUUID())
 	created.Name = v1alpha.HubNamespace(string(planes.ProjectUID), created.Labels[v1alpha.LabelProjectNamespaceUID])
 	namespace := planes.Create(t, f.Planes, created).Name
+	f.open(t, namespace)
 	e := elsewhere{deployment: planes.Create(t, f.Planes, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name, Labels: map[string]string{v1alpha.LabelDeploymentUID: string(uuid.NewUUID())},
@@ -34,6 +35,7 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	})}
 	data := f.app()
 	data.Namespace, data.OwnerReferences = namespace, []metav1.OwnerReference{e.deployment.OwnerReference()}
+	data.Labels = map[string]string{v1alpha.LabelProject: v1alpha.ProjectLabel(planes.ProjectName.String())}
 	e.data = planes.Create(t, f.Planes, data)
 	return e
 }

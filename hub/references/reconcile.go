@@ -11,7 +11,9 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
@@ -50,7 +52,10 @@ type scope struct {
 	objects map[item]*object
 	// hubNamespaces are where the copies of the namespace's deployments are.
 	hubNamespaces map[string]bool
-	// unconfirmed says that a deployment notes a namespace that exists and is not known to be the project's.
+	// copies are the metadata of the copies in the hub namespaces.
+	copies map[item]*metav1.PartialObjectMetadata
+	// unconfirmed says that a deployment notes a namespace that exists, and is not known to be the project's or is not open to the
+	// add-on yet.
 	unconfirmed  bool
 	requeueAfter requeue.After
 }
@@ -65,14 +70,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	s := &scope{
 		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Name), namespace: request.Name,
-		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{},
+		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{}, copies: map[item]*metav1.PartialObjectMetadata{},
 	}
 	if s.sources.Cluster != project.Cluster {
 		// The project is being engaged.
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}
-	for _, step := range []func(context.Context) error{s.load, s.expectSources} {
+	for _, step := range []func(context.Context) error{s.load, s.loadCopies, s.expectSources} {
 		if err := step(ctx); err != nil || s.unconfirmed {
 			return s.requeueAfter.Result(), err
 		}
@@ -84,6 +89,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	if err := failed.err(); err != nil {
 		return reconcile.Result{}, err
+	}
+	if len(s.objects) > 0 && r.AuditInterval > 0 {
+		s.requeueAfter.AtMost(wait.Jitter(r.AuditInterval, 0.5))
 	}
 	return s.requeueAfter.Result(), nil
 }
@@ -123,7 +131,7 @@ func (s *scope) load(ctx context.Context) error {
 		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation deletes its
 		// copy, and the garbage collector the objects that this copy alone owns. What names nothing owns nothing.
 		if original.DeletionTimestamp.IsZero() && len(d.named) > 0 {
-			if err := s.loadCopy(ctx, d); err != nil {
+			if err := s.loadDeployment(ctx, d); err != nil {
 				return err
 			}
 		}
@@ -141,19 +149,27 @@ func (s *scope) confirm(ctx context.Context, d *deployment) error {
 		return nil
 	}
 	noted, confirmed, err := s.origin.Noted(ctx, s.Hub, d.original)
+	if err == nil && confirmed {
+		confirmed, err = s.Grants.Has(ctx, d.hubNamespace)
+	}
 	switch {
 	case err != nil:
 		return err
 	case confirmed:
 		s.hubNamespaces[d.hubNamespace] = true
 	case noted != nil:
-		s.unconfirmed = true
-		s.requeueAfter.AtMost(unconfirmedRetry)
+		s.wait()
 	}
 	return nil
 }
 
-func (s *scope) loadCopy(ctx context.Context, d *deployment) error {
+// wait ends the reconcile until hub/propagation has labelled the hub namespace and opened it to the add-on.
+func (s *scope) wait() {
+	s.unconfirmed = true
+	s.requeueAfter.AtMost(unconfirmedRetry)
+}
+
+func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 	if !s.hubNamespaces[d.hubNamespace] {
 		return nil
 	}

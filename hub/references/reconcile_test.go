@@ -10,10 +10,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -69,8 +73,92 @@ func TestNothingToDo(t *testing.T) {
 		t.Errorf("it writes %v", writes)
 	}
 	f.mustReconcile(t)
-	if slices.ContainsFunc(f.Project.Calls(), func(call planes.Call) bool { return call.Kind == "Secret" }) || len(f.HubAPI.Calls()) > 0 {
+	if slices.ContainsFunc(f.Project.Calls(), func(call planes.Call) bool { return call.Kind == "Secret" }) {
 		t.Error("it reads contents")
+	}
+	if calls := f.HubAPI.Calls(); !slices.Equal(calls, []planes.Call{{Verb: "list", Kind: "ConfigMapList"}, {Verb: "list", Kind: "SecretList"}}) {
+		t.Errorf("it asks the hub for %v", calls)
+	}
+}
+
+// TestAudit verifies that copies are compared again when no event tells of them, and only where a deployment names some.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	f.reconciler.AuditInterval = time.Minute
+	f.deploy(t, "web", planes.Template("registry.example/app:1"))
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("of a namespace that names no data: %+v, %v", result, err)
+	}
+	planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "api", naming([]string{"app"}, nil))
+	f.settled(t)
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter < time.Minute || result.RequeueAfter > 90*time.Second {
+		t.Errorf("got %+v, %v", result, err)
+	}
+}
+
+// TestListings verifies when the copies of a hub namespace are listed: after a change of one, or when the last listing is too old.
+func TestListings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	f.reconciler.AuditInterval = time.Minute
+	planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.settled(t)
+	wantLists := func(when string, want int) {
+		t.Helper()
+		f.mustReconcile(t)
+		if calls := f.HubAPI.Calls(); len(calls) != want {
+			t.Errorf("%s: it asks the hub for %v", when, calls)
+		}
+	}
+	wantLists("nothing has changed", 0)
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	wantLists("the listing is too old", 2)
+	wantLists("and then it is not", 0)
+	planes.Change(t, f.Planes, f.appOnHub(t), func(c *corev1.ConfigMap) { c.Data["colour"] = "red" })
+	f.reconciler.ofBinding(t.Context(), bindingOf(t, f.HubNamespace, "2"))
+	// The lists, and the contents of the copy.
+	wantLists("Karmada has seen another version of a copy", 3)
+	if got := f.appOnHub(t); got.Data["colour"] != "blue" {
+		t.Errorf("it is not restored: %v", got.Data)
+	}
+	wantLists("it was written", 2)
+	// An event arrives between a listing and the end of the reconcile.
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	f.HubAPI.Once("list", "SecretList", func() error {
+		f.reconciler.ofBinding(t.Context(), bindingOf(t, f.HubNamespace, "3"))
+		return nil
+	})
+	wantLists("the listing is too old again", 2)
+	wantLists("a copy has changed since it began", 2)
+}
+
+// TestANamespaceThatIsNotOpen: nothing is read or written in a hub namespace before the add-on may. Those of an earlier version are opened
+// when hub/propagation reconciles a deployment.
+func TestANamespaceThatIsNotOpen(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	planes.Delete(t, f.Planes, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: grants.BindingName}})
+	planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "web", naming([]string{"app"}, nil))
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != unconfirmedRetry {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if calls := f.HubAPI.Calls(); len(calls) > 0 {
+		t.Errorf("it asks the hub for %v", calls)
+	}
+	f.open(t, f.HubNamespace)
+	f.HubAPI.Once("list", "SecretList", func() error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("the authorizer does not know the RoleBinding yet"))
+	})
+	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != unconfirmedRetry {
+		t.Errorf("a moment later: %+v, %v", result, err)
+	}
+	f.mustReconcile(t)
+	if !f.isOnHub(t, f.app()) {
+		t.Error("it is not copied")
 	}
 }
 
@@ -127,10 +215,9 @@ func TestErrorsOfOneKeepNoOther(t *testing.T) {
 		wantWeb, wantAPI string
 	}{
 		"a source":            {project, "get", "Secret", v1alpha.ReasonResolving, v1alpha.ReasonAwaitingPropagation},
-		"the copy's metadata": {hub, "get", "Secret", v1alpha.ReasonAwaitingPropagation, v1alpha.ReasonAwaitingPropagation},
 		"the copy":            {api, "get", "Secret", v1alpha.ReasonAwaitingPropagation, v1alpha.ReasonAwaitingPropagation},
 		"the copy's write":    {hub, "apply", "Secret", v1alpha.ReasonAwaitingPropagation, v1alpha.ReasonAwaitingPropagation},
-		"the list of copies":  {hub, "list", "SecretList", v1alpha.ReasonAwaitingPropagation, v1alpha.ReasonAwaitingPropagation},
+		"the list of copies":  {api, "list", "SecretList", "", ""},
 		"a condition":         {project, "apply status", "WorkloadDeployment", v1alpha.ReasonAwaitingPropagation, ""},
 		"the deployments":     {project, "list", "WorkloadDeploymentList", "", ""},
 		"a deployment's copy": {hub, "get", "WorkloadDeployment", "", ""},

@@ -30,6 +30,9 @@ type projectSources struct {
 	named map[string]map[v1alpha.DataObject]bool
 	// checks are the last checks, by object.
 	checks map[item]check
+	// listings are what hub namespaces held when they were listed, and changes count the changes of each since.
+	listings map[string]listing
+	changes  map[string]int
 }
 
 // check is what the last check of an object found.
@@ -47,6 +50,7 @@ func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj
 func newSources(e projects.Engagement) *projectSources {
 	return &projectSources{
 		Engagement: e, watched: map[string]cache.Informer{}, named: map[string]map[v1alpha.DataObject]bool{}, checks: map[item]check{},
+		listings: map[string]listing{}, changes: map[string]int{},
 	}
 }
 

@@ -254,7 +254,10 @@ func TestASourceChangesBetweenCheckAndCopy(t *testing.T) {
 	f := newFixture(t).engage(t)
 	source := planes.Create(t, f.Planes, f.database())
 	f.deploy(t, "web", naming(nil, []string{"database"}))
-	f.Hub.Once("get", "Secret", func() error { planes.Delete(t, f.Planes, source); return nil })
+	f.Project.Once("get", "Secret", func() error {
+		f.Project.Once("get", "Secret", func() error { planes.Delete(t, f.Planes, source); return nil })
+		return nil
+	})
 	f.mustReconcile(t)
 	f.wantReason(t, "web", v1alpha.ReasonSourceNotFound)
 	if f.isOnHub(t, f.database()) {

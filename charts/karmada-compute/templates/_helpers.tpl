@@ -182,3 +182,16 @@ subjects:
   {{- end }}
 {{- end }}
 {{- end }}
+
+{{/* The name of the user that a subject other than a group is. Takes a list: the subject, and the namespace of ServiceAccounts without
+one. */}}
+{{- define "karmada-compute.username" -}}
+{{- $namespace := index . 1 -}}
+{{- with index . 0 -}}
+{{- if eq .kind "ServiceAccount" -}}
+system:serviceaccount:{{ .namespace | default $namespace }}:{{ .name }}
+{{- else -}}
+{{ .name }}
+{{- end -}}
+{{- end -}}
+{{- end }}

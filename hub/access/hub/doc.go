@@ -30,11 +30,15 @@ package hub
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=work.karmada.io,resources=works,verbs=get;list;watch;create;patch;delete
 
-// The copies of the ConfigMaps and Secrets that templates name. Hub namespaces come and go with the projects' namespaces. A
-// Role in each of them would take the right to write Roles, with which any other right can be had; so this right covers all
-// namespaces. It has no update and no deletecollection, and the cache holds no contents. The marks of projects that have Workloads are
-// ConfigMaps too, and so is the record of Milo's identity.
-// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch;create;patch;delete
+// The RoleBinding that gives the add-on the ConfigMaps and Secrets of a hub namespace, and of no other namespace. RBAC cannot limit a
+// creation by name or to these namespaces: the ValidatingAdmissionPolicy of the chart does. The cache watches the RoleBindings of
+// this name alone.
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=create
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,resourceNames=karmada-compute,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,resourceNames=karmada-compute-namespace,verbs=bind
+
+// The marks of projects that have Workloads, and the record of Milo's identity.
+// +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-system,verbs=get;list;watch;create;patch;delete
 
 // The webhooks' own CA and their paths: two Secrets, which are created when they do not exist.
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-webhook-ca;karmada-compute-webhook-path,verbs=get;update

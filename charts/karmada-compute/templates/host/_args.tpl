@@ -61,8 +61,8 @@
 - --webhook-url={{ . }}
 {{- end }}
 - --register-webhooks={{ .register }}
-{{- with .addOnUsers }}
-- --add-on-users={{ join "," . }}
+{{- with include "karmada-compute.addOnUsers" $root }}
+- --add-on-users={{ . }}
 {{- end }}
 {{- end }}
 - --admission-mode={{ .Values.admission.mode }}
@@ -82,6 +82,19 @@
 {{- end }}
 - --feature-gates={{ join "," $gates }}
 {{- end }}
+{{- end }}
+
+{{/* Users that the add-on's controllers are at Milo. Pods that serve webhooks only are another user there. */}}
+{{- define "karmada-compute.addOnUsers" -}}
+{{- $users := .Values.webhooks.addOnUsers -}}
+{{- if and (not $users) .Values.host.separateWebhooks -}}
+{{- range .Values.milo.subjects -}}
+{{- if ne .kind "Group" -}}
+{{- $users = append $users (include "karmada-compute.username" (list . "")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- join "," $users -}}
 {{- end }}
 
 {{/* How webhooks and metrics are served: the certificates are those of both. */}}

@@ -21,49 +21,67 @@ https://karmada-compute-webhook.{{ .Release.Namespace }}.svc:443
 {{- end }}
 {{- end }}
 
-{{/* The sources of the projected volume with the kubeconfig for the hub or Milo. Takes a list: root and "hub" or "milo". */}}
+{{/* The values of the credential for the hub or Milo of a component. Pods that serve webhooks only have one of their own. Takes a
+list: root, "hub" or "milo", and the component. */}}
+{{- define "karmada-compute.credential" -}}
+{{- $access := (index . 0).Values.access -}}
+{{- if eq (index . 2) "webhook" -}}{{- $access = $access.webhooks -}}{{- end -}}
+{{- toYaml (index $access (index . 1)) }}
+{{- end }}
+
+{{/* The name of the Secret that the chart makes with a kubeconfig. A token's has no credential in it: all Pods use the same. Takes
+the same list. */}}
+{{- define "karmada-compute.accessName" -}}
+{{- $token := (index (index . 0).Values.access (index . 1)).token.server -}}
+karmada-compute-{{ if and (eq (index . 2) "webhook") (not $token) }}webhook-{{ end }}{{ index . 1 }}-access
+{{- end }}
+
+{{/* The sources of the projected volume with the kubeconfig for the hub or Milo. Takes the same list. */}}
 {{- define "karmada-compute.access" -}}
 {{- $plane := index . 1 -}}
-{{- with index (index . 0).Values.access $plane }}
-{{- if and .kubeconfig .token.server }}
-{{- fail (printf "access.%s.kubeconfig and access.%s.token.server: set one of them" $plane $plane) }}
+{{- $token := (index (index . 0).Values.access $plane).token -}}
+{{- $credential := include "karmada-compute.credential" . | fromYaml -}}
+{{- if and $credential.kubeconfig $token.server }}
+{{- $webhooks := ternary "webhooks." "" (eq (index . 2) "webhook") }}
+{{- fail (printf "access.%s%s.kubeconfig and access.%s.token.server: set one of them" $webhooks $plane $plane) }}
 {{- end }}
-{{- if .token.server -}}
+{{- if $token.server -}}
 - secret:
-    name: karmada-compute-{{ $plane }}-access
+    name: {{ include "karmada-compute.accessName" . }}
 - serviceAccountToken:
     path: token
-    expirationSeconds: {{ int .token.expirationSeconds }}
-    {{- with .token.audience }}
+    expirationSeconds: {{ int $token.expirationSeconds }}
+    {{- with $token.audience }}
     audience: {{ . | quote }}
     {{- end }}
 {{- else -}}
 - secret:
-    {{- if .kubeconfig }}
-    name: karmada-compute-{{ $plane }}-access
+    {{- if $credential.kubeconfig }}
+    name: {{ include "karmada-compute.accessName" . }}
     {{- else }}
-    name: {{ .secret.name }}
+    name: {{ $credential.secret.name }}
     items:
-    - key: {{ .secret.key }}
+    - key: {{ $credential.secret.key }}
       path: kubeconfig
     {{- end }}
-{{- end }}
 {{- end }}
 {{- end }}
 
 {{/* The kubeconfig that the chart makes, or nothing. Takes the same list. Its files are beside it. */}}
 {{- define "karmada-compute.kubeconfig" -}}
-{{- with index (index . 0).Values.access (index . 1) }}
-{{- if .kubeconfig -}}
-{{ .kubeconfig }}
-{{- else if .token.server -}}
+{{- $credential := include "karmada-compute.credential" . | fromYaml -}}
+{{- if $credential.kubeconfig -}}
+{{ $credential.kubeconfig }}
+{{- else -}}
+{{- with (index (index . 0).Values.access (index . 1)).token }}
+{{- if .server -}}
 apiVersion: v1
 kind: Config
 clusters:
 - name: default
   cluster:
-    server: {{ .token.server }}
-    {{- with .token.ca }}
+    server: {{ .server }}
+    {{- with .ca }}
     certificate-authority-data: {{ b64enc . }}
     {{- end }}
 users:
@@ -76,6 +94,7 @@ contexts:
     cluster: default
     user: default
 current-context: default
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -112,7 +131,7 @@ spec:
       labels:
         {{- include "karmada-compute.podLabels" (list $root $component (merge $labels .podLabels)) | nindent 8 }}
       {{- $annotations := deepCopy .podAnnotations }}
-      {{- with printf "%s%s" (include "karmada-compute.kubeconfig" (list $root "hub")) (include "karmada-compute.kubeconfig" (list $root "milo")) }}
+      {{- with printf "%s%s" (include "karmada-compute.kubeconfig" (list $root "hub" $component)) (include "karmada-compute.kubeconfig" (list $root "milo" $component)) }}
       {{- /* A kubeconfig is read at the start: another one needs new Pods. */}}
       {{- $_ := set $annotations "compute.datumapis.com/access" (sha256sum . | trunc 16) }}
       {{- end }}
@@ -122,7 +141,7 @@ spec:
       {{- end }}
     spec:
       {{- include "karmada-compute.scheduling" . | nindent 6 }}
-      serviceAccountName: {{ .serviceAccount.name }}
+      serviceAccountName: {{ ternary .serviceAccount.webhookName .serviceAccount.name (eq $component "webhook") }}
       automountServiceAccountToken: false
       # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/0008-server.md).
       terminationGracePeriodSeconds: {{ add $root.Values.webhooks.shutdownDelaySeconds 35 }}
@@ -162,7 +181,7 @@ spec:
         volumeMounts:
         {{- include "karmada-compute.volumeMounts" $root | nindent 8 }}
       volumes:
-      {{- include "karmada-compute.volumes" $root | nindent 6 }}
+      {{- include "karmada-compute.volumes" (list $root $component) | nindent 6 }}
 {{- end }}
 {{- end }}
 
@@ -219,15 +238,16 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Volumes and their mounts. */}}
+{{/* Volumes and their mounts. The volumes take a list: root and component. */}}
 {{- define "karmada-compute.volumes" -}}
-{{- $root := . -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
 {{- range list "hub" "milo" }}
 - name: {{ . }}
   projected:
     defaultMode: 0440
     sources:
-    {{- include "karmada-compute.access" (list $root .) | nindent 4 }}
+    {{- include "karmada-compute.access" (list $root . $component) | nindent 4 }}
 {{- end }}
 {{- if include "karmada-compute.certificates" $root }}
 - name: certificates

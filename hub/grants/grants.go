@@ -1,0 +1,112 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package grants keeps a RoleBinding in each hub namespace, by which the add-on reads and writes the ConfigMaps and Secrets there, and
+// in no other namespace of the hub.
+package grants
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+const (
+	// BindingName is the name of the RoleBinding. The role of the add-on names it.
+	BindingName = "karmada-compute"
+	// RoleName is the name of the ClusterRole that the RoleBinding refers to. The chart has it, and the add-on may bind no other.
+	RoleName = "karmada-compute-namespace"
+	// FieldManager is the field manager of the RoleBinding.
+	FieldManager apply.FieldManager = "karmada-compute-grants"
+)
+
+// Grants keeps the RoleBindings. It is safe for concurrent use.
+type Grants struct {
+	hub client.Client
+
+	mu sync.Mutex
+	// user is the add-on on the hub; "" until the hub was asked.
+	user string
+}
+
+// New returns Grants that reads RoleBindings from the cache of a client, and writes by it.
+func New(hub client.Client) *Grants { return &Grants{hub: hub} }
+
+// Ensure keeps the RoleBinding of a hub namespace, which the caller has proved to be the add-on's. It makes no request where the cache
+// has the RoleBinding.
+func (g *Grants) Ensure(ctx context.Context, namespace string, from projects.Origin) error {
+	user, err := g.whoAmI(ctx)
+	if err != nil {
+		return err
+	}
+	existing, desired := &rbacv1.RoleBinding{}, desiredBinding(namespace, user, from)
+	err = g.hub.Get(ctx, client.ObjectKeyFromObject(desired), existing)
+	if err == nil && grants(existing, user) && !apply.MetadataDiffers(existing, desired) {
+		return nil
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get the RoleBinding of hub namespace %s: %w", namespace, err)
+	}
+	if _, err := apply.Object(ctx, g.hub, FieldManager, desired); err != nil {
+		return fmt.Errorf("bind ClusterRole %s in hub namespace %s: %w", RoleName, namespace, err)
+	}
+	return nil
+}
+
+// Has reports whether the cache has the RoleBinding of a hub namespace.
+func (g *Grants) Has(ctx context.Context, namespace string) (bool, error) {
+	user, err := g.whoAmI(ctx)
+	if err != nil {
+		return false, err
+	}
+	existing := &rbacv1.RoleBinding{}
+	err = g.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: BindingName}, existing)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("get the RoleBinding of hub namespace %s: %w", namespace, err)
+	}
+	return grants(existing, user), nil
+}
+
+// whoAmI asks the hub once which user the add-on is.
+func (g *Grants) whoAmI(ctx context.Context) (string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.user != "" {
+		return g.user, nil
+	}
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := g.hub.Create(ctx, review); err != nil {
+		return "", fmt.Errorf("ask the hub which user the add-on is: %w", err)
+	}
+	g.user = review.Status.UserInfo.Username
+	return g.user, nil
+}
+
+// desiredBinding is the RoleBinding of a hub namespace. That of a ServiceAccount, too, can be granted to its user name.
+func desiredBinding(namespace, user string, from projects.Origin) *rbacv1.RoleBinding {
+	return &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: BindingName, Labels: from.Labels(), Annotations: from.Annotations()},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: RoleName},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+}
+
+// grants reports whether a RoleBinding grants the role to the user and to nobody else.
+func grants(binding *rbacv1.RoleBinding, user string) bool {
+	desired := desiredBinding(binding.Namespace, user, projects.Origin{})
+	return binding.DeletionTimestamp.IsZero() && equality.Semantic.DeepEqual(binding.RoleRef, desired.RoleRef) &&
+		equality.Semantic.DeepEqual(binding.Subjects, desired.Subjects)
+}
