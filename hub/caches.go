@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
@@ -58,7 +58,7 @@ func CacheOptions() (cache.Options, error) {
 			&clusterv1alpha1.Cluster{}:          {},
 			&workv1alpha2.ResourceBinding{}:     {Transform: path.TrimBinding},
 			// The role of the add-on covers the RoleBindings of this name alone. ConfigMaps and Secrets are in no cache.
-			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, grants.BindingName)},
+			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, projects.GrantName)},
 		},
 	}, nil
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+
 	"github.com/karmada-compute/karmada-compute/hub/path"
 
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
@@ -213,7 +213,7 @@ func Controllers() []Controller {
 			r := propagation.New(propagation.Options{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-				Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners, Grants: grants.New(local.GetClient()),
+				Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -245,7 +245,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
-				Owners: t.Options.Owners, Grants: grants.New(local.GetClient()), AuditInterval: t.Options.AuditInterval,
+				Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()), AuditInterval: t.Options.AuditInterval,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -256,7 +256,7 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			r, err := collector.NewNamespaces(collector.NamespacesOptions{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				Owners: t.Options.Owners, After: t.Options.WithdrawAfter, Grants: grants.New(local.GetClient()), Clock: t.Options.Clock,
+				Owners: t.Options.Owners, After: t.Options.WithdrawAfter, Grants: projects.NewGrants(local.GetClient()), Clock: t.Options.Clock,
 				Registerer: metrics.Registry,
 			})
 			if err != nil {

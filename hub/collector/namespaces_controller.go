@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -52,7 +52,7 @@ type NamespacesOptions struct {
 	// Owners decides whether a project is gone.
 	Owners *ownership.Owners
 	// Grants keeps the rights of the add-on in each hub namespace.
-	Grants *grants.Grants
+	Grants *projects.Grants
 	// After is how long Milo must have said that a project does not exist before it is withdrawn.
 	After time.Duration
 	// Clock is the time of the answers.

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/policies"
@@ -98,7 +98,7 @@ func (f *namespacesFixture) restart(t *testing.T) {
 	var err error
 	if f.reconciler, err = NewNamespaces(NamespacesOptions{
 		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Owners: ownership.New(ownership.Options{Milo: f.roster, Brake: &f.brake}), After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
-		Grants: grants.New(f.Hub),
+		Grants: projects.NewGrants(f.Hub),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestAForeignNamespaceStays(t *testing.T) {
 func TestWithdrawalOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
-	grant := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: grants.BindingName}}
+	grant := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: projects.GrantName}}
 	planes.Delete(t, f.Planes, grant)
 	f.doubt(t)
 	f.reconcile(t)

@@ -27,7 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
@@ -59,7 +59,7 @@ type Options struct {
 	// Owners decides whether the original of a copy is gone.
 	Owners *ownership.Owners
 	// Grants keeps the rights of the add-on in each hub namespace.
-	Grants *grants.Grants
+	Grants *projects.Grants
 	// Clock says how long a cell has been lost.
 	Clock clock.PassiveClock
 }

@@ -22,8 +22,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -75,7 +75,7 @@ func newFixture(t *testing.T) *fixture {
 		},
 	})
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f, Recreated: f.reconciler.Wanted})
-	f.reconciler.Grants = grants.New(f.Hub)
+	f.reconciler.Grants = projects.NewGrants(f.Hub)
 	f.cell = f.Cell(t, f.city)
 	f.original = planes.Create(t, f.Planes, f.Deployment("web", f.city))
 	return f

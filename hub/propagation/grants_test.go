@@ -10,12 +10,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 func (f *fixture) grant() *rbacv1.RoleBinding {
-	return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: grants.BindingName}}
+	return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: projects.GrantName}}
 }
 
 // TestGrant verifies that a hub namespace gets the RoleBinding before anything else is written there.
@@ -67,8 +67,8 @@ func TestGrantIsRestored(t *testing.T) {
 // checkGrant checks that the RoleBinding grants one role to the user that the add-on is.
 func (f *fixture) checkGrant(t *testing.T) {
 	t.Helper()
-	got := planes.Get(t, f.Planes, f.HubNamespace, grants.BindingName, &rbacv1.RoleBinding{})
-	if got.RoleRef.Kind != "ClusterRole" || got.RoleRef.Name != grants.RoleName || len(got.Subjects) != 1 || got.Subjects[0].Name != "admin" {
+	got := planes.Get(t, f.Planes, f.HubNamespace, projects.GrantName, &rbacv1.RoleBinding{})
+	if got.RoleRef.Kind != "ClusterRole" || got.RoleRef.Name != projects.GrantRole || len(got.Subjects) != 1 || got.Subjects[0].Name != "admin" {
 		t.Errorf("it is %+v to %+v", got.RoleRef, got.Subjects)
 	}
 }

@@ -28,7 +28,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
 
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
@@ -54,7 +53,7 @@ type Reconciler struct {
 	// Owners decides whether a project exists.
 	Owners *ownership.Owners
 	// Grants says in which hub namespaces the add-on may read and write copies.
-	Grants *grants.Grants
+	Grants *projects.Grants
 	// AuditInterval is how old the listing of a hub namespace's copies may be. When no event tells of them, they are listed and compared
 	// again after this time and up to half of it more. 0: each reconcile lists them, and none follows without an event.
 	AuditInterval time.Duration

@@ -24,8 +24,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -46,7 +47,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
-	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: grants.New(f.Hub)}
+	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub)}
 	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})
 	f.open(t, f.HubNamespace)

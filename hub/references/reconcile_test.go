@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/grants"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -140,7 +140,7 @@ func TestListings(t *testing.T) {
 func TestANamespaceThatIsNotOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
-	planes.Delete(t, f.Planes, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: grants.BindingName}})
+	planes.Delete(t, f.Planes, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: projects.GrantName}})
 	planes.Create(t, f.Planes, f.app())
 	f.deploy(t, "web", naming([]string{"app"}, nil))
 	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != unconfirmedRetry {

@@ -1,9 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grants keeps a RoleBinding in each hub namespace, by which the add-on reads and writes the ConfigMaps and Secrets there, and
-// in no other namespace of the hub.
-package grants
+package projects
 
 import (
 	"context"
@@ -18,16 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/apply"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 const (
 	// BindingName is the name of the RoleBinding. The role of the add-on names it.
-	BindingName = "karmada-compute"
+	GrantName = "karmada-compute"
 	// RoleName is the name of the ClusterRole that the RoleBinding refers to. The chart has it, and the add-on may bind no other.
-	RoleName = "karmada-compute-namespace"
+	GrantRole = "karmada-compute-namespace"
 	// FieldManager is the field manager of the RoleBinding.
-	FieldManager apply.FieldManager = "karmada-compute-grants"
+	GrantFieldManager apply.FieldManager = "karmada-compute-grants"
 )
 
 // Grants keeps the RoleBindings. It is safe for concurrent use.
@@ -40,11 +37,11 @@ type Grants struct {
 }
 
 // New returns Grants that reads RoleBindings from the cache of a client, and writes by it.
-func New(hub client.Client) *Grants { return &Grants{hub: hub} }
+func NewGrants(hub client.Client) *Grants { return &Grants{hub: hub} }
 
 // Ensure keeps the RoleBinding of a hub namespace, which the caller has proved to be the add-on's. It makes no request where the cache
 // has the RoleBinding.
-func (g *Grants) Ensure(ctx context.Context, namespace string, from projects.Origin) error {
+func (g *Grants) Ensure(ctx context.Context, namespace string, from Origin) error {
 	user, err := g.whoAmI(ctx)
 	if err != nil {
 		return err
@@ -57,8 +54,8 @@ func (g *Grants) Ensure(ctx context.Context, namespace string, from projects.Ori
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get the RoleBinding of hub namespace %s: %w", namespace, err)
 	}
-	if _, err := apply.Object(ctx, g.hub, FieldManager, desired); err != nil {
-		return fmt.Errorf("bind ClusterRole %s in hub namespace %s: %w", RoleName, namespace, err)
+	if _, err := apply.Object(ctx, g.hub, GrantFieldManager, desired); err != nil {
+		return fmt.Errorf("bind ClusterRole %s in hub namespace %s: %w", GrantRole, namespace, err)
 	}
 	return nil
 }
@@ -70,7 +67,7 @@ func (g *Grants) Has(ctx context.Context, namespace string) (bool, error) {
 		return false, err
 	}
 	existing := &rbacv1.RoleBinding{}
-	err = g.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: BindingName}, existing)
+	err = g.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: GrantName}, existing)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -96,17 +93,17 @@ func (g *Grants) whoAmI(ctx context.Context) (string, error) {
 }
 
 // desiredBinding is the RoleBinding of a hub namespace. That of a ServiceAccount, too, can be granted to its user name.
-func desiredBinding(namespace, user string, from projects.Origin) *rbacv1.RoleBinding {
+func desiredBinding(namespace, user string, from Origin) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: BindingName, Labels: from.Labels(), Annotations: from.Annotations()},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: RoleName},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: GrantName, Labels: from.Labels(), Annotations: from.Annotations()},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: GrantRole},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
 }
 
 // grants reports whether a RoleBinding grants the role to the user and to nobody else.
 func grants(binding *rbacv1.RoleBinding, user string) bool {
-	desired := desiredBinding(binding.Namespace, user, projects.Origin{})
+	desired := desiredBinding(binding.Namespace, user, Origin{})
 	return binding.DeletionTimestamp.IsZero() && equality.Semantic.DeepEqual(binding.RoleRef, desired.RoleRef) &&
 		equality.Semantic.DeepEqual(binding.Subjects, desired.Subjects)
 }
