@@ -119,7 +119,7 @@ func (w *Row) ofAnotherWorkload() bool {
 	return false
 }
 
-// targets are the cells that the binding names, sorted, without those that are gone for good: hub/forget sees to these.
+// targets are the cells that the binding names, sorted, without those that are gone for good: hub/cells sees to these.
 func (w *Row) targets() []string {
 	cells := make([]string, 0, len(w.Binding.Spec.Clusters))
 	for _, target := range w.Binding.Spec.Clusters {

@@ -181,7 +181,7 @@ func (w *world) collect() {
 	}
 }
 
-// ask is hub/inventory.
+// ask is hub/collector.
 func (w *world) ask() {
 	for i := range w.copied.Spec.Assignment.Cells {
 		assigned := &w.copied.Spec.Assignment.Cells[i]

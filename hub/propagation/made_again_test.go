@@ -12,7 +12,7 @@ import (
 
 // TestDeploymentOfAnEarlierProject: what the finalizer held in namespace default when a project was deleted comes back,
 // being deleted, with a later project of that name. It ends, what the later project has stays, and what the earlier one
-// left on the hub is for hub/abandoned.
+// left on the hub is for hub/collector.
 func TestDeploymentOfAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
