@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,8 @@ const (
 	checkInterval = 2 * time.Second
 	// progressInterval is the time from one line of progress to the next.
 	progressInterval = 5 * time.Second
+	// loggedWrites is how many writes before the first finding an error has.
+	loggedWrites = 40
 	// findingsOfKind is how many findings of a kind are kept.
 	findingsOfKind = 10
 )
@@ -94,18 +97,13 @@ type HostileResult struct {
 	Healed time.Duration
 	// Peaks is the largest memory of each process.
 	Peaks map[string]Usage
-	// Log has all writes, in the order of their answers, and times is when these came.
-	Log   []string
-	times []time.Duration
+	// Log has all writes, in the order of their answers.
+	Log []string
+	// before is the end of the log when the first invariant was found not to hold.
+	before []string
 }
 
-// Before returns how many writes of the log were answered before a time.
-func (r *HostileResult) Before(at time.Duration) int {
-	i, _ := slices.BinarySearch(r.times, at)
-	return i
-}
-
-// Err is an error if an invariant did not hold.
+// Err is an error if an invariant did not hold, with the writes that led there.
 func (r *HostileResult) Err() error {
 	if len(r.Findings) == 0 {
 		return nil
@@ -114,6 +112,7 @@ func (r *HostileResult) Err() error {
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%6.1fs  %s: %s", f.At.Seconds(), f.Kind, f.What))
 	}
+	lines = append(append(lines, "the last writes before the first finding:"), r.before...)
 	return errors.New(strings.Join(lines, "\n"))
 }
 
@@ -129,7 +128,7 @@ func (h *Hostile) Run(ctx context.Context) (*HostileResult, error) {
 		h.Clock = clock.RealClock{}
 	}
 	if h.Workloads == 0 {
-		h.Workloads = 4
+		h.Workloads = 3
 	}
 	if err := h.arrange(ctx); err != nil {
 		return nil, fmt.Errorf("prepare the run: %w", err)
@@ -303,17 +302,17 @@ func (h *Hostile) hostileNames() []string {
 func (h *Hostile) result(healed time.Duration) *HostileResult {
 	h.findingMu.Lock()
 	defer h.findingMu.Unlock()
-	r := &HostileResult{Seed: h.Seed, Party: h.Party, Findings: slices.Clone(h.findings), Writes: len(h.written), Healed: healed, Peaks: map[string]Usage{}}
-	for name, usage := range h.peaks {
-		r.Peaks[name] = usage
-	}
+	r := &HostileResult{Seed: h.Seed, Party: h.Party, Findings: slices.Clone(h.findings), Writes: len(h.written), Healed: healed, Peaks: maps.Clone(h.peaks)}
 	for _, w := range h.written {
 		line := fmt.Sprintf("%7.2fs  %s", w.at.Seconds(), w.Write)
 		if w.err != nil {
 			r.Refused++
 			line += " → " + v1alpha.ShortenMessage(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
 		}
-		r.Log, r.times = append(r.Log, line), append(r.times, w.at)
+		r.Log = append(r.Log, line)
+		if len(h.findings) > 0 && w.at <= h.findings[0].At {
+			r.before = r.Log[max(0, len(r.Log)-loggedWrites):]
+		}
 	}
 	return r
 }

@@ -65,7 +65,7 @@ func (n *cellNoise) onCell() Write {
 	deployment := func() fields {
 		return fields{"namespace": pick(n.dice, n.namespaces...), "name": pick(n.dice, n.names...), "since": pick(n.dice, "2026-01-01T00:00:00.000000Z", n.value())}
 	}
-	status := fields{"observedGeneration": pick[int64](n.dice, 0, 1, 2, 3, 99999), "total": n.number() % (1 << 31)}
+	status := fields{"observedGeneration": pick[int64](n.dice, 0, 1, 2, 3, 99999), "total": n.number()}
 	switch n.IntN(3) {
 	case 0:
 		status["digests"] = many(n.dice, 64, func() string { return n.text() })

@@ -38,7 +38,7 @@ type consumerNoise struct {
 
 // deployment is the name of one that may exist.
 func (n *consumerNoise) deployment() string {
-	return v1alpha.DeploymentName(pick(n.dice, n.names...), pick(n.dice, "p0", "p0", "p1"), pick(n.dice, n.cities...))
+	return v1alpha.DeploymentName(pick(n.dice, n.names...), pick(n.dice, "p0", "p0", "p0", "p1"), pick(n.dice, n.cities...))
 }
 
 func (n *consumerNoise) instance() string { return v1alpha.InstanceName(n.deployment(), n.IntN(3)) }
@@ -54,6 +54,10 @@ func (n *consumerNoise) next() Write {
 		return Write{Verb: "patch", Kind: workloadKind, Namespace: n.namespace, Name: name, Body: fields{"spec": n.workload(name)["spec"]}}
 	case chance < 33:
 		return Write{Verb: "delete", Kind: workloadKind, Namespace: n.namespace, Name: pick(n.dice, n.names...), Policy: n.policy()}
+	case chance < 38:
+		return Write{Verb: "patch", Kind: deploymentKind, Namespace: n.namespace, Name: n.deployment(), MustFail: true, Body: fields{
+			"metadata": fields{"annotations": fields{v1alpha.AnnotationHubNamespace: pick(n.dice, n.namespaces...)}},
+		}}
 	case chance < 58:
 		return n.describe()
 	case chance < 83:
@@ -225,8 +229,8 @@ func (n *consumerNoise) changeTemplate(template fields) {
 		return // a virtual machine
 	}
 	container := sandbox["containers"].([]any)[0].(fields) //nolint:forcetypeassert // every sandbox has one
-	switch n.IntN(11) {
-	case 0:
+	switch n.IntN(12) {
+	case 0, 11:
 		size["requests"] = fields{"cpu": "0", "memory": "0"}
 	case 1:
 		size["requests"] = fields{pick(n.dice, "nvidia.com/gpu", "cpu", "ephemeral-storage", "hugepages-2Mi"): n.quantity()}

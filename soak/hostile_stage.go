@@ -26,7 +26,7 @@ import (
 const skipPropagation = "namespace.karmada.io/skip-auto-propagation"
 
 // bystander is a namespace of nobody, on the hub and in cells, with a name that only the run knows.
-func (h *Hostile) bystander() string { return "bystander-" + h.Namespace }
+func (h *Hostile) bystander() string { return "bystander-" + string(h.Party) + "-" + h.Namespace }
 
 // hostileUser has all rights in the project of the hostile consumer, and none elsewhere.
 func (h *Hostile) hostileUser() string { return "hostile-" + h.Namespace }

@@ -20,9 +20,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/soak"
 )
 
-// loggedWrites is how many writes before the first finding are printed.
-const loggedWrites = 40
-
 func hostileCommand() *cobra.Command {
 	run := hostileRun{parties: []string{string(soak.PartyConsumer), string(soak.PartyCell)}}
 	cmd := &cobra.Command{
@@ -43,7 +40,7 @@ recover. The seed decides all writes.`,
 	flags.StringVar(&run.folder, "folder", "", "folder of the federation (default: a new temporary one, removed after success)")
 	flags.Uint64Var(&run.soak.Seed, "seed", 1, "decides all writes")
 	flags.DurationVar(&run.soak.Duration, "duration", 5*time.Minute, "how long each party writes")
-	flags.DurationVar(&run.soak.Pace, "pace", 150*time.Millisecond, "time from the answer of a write to the next one, of each of four writers")
+	flags.DurationVar(&run.soak.Pace, "pace", 75*time.Millisecond, "time from the answer of a write to the next one, of each of four writers")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last write project, hub and cells may disagree")
 	flags.StringSliceVar(&run.parties, "parties", run.parties, "who is hostile, one after the other")
 	flags.StringVar(&run.earlier, "earlier", "", "revision of the repository whose add-on runs (default: that of the checkout); it needs --crds")
@@ -70,31 +67,27 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 		h := &soak.Hostile{
 			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", EarlierNames: r.earlierNames,
 		}
-		h.Namespace, h.Consumer = namespace, consumer
+		h.Namespace, h.Consumer = namespace, federation.Admin
 		result, err := h.Run(ctx)
 		if err != nil {
 			return errors.Join(append(found, err)...)
 		}
 		_, _ = fmt.Fprintln(r.soak.Out, "\n"+result.String())
-		err = result.Err()
-		if err == nil {
-			err = h.Remove(ctx)
-		} else {
-			err = r.explain(result, err)
+		if err := r.log(result); err != nil {
+			return err
 		}
-		if found = append(found, err); err != nil && ctx.Err() == nil && party != r.parties[len(r.parties)-1] {
-			_ = h.Remove(ctx) // what is left of the finding is in the result
+		// Where something was found, what is left is no further finding.
+		removed := h.Remove(ctx)
+		if err = result.Err(); err == nil {
+			err = removed
 		}
+		found = append(found, err)
 	}
 	return errors.Join(found...)
 }
 
-// explain writes the log of all writes, and adds its end before the first finding to the error.
-func (r *hostileRun) explain(result *soak.HostileResult, found error) error {
+// log writes the log of all writes beside those of the processes.
+func (r *hostileRun) log(result *soak.HostileResult) error {
 	path := filepath.Join(r.folder, "log", "hostile-"+string(result.Party)+".log")
-	if err := os.WriteFile(path, []byte(strings.Join(result.Log, "\n")+"\n"), 0o600); err != nil {
-		return errors.Join(found, err)
-	}
-	before := result.Log[:result.Before(result.Findings[0].At)]
-	return fmt.Errorf("%w\nthe last writes before the first finding, of all in %s:\n%s", found, path, strings.Join(before[max(0, len(before)-loggedWrites):], "\n"))
+	return os.WriteFile(path, []byte(strings.Join(result.Log, "\n")+"\n"), 0o600)
 }

@@ -5,16 +5,12 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/soak"
 )
-
-// shownWrites is how many writes before the first finding a failed scenario shows.
-const shownWrites = 30
 
 // addHostileSteps are the sentences about parties that write at random.
 func addHostileSteps(sc sentences) {
@@ -41,9 +37,5 @@ func (s *scenario) hostile(ctx context.Context, h *soak.Hostile) error {
 		return err
 	}
 	fmt.Fprintln(s.out, result)
-	if err := result.Err(); err != nil {
-		before := result.Log[:result.Before(result.Findings[0].At)]
-		return errors.Join(err, errors.New(strings.Join(before[max(0, len(before)-shownWrites):], "\n")))
-	}
-	return nil
+	return result.Err()
 }
