@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -226,15 +225,11 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 			return err
 		}
 	}
-	if !slices.Contains(object.GetFinalizers(), hostileFinalizer) {
+	released := object.DeepCopy()
+	if !controllerutil.RemoveFinalizer(released, hostileFinalizer) {
 		return nil
 	}
-	kept := slices.DeleteFunc(object.GetFinalizers(), func(f string) bool { return f == hostileFinalizer })
-	body := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q,"finalizers":["%s"]}}`, object.GetResourceVersion(), strings.Join(kept, `","`))
-	if len(kept) == 0 {
-		body = fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q,"finalizers":null}}`, object.GetResourceVersion())
-	}
-	return client.IgnoreNotFound(c.Patch(ctx, object, client.RawPatch(types.MergePatchType, body)))
+	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
 }
 
 // restoreLocation makes a binding of a location what it was.
@@ -278,6 +273,9 @@ func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 
 // Remove deletes the Workloads and the bystander, and waits until all planes are empty.
 func (h *Hostile) Remove(ctx context.Context) error {
+	if h.consumer == nil {
+		return nil // the run has created nothing
+	}
 	errs := []error{h.Soak.Remove(ctx)}
 	for _, plane := range h.planes {
 		if c := h.collector.planes[plane]; !strings.HasPrefix(plane, "project/") {
