@@ -60,7 +60,6 @@ type Hostile struct {
 	planes     []string
 	projectUID string
 	before     snapshot
-	locations  []client.Object
 	source     func(worker uint64) func() Write
 
 	findingMu sync.Mutex // guards what follows

@@ -46,10 +46,10 @@ func (n *consumerNoise) instance() string { return v1alpha.InstanceName(n.deploy
 // next draws a write.
 func (n *consumerNoise) next() Write {
 	switch chance := n.IntN(100); {
-	case chance < 15:
+	case chance < 20:
 		name := pick(n.dice, n.names...)
 		return Write{Verb: "create", Kind: workloadKind, Namespace: n.namespace, Name: name, Body: n.workload(name)}
-	case chance < 25:
+	case chance < 29:
 		name := pick(n.dice, n.names...)
 		return Write{Verb: "patch", Kind: workloadKind, Namespace: n.namespace, Name: name, Body: fields{"spec": n.workload(name)["spec"]}}
 	case chance < 33:
@@ -163,10 +163,14 @@ func (n *consumerNoise) data() Write {
 	return w
 }
 
-// location writes a binding of a location: of its cities, and of one that has no cell.
+// location writes the bindings of its cities so that these stay usable, and one of a city that has no cell in any way.
 func (n *consumerNoise) location() Write {
-	city := pick(n.dice, append([]string{"XXX"}, n.cities...)...)
-	w := Write{Verb: "patch", Kind: locationKind, Name: "location-" + v1alpha.CityLabel(city)}
+	w := Write{Verb: "patch", Kind: locationKind, Name: "location-" + v1alpha.CityLabel(pick(n.dice, n.cities...))}
+	w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
+	if n.IntN(2) == 0 {
+		return w
+	}
+	w.Name = "location-xxx"
 	switch n.IntN(4) {
 	case 0:
 		w.Verb, w.Policy = "delete", metav1.DeletePropagationBackground
@@ -176,7 +180,7 @@ func (n *consumerNoise) location() Write {
 		w.Subresource, w.Body = "status", fields{"status": fields{"conditions": []any{n.condition()}}}
 	default:
 		w.Verb, w.Body = "create", fields{"spec": fields{
-			"locationRef": fields{"name": w.Name}, "locationClassName": "datum-managed", "displayName": city, "topology": fields{v1alpha.LabelTopologyCity: city},
+			"locationRef": fields{"name": w.Name}, "locationClassName": "datum-managed", "displayName": "XXX", "topology": fields{v1alpha.LabelTopologyCity: "XXX"},
 		}}
 	}
 	return w

@@ -125,22 +125,13 @@ func (h *Hostile) addWorkload(ctx context.Context, project string) error {
 
 func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	plane := "project/" + h.Project
-	admin := h.collector.planes[plane]
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: h.hostileUser()},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: h.hostileUser()}},
 	}
-	if err := admin.Create(ctx, binding); err != nil {
+	if err := h.collector.planes[plane].Create(ctx, binding); err != nil {
 		return err
-	}
-	locations := &unstructured.UnstructuredList{}
-	locations.SetGroupVersionKind(locationKind)
-	if err := admin.List(ctx, locations); err != nil {
-		return err
-	}
-	for i := range locations.Items {
-		h.locations = append(h.locations, &locations.Items[i])
 	}
 	var err error
 	h.party, err = newClient(h.Federation, plane, h.hostileUser())
@@ -189,11 +180,6 @@ func (h *Hostile) withdraw(ctx context.Context) error {
 		h.want(Name{h.Project, name}, nil)
 	}
 	c := h.party
-	for _, location := range h.locations {
-		if err := h.restoreLocation(ctx, location); err != nil {
-			return err
-		}
-	}
 	deadline := h.Clock.Now().Add(h.Patience)
 	for h.Clock.Now().Before(deadline) {
 		left := 0
@@ -230,25 +216,6 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 		return nil
 	}
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
-}
-
-// restoreLocation makes a binding of a location what it was.
-func (h *Hostile) restoreLocation(ctx context.Context, before client.Object) error {
-	c := h.collector.planes["project/"+h.Project]
-	was, _ := before.(*unstructured.Unstructured)
-	now := was.DeepCopy()
-	if err := c.Delete(ctx, now); client.IgnoreNotFound(err) != nil {
-		return err
-	}
-	now.SetFinalizers(nil)
-	for _, field := range []string{"resourceVersion", "uid", "creationTimestamp"} {
-		unstructured.RemoveNestedField(now.Object, "metadata", field)
-	}
-	if err := c.Create(ctx, now); err != nil {
-		return err
-	}
-	now.Object["status"] = was.Object["status"]
-	return c.Status().Update(ctx, now)
 }
 
 // deleteMadeUp deletes what the cell was never sent.

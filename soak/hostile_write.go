@@ -178,20 +178,22 @@ func many[T any](d *dice, limit int, draw func() T) []any {
 	return values
 }
 
-// deploymentStatus is that of a WorkloadDeployment.
+// deploymentStatus is a patch of that of a WorkloadDeployment. Half of them leave what the agent has written beside it, so that the whole is
+// believed to be about the newest generation.
 func (d *dice) deploymentStatus() fields {
-	status := d.counts()
+	status := fields{}
+	if d.IntN(2) == 0 {
+		status = d.counts()
+	}
 	switch d.IntN(4) {
-	case 0:
-		status["indices"] = many(d, 8, func() fields { return d.cellIndices() })
-	case 1:
-		status["reports"] = many(d, 4, func() fields { return d.report() })
+	case 0, 1:
+		status["indices"] = many(d, 3, d.cellIndices)
 	case 2:
+		status["reports"] = many(d, 4, d.report)
+	default:
 		status["instances"] = many(d, 300, func() fields {
 			return fields{"name": pick(d, "victim-p0-dfw-0", d.value()+"x", strings.Repeat("n", 253)), "templateHash": d.value()}
 		})
-	default:
-		status["indices"], status["reports"] = []any{d.cellIndices()}, []any{d.report()}
 	}
 	return status
 }
@@ -199,7 +201,7 @@ func (d *dice) deploymentStatus() fields {
 func (d *dice) cellIndices() fields {
 	return fields{
 		"cell": pick(d, "", "dfw", "ord-1", "ord-2", "nowhere"), "existing": d.indices(), "ready": d.indices(), "held": d.indices(), "current": d.indices(),
-		"dataReady": d.indices(), "dataMissing": d.text(), "templateHash": d.text(),
+		"dataReady": d.indices(), "dataMissing": d.value(), "templateHash": d.value(),
 	}
 }
 
