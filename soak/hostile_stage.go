@@ -179,18 +179,20 @@ func (h *Hostile) withdraw(ctx context.Context) error {
 	for _, name := range h.hostileNames() {
 		h.want(Name{h.Project, name}, nil)
 	}
-	c := h.party
 	deadline := h.Clock.Now().Add(h.Patience)
 	for h.Clock.Now().Before(deadline) {
 		left := 0
-		for _, kind := range []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind} {
+		for _, kind := range []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind, configMapKind, secretKind} {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(kind)
-			if err := c.List(ctx, list, client.InNamespace(h.Namespace)); err != nil {
+			if err := h.party.List(ctx, list, client.InNamespace(h.Namespace)); err != nil {
 				return err
 			}
-			left += len(list.Items)
 			for i := range list.Items {
+				if list.Items[i].GetName() == "kube-root-ca.crt" {
+					continue
+				}
+				left++
 				if err := h.release(ctx, &list.Items[i]); err != nil {
 					h.printf("%v", err)
 				}
@@ -212,7 +214,11 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 		}
 	}
 	released := object.DeepCopy()
-	if !controllerutil.RemoveFinalizer(released, hostileFinalizer) {
+	controllerutil.RemoveFinalizer(released, hostileFinalizer)
+	if object.GetObjectKind().GroupVersionKind().Group == "" {
+		released.SetFinalizers(nil) // no controller of ours has put one there
+	}
+	if len(released.GetFinalizers()) == len(object.GetFinalizers()) {
 		return nil
 	}
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
