@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -224,7 +223,7 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
 }
 
-// deleteMadeUp deletes what the cell was never sent.
+// deleteMadeUp deletes what the cell was never sent, Instances without a deployment among it: only their administrator knows what they are.
 func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 	c := h.party
 	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind} {
@@ -234,10 +233,12 @@ func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 			return err
 		}
 		for i := range list.Items {
-			if strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
-				if err := c.Delete(ctx, &list.Items[i]); !apierrors.IsNotFound(err) && err != nil {
-					return err
-				}
+			unowned := kind == instanceKind && len(list.Items[i].GetOwnerReferences()) == 0
+			if !unowned && !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
+				continue
+			}
+			if err := c.Delete(ctx, &list.Items[i]); client.IgnoreNotFound(err) != nil {
+				return err
 			}
 		}
 	}
