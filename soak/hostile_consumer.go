@@ -212,8 +212,8 @@ func (n *consumerNoise) changePlacement(placement fields) {
 	case 1:
 		scale["minReplicas"], scale["instanceManagementPolicy"] = 25, "Parallel"
 	case 2:
-		// One after the other, and most of them find no room.
-		scale["minReplicas"] = 5000
+		// One after the other. A whole city of them delays whatever comes after, so that it is drawn rarely.
+		scale["minReplicas"] = pick(n.dice, 2, 3, 3, 5000)
 	case 3:
 		placement["cityCodes"] = []any{pick(n.dice, "XXX", strings.ToLower(n.cities[0]), "", strings.Repeat("C", 17), "*")}
 	case 4:

@@ -38,6 +38,9 @@ var (
 	keptInCell    = []schema.GroupVersionKind{deploymentKind, sliceKind, instanceKind, podKind, configMapKind, secretKind, networkPolicy}
 )
 
+// systemNamespaces have no content that is compared: others write there meanwhile.
+var systemNamespaces = []string{"default", "kube-system", "karmada-system"}
+
 // snapshot reads what must stay as it is: of a hostile consumer everything of its victim and of the bystander; of a hostile cell everything
 // of both projects but what the cell itself has and reports.
 func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
@@ -62,6 +65,11 @@ func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
 		if !strings.HasPrefix(plane, "project/") {
 			for _, project := range projects {
 				namespaces = append(namespaces, h.collector.hubNamespaces[project])
+			}
+			for _, name := range systemNamespaces {
+				if err := h.keep(ctx, s, plane, name, nil); err != nil {
+					return nil, err
+				}
 			}
 		}
 		for _, namespace := range namespaces {

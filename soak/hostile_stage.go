@@ -62,7 +62,7 @@ func (h *Hostile) arrange(ctx context.Context) error {
 
 // foreign reads the names and UIDs of others.
 func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
-	d.namespaces = []string{h.bystander(), "default", "kube-system", "karmada-system", "nowhere-" + h.Namespace}
+	d.namespaces = append([]string{h.bystander(), h.bystander(), "nowhere-" + h.Namespace}, systemNamespaces...)
 	d.foreign = []string{"00000000-0000-0000-0000-000000000000"}
 	for _, project := range h.Projects {
 		uid, err := h.collector.projectUID(ctx, project)
