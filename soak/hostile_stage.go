@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -212,11 +212,10 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 			return err
 		}
 	}
+	// The garbage collector removes its own, and the add-on its one of a kind.
+	own := map[string]string{"Workload": v1alpha.FinalizerWorkload, v1alpha.KindWorkloadDeployment: v1alpha.FinalizerPropagation}[object.GetKind()]
 	released := object.DeepCopy()
-	controllerutil.RemoveFinalizer(released, hostileFinalizer)
-	if object.GetObjectKind().GroupVersionKind().Group == "" {
-		released.SetFinalizers(nil) // no controller of ours has put one there
-	}
+	released.SetFinalizers(slices.DeleteFunc(released.GetFinalizers(), func(f string) bool { return strings.Contains(f, "/") && f != own }))
 	if len(released.GetFinalizers()) == len(object.GetFinalizers()) {
 		return nil
 	}
