@@ -186,9 +186,6 @@ func (h *Hostile) write(ctx context.Context, w Write) {
 	request, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	err := w.send(request, h.party)
-	if h.Party == PartyCell && refusedByPolicy(err) && h.disarm(ctx) == nil {
-		err = w.send(request, h.party)
-	}
 	if ctx.Err() != nil {
 		return
 	}

@@ -4,11 +4,9 @@
 package soak
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -117,15 +115,8 @@ func (n *cellNoise) onPod(namespace, name string) Write {
 	return w
 }
 
-// refusedByPolicy reports whether a policy of the cell, which its administrator may delete, has refused a write.
-func refusedByPolicy(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
-}
-
-// disarm deletes the bindings of the cell's policies. Karmada may restore them.
-func (h *Hostile) disarm(ctx context.Context) error {
-	return h.party.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})
-}
+// emergencyGroup may write what a cell's admission policy refuses to others. The administrator of a cell may claim it.
+const emergencyGroup = "compute.datumapis.com:emergency"
 
 // asFields is an object as JSON.
 func asFields(object any) fields {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
 )
 
 // skipPropagation keeps Karmada from copying a namespace of the hub into the cells.
@@ -144,7 +145,10 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 
 func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	var cells v1alpha.CellList
-	h.party = h.collector.planes["cell/"+h.Cell]
+	var err error
+	if h.party, err = newClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
+		return err
+	}
 	if err := h.party.List(ctx, &cells); err != nil || len(cells.Items) == 0 {
 		return errors.Join(fmt.Errorf("cell %s has %d Cells", h.Cell, len(cells.Items)), err)
 	}
@@ -154,7 +158,7 @@ func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 		d.Rand = newRandom(h.Seed, 10+worker)
 		return (&cellNoise{dice: &d, cell: cells.Items[0].Name, sent: sent, names: h.sent()}).next
 	}
-	return client.IgnoreNotFound(h.disarm(ctx))
+	return nil
 }
 
 // sent are the deployments that the hostile cell was sent.
