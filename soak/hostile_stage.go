@@ -226,17 +226,17 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
 }
 
-// deleteMadeUp deletes what the cell was never sent, Instances without a deployment among it: only their administrator knows what they are.
+// deleteMadeUp deletes what the cell was never sent, and Instances and Pods without an owner: only their administrator knows what they are.
 func (h *Hostile) deleteMadeUp(ctx context.Context) error {
-	c := h.party
-	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind} {
+	c, sent := h.party, []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
+	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind, podKind} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
 		if err := c.List(ctx, list); err != nil {
 			return err
 		}
 		for i := range list.Items {
-			unowned := kind == instanceKind && len(list.Items[i].GetOwnerReferences()) == 0
+			unowned := kind != deploymentKind && slices.Contains(sent, list.Items[i].GetNamespace()) && len(list.Items[i].GetOwnerReferences()) == 0
 			if !unowned && !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
 				continue
 			}
