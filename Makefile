@@ -136,6 +136,10 @@ fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, ARGS=--help for more.
 	@go run ./hack/federation soak $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
 
+.PHONY: hostile
+hostile: ## Have a consumer and a cell write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, ARGS=--help for more.
+	@go run ./hack/federation hostile $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
+
 ##@ Local federation
 
 .PHONY: up

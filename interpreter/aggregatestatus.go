@@ -43,7 +43,7 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 	}
 	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: observedGeneration(onHub, len(items), reports)}
 	for i := range reports {
-		result.ReplicaCounts = result.Add(reports[i].status.ReplicaCounts)
+		result.ReplicaCounts = result.Add(boundCounts(reports[i].status.ReplicaCounts, mostInstances(onHub.Spec.Assignment, reports[i].cell)))
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
 	result.Instances = mergeInstances(onHub, reports)
@@ -53,6 +53,23 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 	}
 	slices.SortFunc(result.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
 	return result, nil
+}
+
+// mostInstances is how many Instances a cell may have or has to release. Without an assignment one cell has all indices.
+func mostInstances(assignment *v1alpha.WorkloadDeploymentAssignment, cell string) int32 {
+	if assignment == nil {
+		return MaxIndex + 1
+	}
+	most := int32(0)
+	for i := range assignment.Cells {
+		if assignment.Cells[i].Name != cell {
+			continue
+		}
+		for _, r := range append(slices.Clone(assignment.Cells[i].Indices), assignment.Cells[i].Releasing...) {
+			most = min(most+max(min(r.Last, MaxIndex)-max(r.First, 0)+1, 0), MaxIndex+1)
+		}
+	}
+	return most
 }
 
 // assignedItems are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.

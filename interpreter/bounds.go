@@ -85,6 +85,17 @@ func bound(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
+// MaxIndex is the highest index of an Instance.
+const MaxIndex = 9999
+
+// boundCounts bounds the counts of a cell. The sums of all cells fit their fields.
+func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts {
+	for _, count := range []*int32{&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas} {
+		*count = max(0, min(*count, most))
+	}
+	return counts
+}
+
 // boundReport bounds a report. A report has no more states than Instances.
 func boundReport(report *v1alpha.InstanceReport) {
 	report.Instances = first(report.Instances, MaxInstances)

@@ -52,8 +52,8 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// newClient returns a client of a plane that neither limits itself nor repeats warnings.
-func newClient(f *federation.Federation, plane, user string) (client.Client, error) {
+// newClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to be in these.
+func newClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -63,6 +63,9 @@ func newClient(f *federation.Federation, plane, user string) (client.Client, err
 		return nil, err
 	}
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	if len(groups) > 0 {
+		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
+	}
 	return client.New(config, client.Options{Scheme: scheme})
 }
 

@@ -184,7 +184,7 @@ func (c *comparison) worksOf(cell string) {
 		switch {
 		case w.Deployment != nil:
 			e = expected[w.Deployment.Name]
-		case serves && strings.HasPrefix(w.Carries, "Namespace "):
+		case serves && strings.HasPrefix(w.Carries, "Namespace "), len(expected) > 0 && w.carriesData():
 			e = &expectation{of: of}
 		}
 		if e == nil {

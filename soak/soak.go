@@ -130,8 +130,13 @@ func (s *Soak) prepare(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return plan, err
 	}
+	return plan, s.connect(ctx)
+}
+
+// connect creates the clients of the consumer and of all planes. The soak begins.
+func (s *Soak) connect(ctx context.Context) (err error) {
 	if s.collector, err = newCollector(ctx, s.Federation, s.Namespace, s.Projects); err != nil {
-		return plan, err
+		return err
 	}
 	s.begin = s.Clock.Now()
 	s.consumer = &consumer{
@@ -139,10 +144,10 @@ func (s *Soak) prepare(ctx context.Context) (Plan, error) {
 	}
 	for _, project := range s.Projects {
 		if s.consumer.projects[project], err = newClient(s.Federation, "project/"+project, s.Consumer); err != nil {
-			return plan, err
+			return err
 		}
 	}
-	return plan, nil
+	return nil
 }
 
 // plan plans with the processes that the patterns select.

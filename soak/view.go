@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -54,6 +55,11 @@ type Work struct {
 	Deployment *v1alpha.WorkloadDeployment
 	// Carries is the kind and name of what it carries.
 	Carries string
+}
+
+// carriesData reports whether a Work carries what templates may name.
+func (w *Work) carriesData() bool {
+	return strings.HasPrefix(w.Carries, "ConfigMap ") || strings.HasPrefix(w.Carries, "Secret ")
 }
 
 // readWork returns what a Work carries for a hub namespace, or nil if it carries something else. The add-on and Karmada put one

@@ -35,7 +35,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(), hostileCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
 		nodeCommand())
 	return cmd
 }

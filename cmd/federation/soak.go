@@ -36,7 +36,7 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 			// connection to an API server that was killed; a closed pipe ends this program, and its keeper the federation.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
-			return run.run(ctx, cmd.OutOrStdout())
+			return run.run(ctx, cmd.OutOrStdout(), run.on)
 		},
 	}
 	flags := cmd.Flags()
@@ -60,6 +60,8 @@ type soakRun struct {
 	soak       soak.Soak
 	folder     string
 	pull, keep bool
+	// crds is a folder of CRDs of an earlier version, and earlier is that version; empty: they are those of the checkout.
+	crds, earlier string
 }
 
 // cells are one alone in its city, and two that share one.
@@ -67,7 +69,8 @@ func (r *soakRun) cells() []federation.Cell {
 	return []federation.Cell{{Name: "dfw", City: "DFW", Pull: r.pull}, {Name: "ord-1", City: "ORD"}, {Name: "ord-2", City: "ORD"}}
 }
 
-func (r *soakRun) run(ctx context.Context, out io.Writer) (err error) {
+// run starts a federation, executes on and stops it.
+func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Context, *federation.Federation) error) (err error) {
 	temporary := r.folder == ""
 	if temporary {
 		if r.folder, err = os.MkdirTemp("", "federation-soak-"); err != nil {
@@ -75,7 +78,9 @@ func (r *soakRun) run(ctx context.Context, out io.Writer) (err error) {
 		}
 	}
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
-	f, err := federation.Up(ctx, federation.Options{Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), Host: true, Detached: r.keep, Out: out})
+	f, err := federation.Up(ctx, federation.Options{
+		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), CRDs: r.crds, Host: true, Detached: r.keep, Out: out,
+	})
 	if err != nil {
 		return err
 	}
@@ -84,7 +89,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer) (err error) {
 		return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
 	}
 	defer func() { _ = log.Close() }() // nothing is logged any more
-	err = r.on(ctx, f)
+	err = on(ctx, f)
 	if err != nil && r.keep && ctx.Err() == nil {
 		return fmt.Errorf("%w\nThe federation is left running; stop it with: go run ./hack/federation down --folder %s", err, r.folder)
 	}
@@ -97,16 +102,26 @@ func (r *soakRun) run(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// on runs the soak on a federation.
-func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
-	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas})
+// prepare starts the add-on and prepares the projects.
+func (r *soakRun) prepare(ctx context.Context, f *federation.Federation) error {
+	if r.earlier != "" {
+		if err := f.BuildEarlier(ctx, r.earlier); err != nil {
+			return err
+		}
+	}
+	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas, Earlier: r.earlier != ""})
 	if err != nil {
 		return err
 	}
-	if err := r.admit(ctx, f, addOn); err != nil {
+	r.soak.Federation, r.soak.AddOn = f, addOn
+	return r.admit(ctx, f, addOn)
+}
+
+// on runs the soak on a federation.
+func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
+	if err := r.prepare(ctx, f); err != nil {
 		return err
 	}
-	r.soak.Federation, r.soak.AddOn = f, addOn
 	result, err := r.soak.Run(ctx)
 	if err != nil {
 		return err

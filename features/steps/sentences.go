@@ -20,7 +20,7 @@ func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
 		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addStolenSteps, addProjectSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
 		addCellSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
-		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addMetricsSteps, addMonitoringSteps,
+		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addHostileSteps, addMetricsSteps, addMonitoringSteps,
 	} {
 		add(sc)
 	}

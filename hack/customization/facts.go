@@ -30,6 +30,7 @@ func constants() string {
 		{"slice_kind", v1alpha.KindInstanceSlice},
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
 		{"max_instances", interpreter.MaxInstances},
+		{"max_index", interpreter.MaxIndex},
 		{"max_conditions", interpreter.MaxConditions},
 		{"max_gates", interpreter.MaxGates},
 		{"max_interfaces", interpreter.MaxInterfaces},

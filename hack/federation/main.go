@@ -35,7 +35,7 @@ var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", karm
 var own = map[string]string{"karmadactl": karmadactl, "kubectl": "./hack/kubectl"}
 
 // withAddOn are the subcommands that start a federation, and the add-on in it.
-var withAddOn = []string{"demo", "soak", "up"}
+var withAddOn = []string{"demo", "hostile", "soak", "up"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

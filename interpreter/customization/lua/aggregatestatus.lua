@@ -140,6 +140,35 @@ local function merge_instances(deployment, assignment, reports)
   return sorted(merged)
 end
 
+-- most_instances is how many Instances a cell may have or has to release. Without an assignment one cell has all indices.
+local function most_instances(assignment, cell)
+  if assignment == nil then
+    return max_index + 1
+  end
+  local cells, most = list(assignment, "cells"), 0
+  for i = 1, #cells do
+    local of = object(cells, i)
+    for _, member in ipairs(text(of, "name") == cell and {"indices", "releasing"} or {}) do
+      local ranges = list(of, member)
+      for j = 1, #ranges do
+        local range = object(ranges, j)
+        local first, last = math.max(int32(range, "first"), 0), math.min(int32(range, "last"), max_index)
+        most = math.min(most + math.max(last - first + 1, 0), max_index + 1)
+      end
+    end
+  end
+  return most
+end
+
+-- total is the sum of a count of all cells. What a cell counts is bounded by what it may have.
+local function total(reports, assignment, count)
+  local sum = 0
+  for _, report in ipairs(reports) do
+    sum = sum + math.max(0, math.min(report.status[count], most_instances(assignment, report.cell)))
+  end
+  return sum
+end
+
 function AggregateStatus(desiredObj, statusItems)
   local metadata, spec = object(desiredObj, "metadata"), object(desiredObj, "spec")
   -- Karmada neither compares nor writes the managed fields. They have hundreds of empty objects, and it converts all of the object
@@ -162,11 +191,7 @@ function AggregateStatus(desiredObj, statusItems)
       indices = merge(reports, "indices"),
     }
     for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas"}) do
-      status[count] = 0
-      for _, report in ipairs(reports) do
-        -- With the overflow of 32 bits.
-        status[count] = (status[count] + report.status[count] + 2147483648) % 4294967296 - 2147483648
-      end
+      status[count] = total(reports, spec.assignment, count)
     end
   end
   -- Karmada drops empty lists. A status that says nothing is not set where there is none: Karmada would write the difference.

@@ -1,0 +1,15 @@
+@cells @hostile
+Feature: Hostile parties
+  Whatever a consumer writes in its own project, and whatever an administrator writes in a cell: nothing of others changes, no process
+  runs out of memory, and what is theirs recovers afterwards. `make hostile` does the same for longer.
+
+  Background:
+    Given the federation has cells "iad-1, iad-2"
+    And project "south" may use IAD
+    And a project of its own that may use IAD
+
+  Scenario: A consumer with every right in its own project
+    Then a hostile consumer writes at random for 10 seconds beside project "south", seed 1
+
+  Scenario: An administrator of a cell
+    Then a hostile cell "iad-1" writes at random for 10 seconds beside project "south", seed 1

@@ -1,0 +1,314 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Party is who is hostile.
+type Party string
+
+// Parties.
+const (
+	// PartyConsumer has every right in its own project.
+	PartyConsumer Party = "consumer"
+	// PartyCell has every right in one cell.
+	PartyCell Party = "cell"
+)
+
+const (
+	// hostileWorkers write at once.
+	hostileWorkers = 4
+	// checkInterval is the time from one check of the invariants to the next.
+	checkInterval = 2 * time.Second
+	// progressInterval is the time from one line of progress to the next.
+	progressInterval = 5 * time.Second
+	// loggedWrites is how many writes before the first finding an error has.
+	loggedWrites = 40
+	// findingsOfKind is how many findings of a kind are kept.
+	findingsOfKind = 10
+)
+
+// Hostile is a run in which one party writes at random whatever it may, and what is not its own must stay as it is. Projects are those of
+// the hostile consumer and of its victim; a hostile cell gets deployments of both.
+type Hostile struct {
+	*Soak
+	Party Party
+	// Project is that of the hostile consumer, and Victim the other one.
+	Project, Victim string
+	// Cell is the hostile one.
+	Cell string
+	// EarlierNames says that the add-on names hub namespaces as earlier versions did.
+	EarlierNames bool
+
+	// party is the client of the hostile party.
+	party      client.Client
+	planes     []string
+	projectUID string
+	before     snapshot
+	source     func(worker uint64) func() Write
+
+	findingMu sync.Mutex // guards what follows
+	findings  []Finding
+	written   []written
+	peaks     map[string]Usage
+}
+
+// Finding is an invariant that does not hold.
+type Finding struct {
+	// Kind is which invariant.
+	Kind string
+	// What is where, and how.
+	What string
+	// At is the time since the noise began.
+	At time.Duration
+}
+
+// written is a write and its answer.
+type written struct {
+	at time.Duration
+	Write
+	err error
+}
+
+// HostileResult is the outcome of a run.
+type HostileResult struct {
+	Seed     uint64
+	Party    Party
+	Findings []Finding
+	// Writes, and how many of them were refused or failed.
+	Writes, Refused int
+	// Healed is how long after the noise all planes agreed; 0 if they did not.
+	Healed time.Duration
+	// Peaks is the largest memory of each process.
+	Peaks map[string]Usage
+	// Log has all writes, in the order of their answers.
+	Log []string
+	// before is the end of the log when the first invariant was found not to hold.
+	before []string
+}
+
+// Err is an error if an invariant did not hold, with the writes that led there.
+func (r *HostileResult) Err() error {
+	if len(r.Findings) == 0 {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("seed %d, hostile %s: %d findings", r.Seed, r.Party, len(r.Findings))}
+	for _, f := range r.Findings {
+		lines = append(lines, fmt.Sprintf("%6.1fs  %s: %s", f.At.Seconds(), f.Kind, f.What))
+	}
+	lines = append(append(lines, "the last writes before the first finding:"), r.before...)
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// String is the figures in one line.
+func (r *HostileResult) String() string {
+	return fmt.Sprintf("seed %d, hostile %s: %d writes, %d of them refused, %d findings, healed after %.0f s; peaks: %s",
+		r.Seed, r.Party, r.Writes, r.Refused, len(r.Findings), r.Healed.Seconds(), describePeaks(r.Peaks))
+}
+
+// Run makes the noise and reports what it changed that it should not have. The error is about what prevented the run.
+func (h *Hostile) Run(ctx context.Context) (*HostileResult, error) {
+	if h.Clock == nil {
+		h.Clock = clock.RealClock{}
+	}
+	if h.Workloads == 0 {
+		h.Workloads = 3
+	}
+	if err := h.arrange(ctx); err != nil {
+		return nil, fmt.Errorf("prepare the run: %w", err)
+	}
+	if left, err := h.agree(ctx); err != nil || len(left) > 0 {
+		return nil, errors.Join(fmt.Errorf("the planes disagree before the noise: %v", left), err)
+	}
+	var err error
+	if h.before, err = h.snapshot(ctx); err != nil {
+		return nil, err
+	}
+	h.begin = h.Clock.Now()
+	h.printf("seed %d: noise of a hostile %s for %s; %d objects must stay as they are", h.Seed, h.Party, h.Duration, len(h.before))
+	h.noise(ctx)
+	last := h.Clock.Now()
+	h.printf("the noise is over; waiting until project, hub and cells agree")
+	if err := h.heal(ctx); err != nil {
+		return nil, err
+	}
+	return h.result(h.Clock.Since(last)), context.Cause(ctx)
+}
+
+// noise writes until the duration is over, and checks the invariants meanwhile.
+func (h *Hostile) noise(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, h.Duration)
+	defer cancel()
+	var group sync.WaitGroup
+	for worker := range uint64(hostileWorkers) {
+		next := h.source(worker)
+		group.Go(func() {
+			for sleepUntil(ctx, h.Clock, h.Clock.Now().Add(h.Pace)) {
+				h.write(ctx, next())
+			}
+		})
+	}
+	group.Go(func() {
+		for sleepUntil(ctx, h.Clock, h.Clock.Now().Add(checkInterval)) {
+			h.check(ctx)
+		}
+	})
+	group.Go(func() {
+		for sleepUntil(ctx, h.Clock, h.Clock.Now().Add(time.Second)) {
+			h.measure(ctx)
+		}
+	})
+	group.Go(func() {
+		for sleepUntil(ctx, h.Clock, h.Clock.Now().Add(progressInterval)) {
+			h.printf("%s", h.result(0))
+		}
+	})
+	group.Wait()
+}
+
+// write sends a write and keeps its answer.
+func (h *Hostile) write(ctx context.Context, w Write) {
+	request, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	err := w.send(request, h.party)
+	if ctx.Err() != nil {
+		return
+	}
+	h.findingMu.Lock()
+	h.written = append(h.written, written{h.Clock.Since(h.begin), w, err})
+	h.findingMu.Unlock()
+	if w.MustFail && err == nil {
+		h.find("a write is accepted that only the add-on may make", w.what())
+	}
+}
+
+// find keeps a finding, once.
+func (h *Hostile) find(kind, what string) {
+	h.findingMu.Lock()
+	defer h.findingMu.Unlock()
+	same := 0
+	for _, f := range h.findings {
+		if f.Kind == kind {
+			same++
+		}
+		if f.Kind == kind && f.What == what {
+			return
+		}
+	}
+	if same < findingsOfKind {
+		h.findings = append(h.findings, Finding{kind, what, h.Clock.Since(h.begin)})
+		h.printf("FOUND %s: %s", kind, what)
+	}
+}
+
+// check checks all invariants that hold at any time.
+func (h *Hostile) check(ctx context.Context) {
+	checks := []func(context.Context) error{h.checkUntouched, h.checkStrays, h.checkPods}
+	if h.Party == PartyCell {
+		checks = []func(context.Context) error{h.checkUntouched, h.checkBounds}
+	}
+	for _, check := range checks {
+		if err := check(ctx); err != nil && ctx.Err() == nil {
+			h.printf("a check was not possible: %v", err) // the next one may be
+		}
+	}
+}
+
+// agree waits until two comparisons in a row find nothing, and returns what the last one found when patience ends.
+func (h *Hostile) agree(ctx context.Context) ([]Disagreement, error) {
+	begin, clean := h.Clock.Now(), 0
+	for {
+		found, err := h.compare(ctx, h.consumer.wants)
+		clean++
+		if err != nil || len(found) > 0 {
+			clean = 0
+		}
+		if clean == agreements {
+			return nil, nil
+		}
+		if h.Clock.Since(begin) > h.Patience {
+			return found, err
+		}
+		if !sleepUntil(ctx, h.Clock, h.Clock.Now().Add(time.Second)) {
+			return found, context.Cause(ctx)
+		}
+	}
+}
+
+// heal ends the noise as its party would, and finds what does not become as it was.
+func (h *Hostile) heal(ctx context.Context) error {
+	if err := h.withdraw(ctx); err != nil {
+		return err
+	}
+	if left, err := h.agree(ctx); err != nil || len(left) > 0 {
+		h.findLeft("what a hostile party wrote does not heal", left, err)
+		return nil
+	}
+	if h.Party == PartyConsumer {
+		name := Name{h.Project, h.hostileNames()[0]}
+		h.want(name, &Wanted{Image: "docker.io/library/nginx:1", Placements: []Placement{{Name: "p0", Cities: h.Cities, Replicas: 1}}})
+		h.consumer.do(ctx, Operation{Verb: Create, Name: name, Wanted: h.consumer.wants(h.Project)[name.Workload]})
+		if left, err := h.agree(ctx); err != nil || len(left) > 0 {
+			h.findLeft("the project does not converge after the noise", left, err)
+		}
+	}
+	return h.checkRestored(ctx)
+}
+
+func (h *Hostile) findLeft(kind string, left []Disagreement, err error) {
+	if err != nil {
+		h.find(kind, err.Error())
+	}
+	for _, d := range left {
+		h.find(kind, d.String())
+	}
+}
+
+// want notes a Workload that should exist, or with nil one that should not.
+func (h *Hostile) want(name Name, wanted *Wanted) {
+	h.consumer.mu.Lock()
+	defer h.consumer.mu.Unlock()
+	h.consumer.wanted[name] = wanted
+}
+
+// hostileNames are those of the Workloads that the hostile consumer writes.
+func (h *Hostile) hostileNames() []string {
+	var names []string
+	for i := range h.Workloads {
+		names = append(names, fmt.Sprintf("h-%d", i))
+	}
+	return names
+}
+
+func (h *Hostile) result(healed time.Duration) *HostileResult {
+	h.findingMu.Lock()
+	defer h.findingMu.Unlock()
+	r := &HostileResult{Seed: h.Seed, Party: h.Party, Findings: slices.Clone(h.findings), Writes: len(h.written), Healed: healed, Peaks: maps.Clone(h.peaks)}
+	for _, w := range h.written {
+		line := fmt.Sprintf("%7.2fs  %s", w.at.Seconds(), w.Write)
+		if w.err != nil {
+			r.Refused++
+			line += " → " + v1alpha.ShortenMessage(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
+		}
+		r.Log = append(r.Log, line)
+		if len(h.findings) > 0 && w.at <= h.findings[0].At {
+			r.before = r.Log[max(0, len(r.Log)-loggedWrites):]
+		}
+	}
+	return r
+}

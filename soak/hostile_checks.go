@@ -1,0 +1,156 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Bounds of the memory of a process. The chart limits a replica to 1 GiB and an agent to 512 MiB: a process that a hostile party brings
+// above half of that would be ended by two of them. Without noise a replica takes about 65 MiB and an agent 50 MiB.
+const (
+	replicaMemory = 512 << 20
+	agentMemory   = 256 << 20
+)
+
+// statusBytes bounds the status of a hub's copy: a third of what etcd stores as one object.
+const statusBytes = 512 << 10
+
+// measure reads the memory of all processes.
+func (h *Hostile) measure(ctx context.Context) {
+	for name, endpoint := range h.endpoints(ctx) {
+		usage, err := h.usage(ctx, endpoint)
+		if err != nil {
+			continue // a process that is replaced does not answer; that it was is found by the start of the next one
+		}
+		h.findingMu.Lock()
+		peak, known := h.peaks[name]
+		if usage.Memory > peak.Memory || usage.Started != peak.Started {
+			h.peaks[name] = Usage{Memory: max(usage.Memory, peak.Memory), Goroutines: usage.Goroutines, Started: usage.Started}
+		}
+		h.findingMu.Unlock()
+		bound := float64(replicaMemory)
+		if strings.HasPrefix(name, agentPrefix) {
+			bound = agentMemory
+		}
+		if usage.Memory > bound {
+			h.find("a process takes more memory than its bound", fmt.Sprintf("%s: over %.0f MiB", name, bound/(1<<20)))
+		}
+		// The hostile administrator may end the agent of their own cell.
+		if known && usage.Started != peak.Started && name != agentPrefix+h.Cell {
+			h.find("a process has ended", name)
+		}
+	}
+}
+
+func describePeaks(peaks map[string]Usage) string {
+	parts := make([]string, 0, len(peaks))
+	for _, name := range slices.Sorted(maps.Keys(peaks)) {
+		parts = append(parts, fmt.Sprintf("%s %.0f MiB", name, peaks[name].Memory/(1<<20)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// checkStrays finds what is labelled as the hostile project's in namespaces that are not.
+func (h *Hostile) checkStrays(ctx context.Context) error {
+	for _, plane := range h.planes {
+		if strings.HasPrefix(plane, "project/") {
+			continue
+		}
+		for _, kind := range []schema.GroupVersionKind{namespaceKind, deploymentKind, configMapKind, secretKind, sliceKind} {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind)
+			if err := h.collector.planes[plane].List(ctx, list, client.MatchingLabels{v1alpha.LabelProjectUID: h.projectUID}); err != nil {
+				return fmt.Errorf("list %s of %s: %w", kind.Kind, plane, err)
+			}
+			for i := range list.Items {
+				object := &list.Items[i]
+				if own := h.collector.hubNamespaces[h.Project]; object.GetNamespace() != own && object.GetName() != own {
+					h.find("something of the hostile project is in a namespace that is not its own", fmt.Sprintf("%s %s %s/%s", plane, kind.Kind, object.GetNamespace(), object.GetName()))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkPods finds Pods of the hostile project that may take a whole node.
+func (h *Hostile) checkPods(ctx context.Context) error {
+	for _, cell := range h.Federation.Cells() {
+		var pods corev1.PodList
+		plane := "cell/" + cell.Name
+		if err := h.collector.planes[plane].List(ctx, &pods, client.InNamespace(h.collector.hubNamespaces[h.Project])); err != nil {
+			return fmt.Errorf("list the Pods of %s: %w", plane, err)
+		}
+		for i := range pods.Items {
+			for _, container := range pods.Items[i].Spec.Containers {
+				for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+					if limit := container.Resources.Limits[resource]; limit.Sign() <= 0 {
+						h.find("a container has no limit", fmt.Sprintf("%s Pod %s: %s of %s, QoS class %s", plane, pods.Items[i].Name, resource, container.Name, pods.Items[i].Status.QOSClass))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkBounds finds reports of the hostile cell that are believed beyond what it was sent.
+func (h *Hostile) checkBounds(ctx context.Context) error {
+	for _, project := range h.Projects {
+		view, err := h.collector.view(ctx, project)
+		if err != nil {
+			return err
+		}
+		at := "project/" + project
+		for i := range view.Deployments {
+			d := &view.Deployments[i]
+			for name, count := range map[string]int32{"replicas": d.Status.Replicas, "currentReplicas": d.Status.CurrentReplicas, "desiredReplicas": d.Status.DesiredReplicas, "readyReplicas": d.Status.ReadyReplicas} {
+				if count < 0 || count > d.Spec.ScaleSettings.MinReplicas {
+					h.find("a count is outside of what a cell can have", fmt.Sprintf("%s WorkloadDeployment %s: %s", at, d.Name, name))
+				}
+			}
+		}
+		for i := range view.Instances {
+			if name := view.Instances[i].Name; !h.mayExist(project, name) {
+				h.find("a cell adds an Instance to a project", at+" "+name)
+			}
+		}
+		for i := range view.Copies {
+			content, err := json.Marshal(view.Copies[i].Status)
+			if err == nil && len(content) > statusBytes {
+				h.find("a report is too large", fmt.Sprintf("hub WorkloadDeployment %s/%s", view.Copies[i].Namespace, view.Copies[i].Name))
+			}
+		}
+	}
+	return nil
+}
+
+// mayExist says whether a Workload of a project wants an Instance of a name. Where a city has several cells an index need not be among the
+// lowest, but a deployment that was never larger has no other ones.
+func (h *Hostile) mayExist(project, name string) bool {
+	for workload, wanted := range h.consumer.wants(project) {
+		for _, p := range wanted.Placements {
+			for _, city := range p.Cities {
+				index, is := v1alpha.InstanceIndex(v1alpha.DeploymentName(workload, p.Name, city), name)
+				if is && index < p.Replicas {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,263 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// skipPropagation keeps Karmada from copying a namespace of the hub into the cells.
+const skipPropagation = "namespace.karmada.io/skip-auto-propagation"
+
+// bystander is a namespace of nobody, on the hub and in cells, with a name that only the run knows.
+func (h *Hostile) bystander() string { return "bystander-" + string(h.Party) + "-" + h.Namespace }
+
+// hostileUser has all rights in the project of the hostile consumer, and none elsewhere.
+func (h *Hostile) hostileUser() string { return "hostile-" + h.Namespace }
+
+// arrange creates what must stay as it is, the Workloads that run before the noise, and the rights of the hostile party.
+func (h *Hostile) arrange(ctx context.Context) error {
+	h.Projects = []string{h.Project, h.Victim}
+	h.peaks = map[string]Usage{}
+	if err := h.connect(ctx); err != nil {
+		return err
+	}
+	h.planes = []string{hubPlane, "project/" + h.Project, "project/" + h.Victim}
+	for _, cell := range h.Federation.Cells() {
+		h.planes = append(h.planes, "cell/"+cell.Name)
+	}
+	foreign, err := h.foreign(ctx)
+	if err != nil {
+		return err
+	}
+	for _, plane := range h.planes {
+		if err := h.addBystanders(ctx, plane); err != nil {
+			return fmt.Errorf("%s: %w", plane, err)
+		}
+	}
+	for _, project := range h.Projects {
+		if err := h.addWorkload(ctx, project); err != nil {
+			return err
+		}
+	}
+	if h.Party == PartyCell {
+		return h.arrangeCell(ctx, foreign)
+	}
+	return h.arrangeConsumer(ctx, foreign)
+}
+
+// foreign reads the names and UIDs of others.
+func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
+	d.namespaces = append([]string{h.bystander(), h.bystander(), "nowhere-" + h.Namespace}, systemNamespaces...)
+	d.foreign = []string{"00000000-0000-0000-0000-000000000000"}
+	for _, project := range h.Projects {
+		uid, err := h.collector.projectUID(ctx, project)
+		if err != nil {
+			return d, err
+		}
+		namespace := &corev1.Namespace{}
+		if err := h.collector.planes["project/"+project].Get(ctx, client.ObjectKey{Name: h.Namespace}, namespace); err != nil {
+			return d, err
+		}
+		if h.EarlierNames {
+			h.collector.hubNamespaces[project] = v1alpha.EarlierHubNamespace(string(namespace.UID))
+		}
+		if project == h.Project {
+			h.projectUID = uid
+			continue
+		}
+		d.foreign = append(d.foreign, uid, string(namespace.UID))
+		d.namespaces = append(d.namespaces, h.collector.hubNamespaces[project], h.collector.hubNamespaces[project])
+	}
+	return d, nil
+}
+
+// addBystanders adds data to the namespaces of the projects, and a namespace of nobody elsewhere.
+func (h *Hostile) addBystanders(ctx context.Context, plane string) error {
+	namespace := h.Namespace
+	objects := []client.Object{}
+	if !strings.HasPrefix(plane, "project/") {
+		namespace = h.bystander()
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{skipPropagation: "true"}}})
+	}
+	objects = append(objects,
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"COLOUR": "blue"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "password"}, StringData: map[string]string{"PASSWORD": namespace}},
+	)
+	for _, object := range objects {
+		if err := h.collector.planes[plane].Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addWorkload creates a Workload that uses the data of its project, in all cities.
+func (h *Hostile) addWorkload(ctx context.Context, project string) error {
+	name := "victim"
+	if project == h.Project {
+		name = h.hostileNames()[0]
+	}
+	wanted := &Wanted{Image: "docker.io/library/nginx:1", Placements: []Placement{{Name: "p0", Cities: h.Cities, Replicas: 2}}}
+	workload := wanted.Workload(h.Namespace, name)
+	workload.Spec.Template.Spec.Runtime.Sandbox.Containers[0].EnvFrom = []corev1.EnvFromSource{
+		{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}},
+		{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "password"}}},
+	}
+	h.want(Name{project, name}, wanted)
+	return h.consumer.projects[project].Create(ctx, workload)
+}
+
+func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
+	plane := "project/" + h.Project
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: h.hostileUser()},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: h.hostileUser()}},
+	}
+	if err := h.collector.planes[plane].Create(ctx, binding); err != nil {
+		return err
+	}
+	var err error
+	h.party, err = newClient(h.Federation, plane, h.hostileUser())
+	h.source = func(worker uint64) func() Write {
+		d := foreign
+		d.Rand = newRandom(h.Seed, 10+worker)
+		return (&consumerNoise{dice: &d, namespace: h.Namespace, names: h.hostileNames(), cities: h.Cities}).next
+	}
+	return err
+}
+
+func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
+	var cells v1alpha.CellList
+	var err error
+	if h.party, err = newClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
+		return err
+	}
+	if err := h.party.List(ctx, &cells); err != nil || len(cells.Items) == 0 {
+		return errors.Join(fmt.Errorf("cell %s has %d Cells", h.Cell, len(cells.Items)), err)
+	}
+	sent := []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
+	h.source = func(worker uint64) func() Write {
+		d := foreign
+		d.Rand = newRandom(h.Seed, 10+worker)
+		return (&cellNoise{dice: &d, cell: cells.Items[0].Name, sent: sent, names: h.sent()}).next
+	}
+	return nil
+}
+
+// sent are the deployments that the hostile cell was sent.
+func (h *Hostile) sent() []string {
+	var names []string
+	for _, cell := range h.Federation.Cells() {
+		for _, workload := range []string{"victim", h.hostileNames()[0]} {
+			if cell.Name == h.Cell {
+				names = append(names, v1alpha.DeploymentName(workload, "p0", cell.City))
+			}
+		}
+	}
+	return names
+}
+
+// withdraw ends the noise: the party deletes what only it can, and sets right what it is responsible for.
+func (h *Hostile) withdraw(ctx context.Context) error {
+	if h.Party == PartyCell {
+		return h.deleteMadeUp(ctx)
+	}
+	for _, name := range h.hostileNames() {
+		h.want(Name{h.Project, name}, nil)
+	}
+	deadline := h.Clock.Now().Add(h.Patience)
+	for h.Clock.Now().Before(deadline) {
+		left := 0
+		for _, kind := range []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind, configMapKind, secretKind} {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind)
+			if err := h.party.List(ctx, list, client.InNamespace(h.Namespace)); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				if list.Items[i].GetName() == "kube-root-ca.crt" {
+					continue
+				}
+				left++
+				if err := h.release(ctx, &list.Items[i]); err != nil {
+					h.printf("%v", err)
+				}
+			}
+		}
+		if left == 0 || !sleepUntil(ctx, h.Clock, h.Clock.Now().Add(checkInterval)) {
+			break
+		}
+	}
+	return nil // what is left is found by the comparison
+}
+
+// release deletes an object of the hostile project, and removes the finalizers that its party has added.
+func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured) error {
+	c := h.party
+	if object.GetDeletionTimestamp() == nil && object.GetKind() != v1alpha.KindWorkloadDeployment {
+		if err := client.IgnoreNotFound(c.Delete(ctx, object)); err != nil {
+			return err
+		}
+	}
+	// The garbage collector removes its own, and the add-on its one of a kind.
+	own := map[string]string{"Workload": v1alpha.FinalizerWorkload, v1alpha.KindWorkloadDeployment: v1alpha.FinalizerPropagation}[object.GetKind()]
+	released := object.DeepCopy()
+	released.SetFinalizers(slices.DeleteFunc(released.GetFinalizers(), func(f string) bool { return strings.Contains(f, "/") && f != own }))
+	if len(released.GetFinalizers()) == len(object.GetFinalizers()) {
+		return nil
+	}
+	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
+}
+
+// deleteMadeUp deletes what the cell was never sent, and Instances and Pods without an owner: only their administrator knows what they are.
+func (h *Hostile) deleteMadeUp(ctx context.Context) error {
+	c, sent := h.party, []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
+	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind, podKind} {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := c.List(ctx, list); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			unowned := kind != deploymentKind && slices.Contains(sent, list.Items[i].GetNamespace()) && len(list.Items[i].GetOwnerReferences()) == 0
+			if !unowned && !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
+				continue
+			}
+			if err := c.Delete(ctx, &list.Items[i]); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Remove deletes the Workloads and the bystander, and waits until all planes are empty.
+func (h *Hostile) Remove(ctx context.Context) error {
+	if h.consumer == nil {
+		return nil // the run has created nothing
+	}
+	errs := []error{h.Soak.Remove(ctx)}
+	for _, plane := range h.planes {
+		if c := h.collector.planes[plane]; !strings.HasPrefix(plane, "project/") {
+			errs = append(errs, client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.bystander()}})))
+		}
+	}
+	return errors.Join(errs...)
+}

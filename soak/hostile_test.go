@@ -1,0 +1,111 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func testDice(seed uint64) *dice {
+	return &dice{Rand: newRandom(seed, 10), foreign: []string{"f-1", "f-2"}, namespaces: []string{"n-1", "n-2"}}
+}
+
+func drawn(seed uint64, party Party) []Write {
+	next := (&consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}}).next
+	if party == PartyCell {
+		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []string{"ns-1"}, names: []string{"victim-p0-ord"}}).next
+	}
+	writes := make([]Write, 1000)
+	for i := range writes {
+		writes[i] = next()
+	}
+	return writes
+}
+
+// TestNoiseIsRepeatable: a seed draws one sequence of writes, and another seed another one.
+func TestNoiseIsRepeatable(t *testing.T) {
+	for _, party := range []Party{PartyConsumer, PartyCell} {
+		if !reflect.DeepEqual(drawn(7, party), drawn(7, party)) {
+			t.Errorf("%s: the same seed has drawn other writes", party)
+		}
+		if reflect.DeepEqual(drawn(7, party), drawn(8, party)) {
+			t.Errorf("%s: another seed has drawn the same writes", party)
+		}
+	}
+}
+
+// TestNoiseHasEverything: each verb, kind and subresource that a party may write is drawn, and the values that once did harm.
+func TestNoiseHasEverything(t *testing.T) {
+	for party, wanted := range map[Party][]string{
+		PartyConsumer: {
+			"create Workload", "patch Workload", "delete Workload", "patch WorkloadDeployment/status", "patch WorkloadDeployment/scale", "patch Instance/status",
+			"create WorkloadDeployment", "create Instance", "delete WorkloadDeployment", "create InstanceSlice", "delete ConfigMap", "patch Secret",
+			"delete LocationBinding", "patch LocationBinding/status", "patch InstanceType", "patch Namespace",
+			`"cpu":"0"`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
+		},
+		PartyCell: {
+			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance", "delete Instance", "patch Instance/status", "delete Pod",
+			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"0-9999,0-9999,`,
+		},
+	} {
+		all := strings.Builder{}
+		for _, w := range drawn(3, party) {
+			all.WriteString(w.String() + "\n")
+			if w.Verb == "patch" && w.Body == nil || w.Name == "" {
+				t.Fatalf("%s: %+v writes nothing", party, w)
+			}
+		}
+		for _, want := range wanted {
+			if !strings.Contains(all.String(), want) {
+				t.Errorf("%s: nothing draws %s", party, want)
+			}
+		}
+	}
+}
+
+// TestDifference: what passes is no difference, and everything else is.
+func TestDifference(t *testing.T) {
+	object := func(change func(fields)) kept {
+		h, s := &Hostile{Soak: &Soak{}, Party: PartyConsumer}, snapshot{}
+		o := fields{
+			"kind":     "Pod",
+			"metadata": fields{"name": "web-0", "namespace": "ns", "uid": "u", "resourceVersion": "1", "labels": fields{"a": "b"}},
+			"spec":     fields{"image": "one", "slices": 1.0}, "status": fields{"phase": "Running", "startTime": "now", "conditions": []any{fields{"type": "Ready", "lastTransitionTime": "now"}}},
+		}
+		change(o)
+		h.add(s, "hub", &unstructured.Unstructured{Object: o})
+		return s["hub Pod ns/web-0"]
+	}
+	before := object(func(fields) {})
+	for name, test := range map[string]struct {
+		change        func(fields)
+		fixed, status string
+	}{
+		"nothing": {change: func(fields) {}},
+		"times and versions": {change: func(o fields) {
+			_ = unstructured.SetNestedField(o, "2", "metadata", "resourceVersion")
+			_ = unstructured.SetNestedField(o, "later", "status", "startTime")
+			_ = unstructured.SetNestedSlice(o, []any{fields{"type": "Ready", "lastTransitionTime": "later"}}, "status", "conditions")
+		}},
+		"a label":    {change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "a") }, fixed: ".metadata.labels.a: c was b"},
+		"a new one":  {change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "x") }, fixed: ".metadata.labels.x: c was <nil>"},
+		"recreation": {change: func(o fields) { _ = unstructured.SetNestedField(o, "v", "metadata", "uid") }, fixed: ".metadata.uid: v was u"},
+		"deletion":   {change: func(o fields) { _ = unstructured.SetNestedField(o, "now", "metadata", "deletionTimestamp") }, fixed: ".metadata.deletionTimestamp: now was <nil>"},
+		"status":     {change: func(o fields) { _ = unstructured.SetNestedField(o, "Failed", "status", "phase") }, status: ".phase: Failed was Running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := object(test.change)
+			if got := difference("", before.fixed, after.fixed); got != test.fixed {
+				t.Errorf("difference %q, want %q", got, test.fixed)
+			}
+			if got := difference("", before.status, after.status); got != test.status {
+				t.Errorf("difference of status %q, want %q", got, test.status)
+			}
+		})
+	}
+}
