@@ -4,7 +4,6 @@
 package interpreter
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,9 +26,7 @@ type report struct {
 // cluster whose report is invalid.
 //
 // Where the deployment assigns Instances to cells, only the reports of these cells count. Which Instances of a report count is for
-// the reader to decide, by WorkloadDeployment.ReportedInstances. Agents of earlier versions list Instances in another form: of
-// these only Instances of this deployment count, of two cells that report the same one the first by name, and of each cell only
-// those that are not assigned to another.
+// the reader to decide, by WorkloadDeployment.ReportedInstances.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)
@@ -46,7 +43,6 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 		result.ReplicaCounts = result.Add(boundCounts(reports[i].status.ReplicaCounts, mostInstances(onHub.Spec.Assignment, reports[i].cell)))
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
-	result.Instances = mergeInstances(onHub, reports)
 	result.Reports, result.Indices = mergeReports(reports)
 	for i := range result.Conditions {
 		result.Conditions[i].ObservedGeneration = result.ObservedGeneration
@@ -112,28 +108,6 @@ func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []
 		lowest = min(lowest, observed)
 	}
 	return lowest
-}
-
-// mergeInstances are the reported Instances of a deployment, by index. An Instance with an index that is assigned to no cell is
-// being deleted and is listed until it is gone.
-func mergeInstances(onHub *v1alpha.WorkloadDeployment, reports []report) []v1alpha.ReportedInstance {
-	var result []v1alpha.ReportedInstance
-	indices := map[string]int{}
-	for i := range reports {
-		for _, instance := range reports[i].status.Instances {
-			index, ours := v1alpha.InstanceIndex(onHub.Name, instance.Name)
-			if assignment := onHub.Spec.Assignment; ours && assignment != nil {
-				cell := assignment.Owner(index)
-				ours = cell == "" || cell == reports[i].cell
-			}
-			if _, seen := indices[instance.Name]; ours && !seen {
-				indices[instance.Name] = index
-				result = append(result, instance)
-			}
-		}
-	}
-	slices.SortFunc(result, func(a, b v1alpha.ReportedInstance) int { return cmp.Compare(indices[a.Name], indices[b.Name]) })
-	return result
 }
 
 // mergeReports are the reports of all cells, each with the name of its cell.

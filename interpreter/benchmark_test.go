@@ -63,16 +63,15 @@ func large(b *testing.B, operation configv1alpha1.InterpreterOperation, instance
 	b.Helper()
 	all := [2][]string{}
 	for i := range instances {
-		var conditions []string
-		for _, name := range []string{"Ready", "Available", "Programmed", "QuotaGranted"} {
-			conditions = append(conditions, fmt.Sprintf(`{"type":%q,"status":"True","reason":"Available","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}`, name))
-		}
-		all[i%2] = append(all[i%2], fmt.Sprintf(`{"name":"web-%d","templateHash":"5d8f9c7b6","observedTemplateHash":"5d8f9c7b6","conditions":[%s],"networkInterfaces":[{"assignments":{"networkIP":"10.0.0.4"}}]}`,
-			i, strings.Join(conditions, ",")))
+		all[i%2] = append(all[i%2], fmt.Sprintf(`{"index":%d,"state":0,"since":"2026-01-01T00:00:00Z +0 +0 +0","networkInterfaces":[{"assignments":{"networkIP":"10.0.0.4"}}]}`, i))
+	}
+	var conditions []string
+	for _, name := range []string{"Ready", "Available", "Programmed", "QuotaGranted"} {
+		conditions = append(conditions, fmt.Sprintf(`{"type":%q,"status":"True","reason":"Available"}`, name))
 	}
 	status := func(rest string, entries []string) string {
-		return fmt.Sprintf(`{%s"observedGeneration":4,"replicas":%d,"currentReplicas":%[2]d,"desiredReplicas":%[2]d,"readyReplicas":%[2]d,"conditions":[{"type":"Available","status":"True","reason":"StableInstanceFound","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],"instances":[%[3]s]}`,
-			rest, len(entries), strings.Join(entries, ","))
+		return fmt.Sprintf(`{%s"observedGeneration":4,"replicas":%d,"currentReplicas":%[2]d,"desiredReplicas":%[2]d,"readyReplicas":%[2]d,"conditions":[{"type":"Available","status":"True","reason":"StableInstanceFound","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],"reports":[{"states":[{"templateHash":"5d8f9c7b6","observedTemplateHash":"5d8f9c7b6","conditions":[%[4]s]}],"instances":[%[3]s]}]}`,
+			rest, len(entries), strings.Join(entries, ","), strings.Join(conditions, ","))
 	}
 	object := fmt.Sprintf(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"web","namespace":"ns","generation":4},
 		"spec":{"replicas":%d,"scaleSettings":{"minReplicas":1,"maxReplicas":1000,"metrics":[{"resource":{"name":"cpu","target":{"averageUtilization":80}}}]},

@@ -63,14 +63,6 @@ func isWord(text string) bool {
 // reports of all cells from the status.
 func bound(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Conditions = boundConditions(status.Conditions)
-	status.Instances = first(status.Instances, MaxInstances)
-	for i := range status.Instances {
-		instance := &status.Instances[i]
-		instance.Conditions = boundConditions(instance.Conditions)
-		instance.TemplateHash, instance.ObservedTemplateHash = HashText.or(instance.TemplateHash), HashText.or(instance.ObservedTemplateHash)
-		instance.SchedulingGates = boundGates(instance.SchedulingGates)
-		instance.NetworkInterfaces = boundInterfaces(instance.NetworkInterfaces)
-	}
 	status.Reports = first(status.Reports, 1)
 	for i := range status.Reports {
 		boundReport(&status.Reports[i])

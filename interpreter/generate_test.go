@@ -27,7 +27,6 @@ import (
 var (
 	someNames       = []string{"", "a", "b", "settings", "keys", "é", "web"}
 	someCells       = []string{"a", "b", "c", "dfw-10", "dfw-9"}
-	someIndices     = []string{"0", "1", "2", "3", "0", "1", "2", "3", "9", "10", "11", "01", "x", "-1", "1.5", "", "9223372036854775807", "9223372036854775808", "99999999999999999999"}
 	someTypes       = []string{v1alpha.ConditionAvailable, v1alpha.ConditionProgressing, v1alpha.ConditionReplicasReady, "example.com/Blessed", ""}
 	someStatuses    = []metav1.ConditionStatus{"True", "False", "Unknown", "", "true"}
 	someReplicas    = []int32{0, 1, 2, 3, 5, 1000, -1, 2147483647, -2147483648}
@@ -64,7 +63,7 @@ func newGenerator(seed int64) *generator {
 		},
 		func(i *int32, _ randfill.Continue) { *i = pick(g, someReplicas) },
 		func(i *int64, _ randfill.Continue) { *i = int64(g.Intn(6)) },
-		g.fillMeta, g.fillCondition, g.fillInstance, g.fillAssignment,
+		g.fillMeta, g.fillCondition, g.fillAssignment,
 	)
 	return g
 }
@@ -101,11 +100,6 @@ func (g *generator) message() string {
 		message.WriteString(pick(g, []string{"a", "é", "ÿ", "…", "😀", "aaaaaaaaaaaaaaaa"}))
 	}
 	return message.String()
-}
-
-func (g *generator) fillInstance(instance *v1alpha.ReportedInstance, c randfill.Continue) {
-	c.FillNoCustom(instance)
-	instance.Name = pick(g, []string{"web-", "web-", "web-", "web-", "db-", "web"}) + pick(g, someIndices)
 }
 
 func (g *generator) fillAssignment(assignment *v1alpha.WorkloadDeploymentAssignment, _ randfill.Continue) {

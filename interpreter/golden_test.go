@@ -245,7 +245,7 @@ func huge(t *testing.T) map[configv1alpha1.InterpreterOperation]*golden {
 	const kind = `"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"web","namespace":"ns","generation":4}`
 	var all, even, odd, volumes, dependencies []string
 	for i := range 1000 {
-		instance := fmt.Sprintf(`{"name":"web-%d","templateHash":"abc","conditions":[{"type":"Ready","status":"True","reason":"Available","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`, i)
+		instance := fmt.Sprintf(`{"index":%d,"state":0,"since":"2026-01-01T00:00:00Z"}`, i)
 		all = append(all, instance)
 		if i%2 == 0 {
 			even = append(even, instance)
@@ -255,24 +255,28 @@ func huge(t *testing.T) map[configv1alpha1.InterpreterOperation]*golden {
 		volumes = append(volumes, fmt.Sprintf(`{"name":"v%d","secret":{"secretName":"s%03d"}}`, 999-i, 999-i))
 		dependencies = append(dependencies, fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","namespace":"ns","name":"s%03d"}`, i))
 	}
-	status := func(rest string, replicas int, instances []string) string {
-		return fmt.Sprintf(`{%s"observedGeneration":4,"replicas":%d,"currentReplicas":%d,"desiredReplicas":%d,"readyReplicas":%d,"instances":[%s]}`,
-			rest, replicas, replicas, replicas, replicas, strings.Join(instances, ","))
+	report := func(cell string, instances []string) string {
+		return fmt.Sprintf(`{"cell":%q,"states":[{"templateHash":"abc","conditions":[{"type":"Ready","status":"True","reason":"Available"}]}],"instances":[%s]}`,
+			cell, strings.Join(instances, ","))
+	}
+	status := func(rest string, replicas int, reports ...string) string {
+		return fmt.Sprintf(`{%s"observedGeneration":4,"replicas":%d,"currentReplicas":%d,"desiredReplicas":%d,"readyReplicas":%d,"reports":[%s]}`,
+			rest, replicas, replicas, replicas, replicas, strings.Join(reports, ","))
 	}
 	item := func(cell string, instances []string) workv1alpha2.AggregatedStatusItem {
-		raw := status(`"generation":4,"resourceTemplateGeneration":4,`, len(instances), instances)
+		raw := status(`"generation":4,"resourceTemplateGeneration":4,`, len(instances), report("", instances))
 		return workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: &runtime.RawExtension{Raw: []byte(raw)}}
 	}
-	tooMany := append(append([]string{}, all...), `{"name":"web-1000"}`)
+	tooMany := append(append([]string{}, all...), `{"index":1000,"state":0}`)
 	return map[configv1alpha1.InterpreterOperation]*golden{
 		configv1alpha1.InterpreterOperationAggregateStatus: {
 			Object: json.RawMessage(`{` + kind + `}`),
 			Items:  []workv1alpha2.AggregatedStatusItem{item("b", odd), item("a", even)},
-			Want:   map[string]json.RawMessage{"object": json.RawMessage(`{` + kind + `,"status":` + status("", 1000, all) + `}`)},
+			Want:   map[string]json.RawMessage{"object": json.RawMessage(`{` + kind + `,"status":` + status("", 1000, report("a", even), report("b", odd)) + `}`)},
 		},
 		configv1alpha1.InterpreterOperationInterpretStatus: {
-			Object: json.RawMessage(`{` + kind + `,"status":` + status("", 1001, tooMany) + `}`),
-			Want:   map[string]json.RawMessage{"status": json.RawMessage(status(`"generation":4,"resourceTemplateGeneration":0,`, 1001, all))},
+			Object: json.RawMessage(`{` + kind + `,"status":` + status("", 1001, report("", tooMany)) + `}`),
+			Want:   map[string]json.RawMessage{"status": json.RawMessage(status(`"generation":4,"resourceTemplateGeneration":0,`, 1001, report("", all)))},
 		},
 		configv1alpha1.InterpreterOperationInterpretDependency: {
 			Object: json.RawMessage(`{` + kind + `,"spec":{"template":{"spec":{"volumes":[` + strings.Join(volumes, ",") + `]}}}}`),

@@ -71,7 +71,7 @@ func hostileTexts(text string) string {
 	condition := `{"type":"` + text + `","status":"` + text + `","reason":"` + text + `","message":"` + text + `"}`
 	described := `"templateHash":"` + text + `","observedTemplateHash":"` + text + `","schedulingGates":[{"name":"` + text + `"}]`
 	addresses := `"networkInterfaces":[{"assignments":{"networkIP":"` + text + `","externalIP":"` + text + `"}}]`
-	return `{"conditions":[` + condition + `],"instances":[{"name":"web-0",` + described + `,` + addresses + `}],
+	return `{"conditions":[` + condition + `],
 		"reports":[{"cell":"` + text + `","states":[{` + described + `,"conditions":[` + condition + `]}],"instances":[{"since":"` + text + `",` + addresses + `}]}],
 		"indices":[{"cell":"` + text + `","existing":"0","templateHash":"` + text + `","dataMissing":"` + text + `"}]}`
 }

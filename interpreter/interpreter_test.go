@@ -28,20 +28,23 @@ func onHub() *v1alpha.WorkloadDeployment {
 	return deployment
 }
 
-// from is the item of a cell with these Instances, of which ready are Ready.
-func from(t *testing.T, cell string, templateGeneration int64, ready int32, names ...string) workv1alpha2.AggregatedStatusItem {
+// from is the item of a cell with Instances of these indices, of which ready are Ready.
+func from(t *testing.T, cell string, templateGeneration int64, ready int32, indices ...int) workv1alpha2.AggregatedStatusItem {
 	t.Helper()
 	status := interpreter.ReflectedStatus{Generation: 7, ResourceTemplateGeneration: templateGeneration}
 	status.ObservedGeneration = 7
-	status.Replicas, status.DesiredReplicas, status.ReadyReplicas = int32(len(names)), int32(len(names)), ready
+	status.Replicas, status.DesiredReplicas, status.ReadyReplicas = int32(len(indices)), int32(len(indices)), ready
 	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "StableInstanceFound"}
 	if ready == 0 {
 		available.Status, available.Reason, available.Message = metav1.ConditionFalse, "InstancesProvisioning", "none is Ready"
 	}
 	status.Conditions = []metav1.Condition{available}
-	for _, name := range names {
-		status.Instances = append(status.Instances, v1alpha.ReportedInstance{Name: name})
+	var instances []v1alpha.ReportedInstance
+	for _, index := range indices {
+		instances = append(instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", index)})
 	}
+	status.Reports = []v1alpha.InstanceReport{v1alpha.NewInstanceReport("web", instances)}
+	status.Indices = []v1alpha.CellIndices{{Existing: v1alpha.FormatIndices(indices)}}
 	raw, err := json.Marshal(status)
 	if err != nil {
 		t.Fatal(err)
@@ -61,24 +64,22 @@ func TestAggregateStatus(t *testing.T) {
 		"no cell yet":                 {wantObserved: 3},
 		"a cell that is silent":       {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw"}}, wantObserved: 3},
 		"a cell whose status is null": {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte("null")}}}, wantObserved: 3},
-		"one cell":                    {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 2, "web-0", "web-1")}, wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True"},
-		"one cell that lags":          {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 3, 1, "web-0")}, wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True"},
-		"sorted by index":             {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-10", "web-9")}, wantNames: "web-9 web-10", wantReady: 1, wantObserved: 4, wantAvailable: "True"},
-		"names of others dropped":     {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, "web-0", "db-0", "web-x", "web-01")}, wantNames: "web-0", wantReady: 1, wantObserved: 4, wantAvailable: "True"},
+		"one cell":                    {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 2, 0, 1)}, wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True"},
+		"one cell that lags":          {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 3, 1, 0)}, wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True"},
 		"two cells, worst first": {
-			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 0, "web-1"), from(t, "a", 4, 1, "web-0", "web-1")},
+			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 0, 1), from(t, "a", 4, 1, 0, 1)},
 			wantNames: "web-0 web-1", wantReady: 1, wantObserved: 4, wantAvailable: "False", wantMessage: "cell b: none is Ready",
 		},
 		"two cells, all well": {
-			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 1, "web-1"), from(t, "a", 4, 1, "web-0")},
+			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 1, 1), from(t, "a", 4, 1, 0)},
 			wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True", wantMessage: "cell a",
 		},
 		"two cells, one silent": {
-			items:     []workv1alpha2.AggregatedStatusItem{from(t, "a", 4, 1, "web-0"), {ClusterName: "b"}},
+			items:     []workv1alpha2.AggregatedStatusItem{from(t, "a", 4, 1, 0), {ClusterName: "b"}},
 			wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True",
 		},
 		"two cells, one lags": {
-			items:     []workv1alpha2.AggregatedStatusItem{from(t, "a", 4, 1, "web-0"), from(t, "b", 3, 1, "web-1")},
+			items:     []workv1alpha2.AggregatedStatusItem{from(t, "a", 4, 1, 0), from(t, "b", 3, 1, 1)},
 			wantNames: "web-0 web-1", wantReady: 2, wantObserved: 3, wantAvailable: "True", wantMessage: "cell a",
 		},
 	}
@@ -89,8 +90,13 @@ func TestAggregateStatus(t *testing.T) {
 				t.Fatal(err)
 			}
 			var names []string
-			for _, instance := range got.Instances {
+			aggregated := onHub()
+			aggregated.Status = *got
+			for _, instance := range aggregated.ReportedInstances() {
 				names = append(names, instance.Name)
+			}
+			if facts := aggregated.InstanceFacts(); len(facts) != len(names) {
+				t.Errorf("the indices say %v of Instances %v", facts, names)
 			}
 			if joined := strings.Join(names, " "); joined != c.wantNames {
 				t.Errorf("Instances %q, want %q", joined, c.wantNames)
@@ -115,19 +121,19 @@ func TestAggregateStatus(t *testing.T) {
 // TestAggregateStatusOfSilentCells: Karmada reports nothing of what it could not apply, and the Instances keep running.
 func TestAggregateStatusOfSilentCells(t *testing.T) {
 	deployment := onHub()
-	deployment.Status.Replicas, deployment.Status.Instances = 1, []v1alpha.ReportedInstance{{Name: "web-0"}}
+	deployment.Status.Replicas, deployment.Status.Indices = 1, []v1alpha.CellIndices{{Cell: "dfw", Existing: "0"}}
 	got, err := interpreter.AggregateStatus(deployment, []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", AppliedMessage: "connection refused"}})
 	if err != nil || !reflect.DeepEqual(got, &deployment.Status) {
 		t.Errorf("a silent cell: %+v, %v", got, err)
 	}
 	got, err = interpreter.AggregateStatus(deployment, nil)
-	if err != nil || got.Replicas != 0 || len(got.Instances) != 0 {
+	if err != nil || got.Replicas != 0 || len(got.Indices) != 0 {
 		t.Errorf("no cell: %+v, %v", got, err)
 	}
 }
 
 func TestAggregateStatusNamesTheClusterOfGarbage(t *testing.T) {
-	for _, garbage := range []string{`{"replicas":"x"}`, `[]`, `7`, `"x"`, `{"instances":{}}`, `{`} {
+	for _, garbage := range []string{`{"replicas":"x"}`, `[]`, `7`, `"x"`, `{"indices":{}}`, `{`} {
 		_, err := interpreter.AggregateStatus(onHub(), []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte(garbage)}}})
 		if err == nil || !strings.Contains(err.Error(), "dfw") {
 			t.Errorf("%s: error is %v", garbage, err)
@@ -152,22 +158,27 @@ func TestInterpretStatusIsBounded(t *testing.T) {
 	inCell := onHub()
 	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Long", Message: strings.Repeat("é", 5000)}}
 	inCell.Status.Conditions = long
-	for i := range 1500 {
-		inCell.Status.Instances = append(inCell.Status.Instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", i), Conditions: long})
+	var report v1alpha.InstanceReport
+	for i := range int32(1500) {
+		report.Instances = append(report.Instances, v1alpha.InstanceEntry{Index: i, State: i})
+		report.States = append(report.States, v1alpha.InstanceState{Conditions: []v1alpha.StateCondition{{
+			Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAvailable, Message: long[0].Message,
+		}}})
 	}
+	inCell.Status.Reports = []v1alpha.InstanceReport{report}
 	got, err := interpreter.InterpretStatus(inCell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Instances) != 1000 {
-		t.Errorf("%d Instances", len(got.Instances))
+	if len(got.Reports[0].Instances) != 1000 || len(got.Reports[0].States) != 1000 {
+		t.Errorf("%d Instances in %d states", len(got.Reports[0].Instances), len(got.Reports[0].States))
 	}
-	for _, message := range []string{got.Conditions[0].Message, got.Instances[999].Conditions[0].Message} {
+	for _, message := range []string{got.Conditions[0].Message, got.Reports[0].States[999].Conditions[0].Message} {
 		if len(message) > 512 || !utf8.ValidString(message) || !strings.HasSuffix(message, "é…") {
 			t.Errorf("message of %d bytes: %q", len(message), message)
 		}
 	}
-	if len(inCell.Status.Instances) != 1500 || len(long[0].Message) != 10000 {
+	if in := inCell.Status.Reports[0]; len(in.Instances) != 1500 || len(long[0].Message) != 10000 || len(in.States[0].Conditions[0].Message) != 10000 {
 		t.Error("the object itself was changed")
 	}
 }

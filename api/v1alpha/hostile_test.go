@@ -67,7 +67,6 @@ func FuzzStatus(f *testing.F) {
 		f.Add([]byte(`{"indices":[{"cell":"a","existing":` + string(quoted) + `,"ready":` + string(quoted) + `,"held":` + string(quoted) + `,"current":` + string(quoted) + `}]}`))
 	}
 	f.Add([]byte(`{"reports":[{"cell":"a","states":[{"templateHash":"x"}],"instances":[{"index":0,"state":0},{"index":-1,"state":7},{"index":2147483647,"state":-1}]}]}`))
-	f.Add([]byte(`{"instances":[{"name":"web-0"},{"name":"web-99999999"},{"name":"db-1"}]}`))
 	f.Add([]byte(`{"reports":[{"cell":"a","states":[{"conditions":[` + strings.Repeat(`{},`, 3000) + `{}]}],"instances":[` +
 		strings.Repeat(`{},`, 3000) + `{"index":1,"since":"` + strings.Repeat("+1 ", 9000) + `"}]}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -5,11 +5,8 @@ package v1alpha
 
 import (
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // maxIndex is the highest index that an IndexRange may have.
@@ -99,7 +96,7 @@ func HasIndex(text string, index int) bool { return parseSet(text).has(index) }
 //
 // +kubebuilder:object:generate=false
 type InstanceFacts struct {
-	// Cell that reports it; "" where an agent of an earlier version does.
+	// Cell that reports it.
 	Cell string
 	// Ready says that it is Ready, and Held that it waits for quota.
 	Ready, Held bool
@@ -126,14 +123,6 @@ func (d *WorkloadDeployment) InstanceFacts() map[int]InstanceFacts {
 			facts[index] = fact
 		}
 	}
-	for i := range d.Status.Instances {
-		earlier := &d.Status.Instances[i]
-		index, ok := InstanceIndex(d.Name, earlier.Name)
-		if _, seen := facts[index]; !ok || seen || !own.counts("", index) {
-			continue
-		}
-		facts[index] = InstanceFacts{Ready: earlier.ready(), Held: slices.Contains(earlier.SchedulingGates, SchedulingGate{Name: GateQuota}), TemplateHash: earlier.TemplateHash}
-	}
 	return facts
 }
 
@@ -147,14 +136,5 @@ func (d *WorkloadDeployment) HighestReported() int {
 			highest = max(highest, index)
 		}
 	}
-	for i := range d.Status.Instances {
-		if index, ok := InstanceIndex(d.Name, d.Status.Instances[i].Name); ok {
-			highest = max(highest, min(index, maxIndex))
-		}
-	}
 	return highest
-}
-
-func (r *ReportedInstance) ready() bool {
-	return slices.ContainsFunc(r.Conditions, func(c metav1.Condition) bool { return c.Type == ConditionReady && c.Status == metav1.ConditionTrue })
 }

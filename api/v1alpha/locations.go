@@ -36,11 +36,6 @@ func AvailableCities(locations []Location) []string {
 	return citiesOf(locations, func(l *Location) bool { return l.Available })
 }
 
-// KnownCities are the cities of all locations, available or not: upper case, sorted, each once.
-func KnownCities(locations []Location) []string {
-	return citiesOf(locations, func(*Location) bool { return true })
-}
-
 func citiesOf(locations []Location, include func(*Location) bool) []string {
 	var cities []string
 	for i := range locations {

@@ -13,6 +13,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// ReportedInstance is an Instance as its cell reports it.
+//
+// +kubebuilder:object:generate=false
+type ReportedInstance struct {
+	Name string
+	// TemplateHash is the hash of the template that it was created from, and ObservedTemplateHash that of the template that runs.
+	TemplateHash, ObservedTemplateHash string
+	// SchedulingGates are those that are not lifted yet.
+	SchedulingGates   []SchedulingGate
+	Conditions        []metav1.Condition
+	NetworkInterfaces []InstanceNetworkInterfaceStatus
+}
+
 // NewInstanceReport is the report of these Instances of a deployment, ascending by index. It has all of them but the observed
 // generations of their conditions, which are those of an object that the reader does not have.
 func NewInstanceReport(deployment string, instances []ReportedInstance) InstanceReport {
@@ -154,42 +167,34 @@ func parseSince(since string, count int) []metav1.Time {
 
 // ReportedInstances are the Instances in the status of a deployment, by index: those that its cells report, of each cell only those
 // that are not assigned to another. An Instance with an index that is assigned to no cell is being deleted and is listed until it is
-// gone. Agents of earlier versions report status.instances, which count where no other agent reports the same Instance.
+// gone.
 func (d *WorkloadDeployment) ReportedInstances() []ReportedInstance {
-	return d.reported(d.Status.Reports, d.Status.Instances)
+	return d.reported(d.Status.Reports)
 }
 
 // ReportedIn are the Instances in the reports of a slice for these indices, as ReportedInstances has those in the status.
 func (d *WorkloadDeployment) ReportedIn(reports []InstanceReport, within IndexRange) []ReportedInstance {
-	return slices.DeleteFunc(d.reported(reports, nil), func(instance ReportedInstance) bool {
+	return slices.DeleteFunc(d.reported(reports), func(instance ReportedInstance) bool {
 		index, _ := InstanceIndex(d.Name, instance.Name)
 		return index < int(within.First) || index > int(within.Last)
 	})
 }
 
-// reported are the Instances in reports, which are in the order of their cells, and those in others, by index.
-func (d *WorkloadDeployment) reported(reports []InstanceReport, others []ReportedInstance) []ReportedInstance {
+// reported are the Instances in reports, which are in the order of their cells, by index.
+func (d *WorkloadDeployment) reported(reports []InstanceReport) []ReportedInstance {
 	type indexed struct {
 		index    int
 		instance ReportedInstance
 	}
 	var found []indexed
 	seen, own := map[int]bool{}, d.ownership()
-	// What does not count is not described: a report may have any number of entries.
-	add := func(cell string, index int, describe func() ReportedInstance) {
-		if !seen[index] && own.counts(cell, index) {
-			seen[index] = true
-			found = append(found, indexed{index, describe()})
-		}
-	}
 	for i := range reports {
 		for n := range reports[i].Instances {
-			add(reports[i].Cell, int(reports[i].Instances[n].Index), func() ReportedInstance { return reports[i].instance(d.Name, n) })
-		}
-	}
-	for i := range others {
-		if index, ok := InstanceIndex(d.Name, others[i].Name); ok {
-			add("", index, func() ReportedInstance { return others[i] })
+			// What does not count is not described: a report may have any number of entries.
+			if index := int(reports[i].Instances[n].Index); !seen[index] && own.counts(reports[i].Cell, index) {
+				seen[index] = true
+				found = append(found, indexed{index, reports[i].instance(d.Name, n)})
+			}
 		}
 	}
 	slices.SortFunc(found, func(x, y indexed) int { return cmp.Compare(x.index, y.index) })

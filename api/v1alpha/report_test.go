@@ -103,12 +103,11 @@ func TestReportedInstances(t *testing.T) {
 		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 1})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{2, 3})},
 	}}
 	d.Status.Reports = []v1alpha.InstanceReport{of("a", 0, 2, 4, -1), of("b", 1, 2, 3, 4)}
-	d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-1", TemplateHash: "earlier"}, {Name: "web-3", TemplateHash: "earlier"}, {Name: "db-1"}}
 	var got []string
 	for _, instance := range d.ReportedInstances() {
 		got = append(got, instance.Name+" "+instance.TemplateHash)
 	}
-	if want := []string{"web-0 a", "web-1 earlier", "web-2 b", "web-3 b", "web-4 a"}; !slices.Equal(got, want) {
+	if want := []string{"web-0 a", "web-2 b", "web-3 b", "web-4 a"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -121,20 +120,16 @@ func TestInstanceFacts(t *testing.T) {
 	d.Status.Indices = []v1alpha.CellIndices{
 		{Cell: "a", Existing: "0-2", Ready: "0-2", TemplateHash: "h", Current: "1-2"}, {Cell: "b", Existing: "2", Held: "2,9"},
 	}
-	d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-0"}, {
-		Name: "web-5", TemplateHash: "old", SchedulingGates: []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
-		Conditions: []metav1.Condition{{Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue}},
-	}}
 	want := map[int]v1alpha.InstanceFacts{
-		0: {Cell: "a", Ready: true}, 1: {Cell: "a", Ready: true, TemplateHash: "h"}, 2: {Cell: "b", Held: true}, 5: {Ready: true, Held: true, TemplateHash: "old"},
+		0: {Cell: "a", Ready: true}, 1: {Cell: "a", Ready: true, TemplateHash: "h"}, 2: {Cell: "b", Held: true},
 	}
 	if difference := cmp.Diff(want, d.InstanceFacts()); difference != "" {
 		t.Errorf("(-want +got):\n%s", difference)
 	}
-	if got := d.HighestReported(); got != 5 {
+	if got := d.HighestReported(); got != 2 {
 		t.Errorf("the highest index is %d", got)
 	}
-	d.Status.Instances, d.Status.Indices[0].Existing = nil, "0,3-20"
+	d.Status.Indices[0].Existing = "0,3-20"
 	if got := d.HighestReported(); got != 20 {
 		t.Errorf("the highest index is %d", got)
 	}

@@ -242,38 +242,6 @@ func (s *WorkloadDeploymentSpec) Autoscaled() bool {
 		slices.ContainsFunc(scale.Metrics, func(m MetricSpec) bool { return m.Resource.PerInstance() })
 }
 
-// ReportedInstance is the entry of one Instance in the report of a cell.
-type ReportedInstance struct {
-	// name of the Instance.
-	// +required
-	Name string `json:"name"`
-
-	// templateHash is the hash of the template that the Instance was created from.
-	// +optional
-	TemplateHash string `json:"templateHash,omitempty"`
-
-	// observedTemplateHash is the hash of the template that runs.
-	// +optional
-	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
-
-	// schedulingGates that are not lifted yet.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
-
-	// conditions of the Instance in its cell.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	// networkInterfaces of the Instance in its cell.
-	// +optional
-	// +listType=atomic
-	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
-}
-
 // WorkloadDeploymentStatus is what the cells of the city report.
 type WorkloadDeploymentStatus struct {
 	// observedGeneration is the generation that this status is about.
@@ -308,11 +276,6 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	// +listType=atomic
 	Indices []CellIndices `json:"indices,omitempty"`
-
-	// instances are what agents of earlier versions report in place of reports.
-	// +optional
-	// +listType=atomic
-	Instances []ReportedInstance `json:"instances,omitempty"`
 }
 
 // WorkloadDeployment is one placement of a Workload in one city. Only the add-on writes it.

@@ -57,7 +57,7 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 // decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector && existing.ReplicaCounts == wanted.ReplicaCounts &&
-		len(existing.Instances) == 0 && conditions.Include(existing.Conditions, wanted.Conditions) &&
+		conditions.Include(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.Reports, wanted.Reports) && equality.Semantic.DeepEqual(existing.Indices, wanted.Indices)
 }
 

@@ -278,7 +278,6 @@ func TestSameStatus(t *testing.T) {
 		"another Instance":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].Instances[1].Index = 7 }, false},
 		"an Instance differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Reports[0].States[0].TemplateHash = "other" }, false},
 		"an index differs":     {func(s *v1alpha.WorkloadDeploymentStatus) { s.Indices[0].Ready = "0" }, false},
-		"of an earlier agent":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Instances = s.Reports[0].Reported("web") }, false},
 		"a condition differs":  {func(s *v1alpha.WorkloadDeploymentStatus) { s.Conditions[0].Message = "other" }, false},
 		"nothing was reported": {func(s *v1alpha.WorkloadDeploymentStatus) { *s = v1alpha.WorkloadDeploymentStatus{} }, false},
 	}

@@ -93,11 +93,11 @@ func RefusalChanged() predicate.Predicate {
 func DivisionChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
 		return !equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters) ||
-			(namesInstances(before) || namesInstances(after)) && !sameDivision(before.Status.AggregatedStatus, after.Status.AggregatedStatus)
+			(hasIndices(before) || hasIndices(after)) && !sameDivision(before.Status.AggregatedStatus, after.Status.AggregatedStatus)
 	})
 }
 
-// sameDivision says whether the cells report the same names and generations. How many of the Instances are Ready does not count.
+// sameDivision says whether the cells report the same indices and generations. How many of the Instances are Ready does not count.
 func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
 	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
 		if a.ClusterName != b.ClusterName || (a.Status == nil) != (b.Status == nil) {
@@ -108,7 +108,7 @@ func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
 		}
 		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
 		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
-			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Instances, y.Instances) && slices.Equal(x.Indices, y.Indices)
+			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Indices, y.Indices)
 	})
 }
 

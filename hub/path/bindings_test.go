@@ -66,14 +66,14 @@ func TestPredicates(t *testing.T) {
 		after string
 		want  bool
 	}{
-		"the same":        {`{"generation":1,"instances":[{"name":"web-1"}]}`, false},
-		"one more ready":  {`{"generation":1,"readyReplicas":1,"instances":[{"name":"web-1"}]}`, false},
+		"the same":        {`{"generation":1,"indices":[{"existing":"1"}]}`, false},
+		"one more ready":  {`{"generation":1,"readyReplicas":1,"indices":[{"existing":"1"}]}`, false},
 		"an Instance":     {`{"generation":1}`, true},
-		"a generation":    {`{"generation":2,"instances":[{"name":"web-1"}]}`, true},
+		"a generation":    {`{"generation":2,"indices":[{"existing":"1"}]}`, true},
 		"what is garbled": {`garbled`, true},
 	} {
 		update := event.UpdateEvent{
-			ObjectOld: reporting(map[string]string{"a": `{"generation":1,"instances":[{"name":"web-1"}]}`, "b": "{}"}),
+			ObjectOld: reporting(map[string]string{"a": `{"generation":1,"indices":[{"existing":"1"}]}`, "b": "{}"}),
 			ObjectNew: reporting(map[string]string{"a": test.after, "b": "{}"}),
 		}
 		if got := DivisionChanged().Update(update); got != test.want {

@@ -25,7 +25,7 @@ import (
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-const report7 = `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":7,"replicas":2,"readyReplicas":1,"instances":[{"name":"web-0"}]}`
+const report7 = `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":7,"replicas":2,"readyReplicas":1,"indices":[{"existing":"0-1","ready":"0"}]}`
 
 func raw(report string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(report)} }
 

@@ -31,20 +31,12 @@ type Report struct {
 	Conditions []ReportedCondition `json:"conditions,omitempty"`
 	// Indices say which Instances there are. A trimmed report has them only where the binding divides them among cells.
 	Indices []ReportedIndices `json:"indices,omitempty"`
-	// Instances are their names, which agents of earlier versions report in place of Indices.
-	Instances []ReportedName `json:"instances,omitempty"`
 }
 
 // ReportedIndices are the indices of Instances in a Report.
 type ReportedIndices struct {
 	// Existing are those that exist, as v1alpha.ParseIndices reads them.
 	Existing string `json:"existing,omitempty"`
-}
-
-// ReportedName is the name of an Instance in a Report.
-type ReportedName struct {
-	// Name of the Instance.
-	Name string `json:"name"`
 }
 
 // ReportedCondition is a condition in a Report.
@@ -65,7 +57,7 @@ func (r *Report) LacksFields() bool {
 	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSpecReceived, metav1.ConditionFalse})
 }
 
-// Numbers is the report without the names, which compares with ==. A suspension that is confirmed counts 1, and lacking fields 2.
+// Numbers is the report without the indices, which compares with ==. A suspension that is confirmed counts 1, and lacking fields 2.
 func (r *Report) Numbers() [6]int64 {
 	var says int64
 	if r.Suspended() {
@@ -126,7 +118,7 @@ func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
-	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, namesInstances(binding))
+	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, hasIndices(binding))
 }
 
 // IsDivided says whether the replicas of a binding, trimmed or not, are divided among several cells.
@@ -135,48 +127,45 @@ func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
 	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
 }
 
-// namesInstances says whether the reports of a binding, trimmed or not, have the names of Instances. Where nothing is divided, no
+// hasIndices reports whether the reports of a binding, trimmed or not, have the indices of Instances. Where nothing is divided, no
 // cell waits for another to give an index up.
-func namesInstances(binding *workv1alpha2.ResourceBinding) bool {
+func hasIndices(binding *workv1alpha2.ResourceBinding) bool {
 	return IsDivided(binding) || len(binding.Status.AggregatedStatus) > 1
 }
 
 // trimReports drops a report that cannot be decoded: it confirms nothing.
-func trimReports(items []workv1alpha2.AggregatedStatusItem, names bool) []workv1alpha2.AggregatedStatusItem {
+func trimReports(items []workv1alpha2.AggregatedStatusItem, indices bool) []workv1alpha2.AggregatedStatusItem {
 	var result []workv1alpha2.AggregatedStatusItem
 	for i := range items {
 		result = append(result, workv1alpha2.AggregatedStatusItem{
-			ClusterName: items[i].ClusterName, Applied: items[i].Applied, Status: TrimReport(items[i].Status, names),
+			ClusterName: items[i].ClusterName, Applied: items[i].Applied, Status: TrimReport(items[i].Status, indices),
 		})
 	}
 	return result
 }
 
-// TrimReport keeps of what a cell reports a Report, with the names of Instances or without. It is nil for what is no report.
-func TrimReport(status *runtime.RawExtension, names bool) *runtime.RawExtension {
+// TrimReport keeps of what a cell reports a Report, with the indices of Instances or without. It is nil for what is no report.
+func TrimReport(status *runtime.RawExtension, indices bool) *runtime.RawExtension {
 	read := decodeNumbers
-	if names {
+	if indices {
 		read = DecodeReport
 	}
 	decoded := read(status)
 	if decoded == nil {
 		return nil
 	}
-	// Numbers and names always encode.
+	// Numbers and texts always encode.
 	raw, _ := json.Marshal(decoded)
 	return &runtime.RawExtension{Raw: raw}
 }
 
-// maxInstances is the most Instances that an agent of an earlier version reports, and maxIndices the longest text with indices.
-const (
-	maxInstances = 1000
-	maxIndices   = 32768
-)
+// maxIndices is the longest text with indices that an agent reports.
+const maxIndices = 32768
 
 // DecodeReport reads what a cell reports; nil: nothing that can be read. A report that is larger than an agent makes it confirms nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
 	decoded := &Report{}
-	if !decode(status, decoded) || len(decoded.Instances) > maxInstances || len(decoded.Indices) > 1 {
+	if !decode(status, decoded) || len(decoded.Indices) > 1 {
 		return nil
 	}
 	if len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
@@ -185,12 +174,11 @@ func DecodeReport(status *runtime.RawExtension) *Report {
 	return decoded.trimmed()
 }
 
-// decodeNumbers is DecodeReport without the names, which are most of a report: they are only skipped.
+// decodeNumbers is DecodeReport without the indices, which are most of a report: they are only skipped.
 func decodeNumbers(status *runtime.RawExtension) *Report {
 	decoded := &struct {
 		*Report
-		Instances skipped `json:"instances"`
-		Indices   skipped `json:"indices"`
+		Indices skipped `json:"indices"`
 	}{Report: &Report{}}
 	if !decode(status, decoded) {
 		return nil
@@ -222,19 +210,18 @@ func decode(status *runtime.RawExtension, into any) bool {
 }
 
 // MayRun says whether a cell may still run the Instance at an index that it has lost. It may until it reports that it has
-// acted on the newest copy and has no such Instance. binding may be nil.
+// acted on the newest copy and has no such Instance: a report without indices does not say that. binding may be nil.
 func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
 	found := ReportOf(binding, cell)
-	if found == nil || !namesInstances(binding) || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
+	if found == nil || !hasIndices(binding) || len(found.Indices) == 0 || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
 		return true
 	}
-	return found.has(copied.Name, index)
+	return found.has(index)
 }
 
-// has says whether the cell has the Instance of a deployment at an index.
-func (r *Report) has(deployment string, index int) bool {
-	return slices.Contains(r.Instances, ReportedName{v1alpha.InstanceName(deployment, index)}) ||
-		slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return v1alpha.HasIndex(of.Existing, index) })
+// has says whether the cell has the Instance at an index.
+func (r *Report) has(index int) bool {
+	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return v1alpha.HasIndex(of.Existing, index) })
 }
 
 // ReportOf is what a cell reports of a deployment, or nil. binding may be nil.

@@ -65,12 +65,11 @@ func TestMayRun(t *testing.T) {
 		"an unreadable report":        {`garbage`, true},
 		"of an earlier copy":          {`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":4}`, true},
 		"before it acted on the copy": {`{"generation":3,"observedGeneration":2,"resourceTemplateGeneration":5}`, true},
-		"with the Instance":           {`{` + current + `,"instances":[{"name":"web-1"}]}`, true},
-		"with another Instance":       {`{` + current + `,"instances":[{"name":"web-10"}]}`, false},
 		"with its index":              {`{` + current + `,"indices":[{"existing":"0-3,7","ready":"2"}]}`, true},
 		"with other indices":          {`{` + current + `,"indices":[{"existing":"0,2-3,11"}]}`, false},
 		"with indices of no meaning":  {`{` + current + `,"indices":[{"existing":"1-,x,-1,0-99999,3-0"}]}`, false},
-		"without any Instance":        {`{` + current + `}`, false},
+		"without any Instance":        {`{` + current + `,"indices":[{"templateHash":"x"}]}`, false},
+		"without indices":             {`{` + current + `}`, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,14 +85,14 @@ func TestMayRun(t *testing.T) {
 }
 
 func TestTrim(t *testing.T) {
-	full := reporting(map[string]string{"a": `{"readyReplicas":3,"indices":[{"existing":"1","ready":"1"}],"reports":[{"instances":[{"index":1}]}],"instances":[{"name":"web-1","templateHash":"x"}]}`, "b": ""})
+	full := reporting(map[string]string{"a": `{"readyReplicas":3,"indices":[{"existing":"1","ready":"1"}],"reports":[{"instances":[{"index":1}]}]}`, "b": ""})
 	full.Labels = map[string]string{"some": "label"}
 	full.OwnerReferences = []metav1.OwnerReference{{UID: "other"}, {UID: "copy", Name: "web", Controller: new(true)}}
 	full.Spec.GracefulEvictionTasks = []workv1alpha2.GracefulEvictionTask{{FromCluster: "c", Reason: "lost"}}
 	full.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled}, {Type: workv1alpha2.FullyApplied}}
 	got := trimBinding(t, full)
 	if got.Name != full.Name || len(got.Labels) > 0 || len(got.Spec.Clusters) != 2 || len(got.Status.Conditions) != 1 ||
-		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"readyReplicas":3,"indices":[{"existing":"1"}],"instances":[{"name":"web-1"}]}` {
+		string(got.Status.AggregatedStatus[0].Status.Raw) != `{"readyReplicas":3,"indices":[{"existing":"1"}]}` {
 		t.Errorf("got %+v", got)
 	}
 	if owner := metav1.GetControllerOf(got); owner == nil || owner.UID != "copy" || len(got.OwnerReferences) != 1 ||
@@ -138,17 +137,17 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheOnlyCell: without the names nothing says that an Instance is gone.
-func TestNamesOfTheOnlyCell(t *testing.T) {
+// TestIndicesOfTheOnlyCell: without the indices nothing says that an Instance is gone.
+func TestIndicesOfTheOnlyCell(t *testing.T) {
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	binding := trimBinding(t, reporting(map[string]string{
-		"a": `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"1"}],"instances":[{"name":"web-1"}]}`,
+		"a": `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"1"}]}`,
 	}))
-	if got := ReportOf(binding, "a"); got == nil || got.Numbers() != [6]int64{2, 2, 5, 0, 1, 0} || len(got.Instances)+len(got.Indices) > 0 {
+	if got := ReportOf(binding, "a"); got == nil || got.Numbers() != [6]int64{2, 2, 5, 0, 1, 0} || len(got.Indices) > 0 {
 		t.Errorf("the report is %+v", got)
 	}
 	if !MayRun(binding, copied, "a", 1) {
-		t.Error("a report without names says which Instances are gone")
+		t.Error("a report without indices says which Instances are gone")
 	}
 }
 
@@ -167,8 +166,8 @@ func TestSuspendedReport(t *testing.T) {
 		`{"generation":1,"conditions":[{"type":"Available","status":"True"}]}`:                                      false,
 		`{"generation":1}`: false,
 	} {
-		for _, names := range []bool{true, false} {
-			trimmed := TrimReport(&runtime.RawExtension{Raw: []byte(raw)}, names)
+		for _, indices := range []bool{true, false} {
+			trimmed := TrimReport(&runtime.RawExtension{Raw: []byte(raw)}, indices)
 			if got := DecodeReport(trimmed); got.Suspended() != want || got.Numbers()[5] == 1 != want || strings.Contains(string(trimmed.Raw), "Available") {
 				t.Errorf("of %s is left %s", raw, trimmed.Raw)
 			}

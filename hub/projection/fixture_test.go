@@ -39,8 +39,6 @@ type fixture struct {
 	// hash is that of the original's template.
 	hash string
 	cell *clusterv1alpha1.Cluster
-	// earlier has the agent of the cell report as those of earlier versions do.
-	earlier bool
 	// requeued is after how long the last reconcile is to be repeated.
 	requeued time.Duration
 }
@@ -120,32 +118,15 @@ func (f *fixture) report(t *testing.T, instances ...v1alpha.ReportedInstance) {
 			},
 			ReplicaCounts: v1alpha.ReplicaCounts{Replicas: count, CurrentReplicas: count, DesiredReplicas: count, ReadyReplicas: count},
 		}
-		if f.earlier {
-			d.Status.Instances = instances
-			return
-		}
 		for _, cell := range d.Spec.Assignment.Cells {
 			of := slices.DeleteFunc(slices.Clone(instances), func(i v1alpha.ReportedInstance) bool {
 				index, _ := v1alpha.InstanceIndex(d.Name, i.Name)
 				return d.Spec.Assignment.Owner(index) != cell.Name
 			})
-			report := v1alpha.NewInstanceReport(d.Name, of)
-			report.Cell = cell.Name
-			d.Status.Reports = append(d.Status.Reports, report)
-			d.Status.Indices = append(d.Status.Indices, indicesOf(cell.Name, &report))
+			planes.SetReport(t, d, cell.Name, of...)
 		}
 	})
 	f.deliver(t, &f.copied.Status)
-}
-
-// indicesOf are the indices that a cell reports beside its entries, all Ready.
-func indicesOf(cell string, report *v1alpha.InstanceReport) v1alpha.CellIndices {
-	var indices []int
-	for i := range report.Instances {
-		indices = append(indices, int(report.Instances[i].Index))
-	}
-	text := v1alpha.FormatIndices(indices)
-	return v1alpha.CellIndices{Cell: cell, Existing: text, Ready: text}
 }
 
 // deliver has Karmada bring the copy to the cell, which reports this status; nil: nothing.

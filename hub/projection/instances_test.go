@@ -50,11 +50,6 @@ func TestInstancesAreProjected(t *testing.T) {
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("when nothing has changed, it writes %v", writes)
 	}
-	f.earlier = true
-	f.report(t, first, second)
-	if writes := f.mustReconcile(t); len(writes) > 0 {
-		t.Errorf("an agent of an earlier version reports the same, and it writes %v", writes)
-	}
 }
 
 func TestWhatBecomesOfAnInstance(t *testing.T) {
@@ -182,18 +177,6 @@ func TestRollout(t *testing.T) {
 		if got := f.readInstance(t, name).Spec.Runtime.Sandbox.Containers[0].Image; got != want {
 			t.Errorf("%s shows image %s, want %s", name, got, want)
 		}
-	}
-}
-
-// TestReportsOfOthersAreNotProjected: a cell can say nothing of Instances that the deployment cannot have.
-func TestReportsOfOthersAreNotProjected(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.earlier = true
-	f.report(t, instance("api-0", f.hash, metav1.ConditionTrue), instance("web-0", f.hash, metav1.ConditionTrue), instance("web-00", f.hash, metav1.ConditionTrue))
-	f.mustReconcile(t)
-	if !f.exists(t, "web-0") || f.exists(t, "api-0") || f.exists(t, "web-00") {
-		t.Error("not exactly web-0 is projected")
 	}
 }
 

@@ -6,7 +6,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -121,9 +120,9 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 }
 
 // loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all where slices may have gone
-// unseen, and where the agent of a cell is of an earlier version and has all entries there.
+// unseen.
 func (s *scope) loadInstances(ctx context.Context) error {
-	if len(s.copied.Status.Instances) == 0 && s.shared.knows(s) {
+	if s.shared.knows(s) {
 		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: v1alpha.InlineInstances - 1})
 	}
 	instances, err := s.listInstances(ctx)
@@ -217,7 +216,6 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	if !s.hasReport() && !s.dropped {
 		return nil
 	}
-	earlier := len(s.copied.Status.Instances) > 0
 	facts := sync.OnceValue(s.copied.InstanceFacts)
 	return s.settleOthers(ctx, func(index int) bool {
 		number, sliced := v1alpha.SliceOf(index)
@@ -225,15 +223,7 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 			return true
 		}
 		_, exists := facts()[index]
-		return !exists && (number >= int(s.copied.Spec.Slices) || earlier && !s.reportsIndices(index))
-	})
-}
-
-// reportsIndices says whether the agent of the cell that an index is assigned to reports by indices, so that it writes slices.
-func (s *scope) reportsIndices(index int) bool {
-	assignment := s.copied.Spec.Assignment
-	return slices.ContainsFunc(s.copied.Status.Indices, func(of v1alpha.CellIndices) bool {
-		return assignment == nil || assignment.Owner(index) == of.Cell || assignment.Owner(index) == ""
+		return !exists && number >= int(s.copied.Spec.Slices)
 	})
 }
 

@@ -91,7 +91,7 @@ func TestTwoCells(t *testing.T) {
 	f.wantIndices(t, second, []int{2}, nil)
 
 	generation := read(t, f, f.copied()).Generation
-	given := fmt.Sprintf(`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":%d,"instances":[{"name":"web-0"}]}`, generation)
+	given := fmt.Sprintf(`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":%d,"indices":[{"existing":"0"}]}`, generation)
 	f.schedule(t, map[string]int32{f.cell.Name: 1, second.Name: 2}, map[string]string{f.cell.Name: given, second.Name: "{}"})
 	f.mustReconcile(t, "web")
 	f.wantIndices(t, f.cell, []int{0}, nil)

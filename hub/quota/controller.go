@@ -107,8 +107,5 @@ func sameReport(before, after *v1alpha.WorkloadDeployment) bool {
 	return before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
 		slices.EqualFunc(before.Status.Indices, after.Status.Indices, func(a, b v1alpha.CellIndices) bool {
 			return a.Cell == b.Cell && a.Existing == b.Existing && a.Held == b.Held && a.TemplateHash == b.TemplateHash && a.Current == b.Current
-		}) &&
-		slices.EqualFunc(before.Status.Instances, after.Status.Instances, func(a, b v1alpha.ReportedInstance) bool {
-			return a.Name == b.Name && a.TemplateHash == b.TemplateHash && slices.Equal(a.SchedulingGates, b.SchedulingGates)
 		})
 }

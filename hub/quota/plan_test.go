@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // asks is what an Instance of one CPU and one GiB asks for.
@@ -181,9 +182,11 @@ func TestWantedIndices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 			copied.Spec.Assignment, copied.Spec.ScaleSettings.MinReplicas = test.assignment, test.replicas
+			var reported []v1alpha.ReportedInstance
 			for _, name := range test.reported {
-				copied.Status.Instances = append(copied.Status.Instances, v1alpha.ReportedInstance{Name: name})
+				reported = append(reported, v1alpha.ReportedInstance{Name: name})
 			}
+			planes.SetReport(t, copied, "a", reported...)
 			if got := wantedIndices(copied); !slices.Equal(got, test.want) {
 				t.Errorf("got %v", got)
 			}
@@ -199,7 +202,7 @@ func TestMayRun(t *testing.T) {
 		"the newest report does not have it": {func(*v1alpha.WorkloadDeployment) {}, false},
 		"the report is of an earlier copy":   {func(d *v1alpha.WorkloadDeployment) { d.Generation = 4 }, true},
 		"it is reported": {func(d *v1alpha.WorkloadDeployment) {
-			d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-1"}}
+			planes.SetReport(t, d, "a", v1alpha.ReportedInstance{Name: "web-1"})
 		}, true},
 		"a cell has not given it up": {func(d *v1alpha.WorkloadDeployment) {
 			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: "a", Releasing: v1alpha.IndexRanges([]int{1})}}}

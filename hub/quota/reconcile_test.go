@@ -102,7 +102,7 @@ func TestScaleDown(t *testing.T) {
 	f.becomes(t, []int{0, 1}, "", nil)
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration = d.Generation
-		d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-0"}}
+		planes.SetReport(t, d, "dfw", v1alpha.ReportedInstance{Name: "web-0"})
 	})
 	f.becomes(t, []int{0}, "", nil)
 }
@@ -246,7 +246,7 @@ func TestALargerTemplate(t *testing.T) {
 	f.becomes(t, []int{0}, "", nil)
 	claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
-		d.Status.Instances = []v1alpha.ReportedInstance{{Name: "web-0", TemplateHash: "earlier"}}
+		planes.SetReport(t, d, "dfw", v1alpha.ReportedInstance{Name: "web-0", TemplateHash: "earlier"})
 	})
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Template.Spec.Runtime.Resources.Requests[corev1.ResourceCPU] = *asQuantity("2")
@@ -342,9 +342,11 @@ func (f *fixture) scale(t *testing.T, indices []int) {
 func (f *fixture) report(t *testing.T, indices []int) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
-		d.Status.ObservedGeneration, d.Status.Instances = d.Generation, nil
+		d.Status.ObservedGeneration = d.Generation
+		var instances []v1alpha.ReportedInstance
 		for _, index := range indices {
-			d.Status.Instances = append(d.Status.Instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", index)})
+			instances = append(instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", index)})
 		}
+		planes.SetReport(t, d, "dfw", instances...)
 	})
 }

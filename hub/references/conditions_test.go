@@ -27,10 +27,10 @@ func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Status.Instances = []v1alpha.ReportedInstance{{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
+		planes.SetReport(t, d, "dfw", v1alpha.ReportedInstance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
 			Type: v1alpha.ConditionReferencedDataReady, Status: ready, Reason: "Test", Message: "not in the cell: ConfigMap app",
 			LastTransitionTime: metav1.Unix(1000, 0),
-		}}}}
+		}}})
 	})
 }
 

@@ -36,8 +36,8 @@ func TestErrorsSayNothingOfContent(t *testing.T) {
 }
 
 func TestReportChanged(t *testing.T) {
-	before := reporting(t, map[string]metav1.ConditionStatus{"web-0": "False"})
-	after := reporting(t, map[string]metav1.ConditionStatus{"web-0": "True"})
+	before := reporting(t, map[int]metav1.ConditionStatus{0: "False"})
+	after := reporting(t, map[int]metav1.ConditionStatus{0: "True"})
 	same := before.DeepCopy()
 	same.Status.Replicas = 7
 	if !passes(before, after) || passes(before, same) {

@@ -146,18 +146,6 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 		result.arrived = result.arrived || cell.DataReady != ""
 		result.missing = cmp.Or(result.missing, cell.DataMissing)
 	}
-	// Agents of earlier versions report every Instance.
-	for i := range copied.Status.Instances {
-		instance := &copied.Status.Instances[i]
-		condition := meta.FindStatusCondition(instance.Conditions, v1alpha.ConditionReferencedDataReady)
-		switch {
-		case instance.TemplateHash != hash || condition == nil:
-		case condition.Status == metav1.ConditionTrue:
-			result.arrived = true
-		case result.missing == "":
-			result.missing = condition.Message
-		}
-	}
 	return result
 }
 

@@ -10,41 +10,46 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// reporting is a copy whose template names data, with Instances whose condition has these statuses, by name: one that
-// begins with "old" is of an earlier template.
-func reporting(t *testing.T, statuses map[string]metav1.ConditionStatus) *v1alpha.WorkloadDeployment {
+// ofEarlier is the lowest index of the Instances of an earlier template.
+const ofEarlier = 10
+
+// reporting is a copy whose template names data, with Instances whose condition has these statuses, by index.
+func reporting(t *testing.T, statuses map[int]metav1.ConditionStatus) *v1alpha.WorkloadDeployment {
 	t.Helper()
-	copied := &v1alpha.WorkloadDeployment{}
+	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	copied.Spec.Template.Spec = *spec()
 	hash, err := v1alpha.TemplateHash(&copied.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, status := range statuses {
-		instance := v1alpha.ReportedInstance{Name: name, TemplateHash: hash}
-		if strings.HasPrefix(name, "old") {
+	var instances []v1alpha.ReportedInstance
+	for index, status := range statuses {
+		instance := v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", index), TemplateHash: hash}
+		if index >= ofEarlier {
 			instance.TemplateHash = "old"
 		}
 		if status != "" {
-			instance.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReferencedDataReady, Status: status, Message: name + " says"}}
+			instance.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReferencedDataReady, Status: status, Message: instance.Name + " says"}}
 		}
-		copied.Status.Instances = append(copied.Status.Instances, instance)
+		instances = append(instances, instance)
 	}
+	planes.SetReport(t, copied, "dfw", instances...)
 	return copied
 }
 
 func TestReportOf(t *testing.T) {
 	tests := map[string]struct {
-		statuses map[string]metav1.ConditionStatus
+		statuses map[int]metav1.ConditionStatus
 		want     report
 	}{
 		"nobody reports":            {nil, report{}},
-		"one has it":                {map[string]metav1.ConditionStatus{"web-0": "True"}, report{arrived: true}},
-		"one lacks it":              {map[string]metav1.ConditionStatus{"web-0": "True", "web-1": "False"}, report{true, "web-1 says"}},
-		"one has not said":          {map[string]metav1.ConditionStatus{"web-0": ""}, report{}},
-		"earlier templates are not": {map[string]metav1.ConditionStatus{"old-0": "True", "old-1": "False"}, report{}},
+		"one has it":                {map[int]metav1.ConditionStatus{0: "True"}, report{arrived: true}},
+		"one lacks it":              {map[int]metav1.ConditionStatus{0: "True", 1: "False"}, report{true, "web-1 says"}},
+		"one has not said":          {map[int]metav1.ConditionStatus{0: ""}, report{}},
+		"earlier templates are not": {map[int]metav1.ConditionStatus{ofEarlier: "True", ofEarlier + 1: "False"}, report{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -83,15 +88,17 @@ func TestDesiredCondition(t *testing.T) {
 		"together too large": {
 			map[string]finding{"a": {bytes: maxTogether - 1}, "b": {bytes: 2}}, nil, "SourceTooLarge", []string{"1048577 bytes together"},
 		},
-		"not on the hub":               {nil, func(d *deployment) { d.copied = nil }, "AwaitingPropagation", []string{"on its way"}},
-		"nowhere yet":                  {nil, func(d *deployment) { d.hubNamespace = "" }, "Resolving", nil},
-		"the cell has not reported":    {nil, func(d *deployment) { d.copied.Status.Instances = nil }, "AwaitingPropagation", []string{"DFW"}},
-		"the cell lacks some of these": {nil, func(d *deployment) { d.copied.Status.Instances[0].Conditions[0].Status = "False" }, "AwaitingPropagation", []string{"web-0 says"}},
+		"not on the hub":            {nil, func(d *deployment) { d.copied = nil }, "AwaitingPropagation", []string{"on its way"}},
+		"nowhere yet":               {nil, func(d *deployment) { d.hubNamespace = "" }, "Resolving", nil},
+		"the cell has not reported": {nil, func(d *deployment) { d.copied.Status.Indices = nil }, "AwaitingPropagation", []string{"DFW"}},
+		"the cell lacks some of these": {nil, func(d *deployment) {
+			d.copied = reporting(t, map[int]metav1.ConditionStatus{0: "False"})
+		}, "AwaitingPropagation", []string{"web-0 says"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := named("web", true, "a", "b")
-			d.copied = reporting(t, map[string]metav1.ConditionStatus{"web-0": "True"})
+			d.copied = reporting(t, map[int]metav1.ConditionStatus{0: "True"})
 			objects := collect([]*deployment{d})
 			for name, found := range test.findings {
 				objects[configMap(name)].finding = found

@@ -56,8 +56,7 @@ type Replica struct {
 	renewAt, lookAt time.Time
 	seen            sightings
 	// asked is when the last look was asked for.
-	asked  time.Time
-	former former
+	asked time.Time
 	// isCutOff says that this replica has left its shards to others that reach what it does not.
 	isCutOff atomic.Bool
 }
@@ -75,8 +74,7 @@ func New(options Options) *Replica {
 			client: options.Client, namespace: options.Namespace, name: leasePrefix + name,
 			holder: name, process: string(uuid.NewUUID()), lasts: at.lease,
 		},
-		seen:   sightings{},
-		former: former{seen: sightings{}},
+		seen: sightings{},
 	}
 }
 
@@ -203,9 +201,6 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		}
 	}
 	r.stop(slices.DeleteFunc(r.fence.shards(), func(shard int) bool { return v.division[shard] == r.name }))
-	if gone, err := r.formerGone(ctx); err != nil || !gone {
-		return err
-	}
 	running := r.running()
 	if r.judge(v, running); r.standing() != r.own.standing {
 		// Others must not rely on what is not so any more.

@@ -45,13 +45,3 @@ func timingsFor(duration time.Duration) timings {
 func (t timings) renewal(replicas int) time.Duration {
 	return min(max(t.lease/3, time.Duration(replicas)*perReplica), t.fence*5/6)
 }
-
-// worstTakeover is the longest time until the shards of a replica that was killed have another owner, without the time that
-// requests take. The replica is killed just after it has renewed its Lease, which the others see at their next look. They look again when
-// it ends.
-func (t timings) worstTakeover() time.Duration { return t.look + t.lease }
-
-// writes is the rate of writes to the hub in a second, at rest.
-func (t timings) writes(replicas int) float64 {
-	return float64(replicas) / t.renewal(replicas).Seconds()
-}

@@ -39,3 +39,13 @@ func TestWrites(t *testing.T) {
 		t.Errorf("the usual two replicas write %.2f times a second", rate)
 	}
 }
+
+// worstTakeover is the longest time until the shards of a replica that was killed have another owner, without the time that
+// requests take. The replica is killed just after it has renewed its Lease, which the others see at their next look. They look again when
+// it ends.
+func (t timings) worstTakeover() time.Duration { return t.look + t.lease }
+
+// writes is the rate of writes to the hub in a second, at rest.
+func (t timings) writes(replicas int) float64 {
+	return float64(replicas) / t.renewal(replicas).Seconds()
+}

@@ -97,49 +97,6 @@ local function merge_conditions(reports, generation)
   return sorted(worst)
 end
 
--- owners are the cells that indices up to highest are assigned to. Of two cells with an index it is the first.
-local function owners(assignment, highest)
-  local cells, result = list(assignment, "cells"), {}
-  for i = 1, #cells do
-    local cell = object(cells, i)
-    local ranges = list(cell, "indices")
-    for j = 1, #ranges do
-      local range = object(ranges, j)
-      local first, last = int32(range, "first"), int32(range, "last")
-      for index = math.max(first, 0), math.min(last, highest) do
-        result[index] = result[index] or text(cell, "name")
-      end
-    end
-  end
-  return result
-end
-
--- merge_instances are the reported Instances of a deployment, sorted by index.
-local function merge_instances(deployment, assignment, reports)
-  local reported, highest = {}, -1
-  for _, instance in ipairs(merge(reports, "instances")) do
-    -- Others are not those that the deployment creates.
-    local prefix, index = instance.name:match("^(.*)%-(%d+)$")
-    if prefix == deployment and not index:find("^0%d") then
-      -- Of this length texts are ordered as the numbers, which are not exact when they are large.
-      instance.index = string.format("%19s", index)
-      if #instance.index == 19 and instance.index <= "9223372036854775807" then
-        highest = math.max(highest, tonumber(index, 10))
-        table.insert(reported, instance)
-      end
-    end
-  end
-  local owner, merged = owners(assignment, highest), {}
-  for _, instance in ipairs(reported) do
-    local cell, index = owner[tonumber(instance.index, 10)] or "", instance.index
-    if merged[index] == nil and (cell == "" or cell == instance.cell) then
-      merged[index] = instance
-    end
-    instance.cell, instance.index = nil, nil
-  end
-  return sorted(merged)
-end
-
 -- most_instances is how many Instances a cell may have or has to release. Without an assignment one cell has all indices.
 local function most_instances(assignment, cell)
   if assignment == nil then
@@ -174,8 +131,8 @@ function AggregateStatus(desiredObj, statusItems)
   -- Karmada neither compares nor writes the managed fields. They have hundreds of empty objects, and it converts all of the object
   -- once for each of them.
   metadata.managedFields = nil
-  local assignment, status = object(spec, "assignment"), {}
-  local reports, missing = decode_reports(statusItems, spec.assignment)
+  local status = {}
+  local reports, missing = decode_reports(statusItems, spec.assignment and object(spec, "assignment"))
   if missing and #reports == 0 then
     status = read(ReflectedStatus, desiredObj, "status")
     status.generation, status.resourceTemplateGeneration = nil, nil
@@ -186,7 +143,6 @@ function AggregateStatus(desiredObj, statusItems)
     status = {
       observedGeneration = generation,
       conditions = merge_conditions(reports, generation),
-      instances = merge_instances(text(metadata, "name"), assignment, reports),
       reports = merge(reports, "reports"),
       indices = merge(reports, "indices"),
     }

@@ -64,7 +64,7 @@ local function bound_conditions(of, whole)
   of.conditions = conditions[1] and conditions
 end
 
--- bound_instance bounds what an Instance, its entry or its state has. hash is what a missing hash of the template is.
+-- bound_instance bounds what the entry or the state of an Instance has. hash is what a missing hash of the template is.
 local function bound_instance(of, hash)
   check(of, since_text, nil, {"since"})
   check(of, hash_text, hash, {"templateHash"})
@@ -110,9 +110,5 @@ local function bound_status(status)
   end
   shorten(indices, "dataMissing")
   status.indices = indices[1] and indices
-  for _, instance in ipairs(bound(status.instances, max_instances)) do
-    bound_instance(instance)
-    bound_conditions(instance)
-  end
   return status
 end
