@@ -8,6 +8,11 @@ BIN := bin
 CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
 CRD_REF_DOCS := $(BIN)/crd-ref-docs
+VALE := $(BIN)/vale
+# PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, and the texts of reasons.
+PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(filter-out docs/reliability.md,$(wildcard docs/*.md)) docs/how-to docs/runbooks docs/tutorial \
+	$(filter-out docs/reference/api.md,$(wildcard docs/reference/*.md)) \
+	charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -80,7 +85,7 @@ verify: ## Fail when generated files are out of date.
 	@hack/verify.sh
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) lint-lua ## Run the linters, import rules among them.
+lint: $(GOLANGCI_LINT) lint-lua lint-prose ## Run the linters, import rules among them.
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd hack/tools/images && $(CURDIR)/$(GOLANGCI_LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yaml ./...
 
@@ -88,6 +93,10 @@ lint: $(GOLANGCI_LINT) lint-lua ## Run the linters, import rules among them.
 lint-lua: ## Check the customization in Lua with karmadactl.
 	@karmadactl=$$(go run ./hack/federation tool karmadactl) && \
 	$$karmadactl interpret -f interpreter/customization/customization.yaml --check
+
+.PHONY: lint-prose
+lint-prose: $(VALE) ## Check the English of the pages and of generated texts. The rules are in hack/prose.
+	$(VALE) --config=hack/prose/vale.ini --output=line $(PROSE)
 
 .PHONY: rules
 rules: ## Test the alerts with promtool.
@@ -99,6 +108,7 @@ unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among t
 	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
+	go test -C hack/tools/prose -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
@@ -166,3 +176,6 @@ $(GOLANGCI_LINT): hack/tools/lint/go.mod hack/tools/lint/go.sum
 	@echo "building golangci-lint (a few minutes the first time)"
 	@$(BUILD) -C hack/tools/lint $(SMALL) -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
+$(VALE): hack/tools/prose/go.mod hack/tools/prose/go.sum
+	@echo "building vale"
+	@$(BUILD) -C hack/tools/prose $(SMALL) -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale

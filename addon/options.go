@@ -59,22 +59,22 @@ type karmadaOptions struct {
 
 // addFlags adds the flags of `addons enable`.
 func (o *options) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root that the add-on is to use. Its content is stored in a Secret on the host.")
+	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for the add-on. The content of the file is stored in a Secret on the host.")
 	flags.StringVar(&o.miloWebhookKubeconfig, "milo-webhook-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig. Its content is stored in a Secret on the host.")
-	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root that may create CustomResourceDefinitions and RBAC there. It is not stored. Default: --milo-kubeconfig.")
-	flags.StringVar(&o.image, "compute-image", "", "karmada-compute: image of controllers and webhooks, with its tag. Default: that of the chart.")
-	flags.StringVar(&o.cellImage, "compute-cell-image", "", "karmada-compute: image of the agents in the cells, with its tag. Default: that of the chart.")
+	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root with the right to create CustomResourceDefinitions and RBAC there. The kubeconfig is not stored. Default: --milo-kubeconfig.")
+	flags.StringVar(&o.image, "compute-image", "", "karmada-compute: image of controllers and webhooks, with its tag. Default: the image in the chart.")
+	flags.StringVar(&o.cellImage, "compute-cell-image", "", "karmada-compute: image of the agents in the cells, with its tag. Default: the image in the chart.")
 	flags.IntVar(&o.replicas, "compute-replicas", 2, "karmada-compute: number of replicas on the host.")
 	flags.StringVar(&o.interpreterMode, "compute-interpreter-mode", "customization", "karmada-compute: how Karmada interprets WorkloadDeployments: customization or webhook.")
-	flags.StringVar(&o.hubServer, "compute-hub-server", "", "karmada-compute: URL of the karmada-apiserver as Pods on the host reach it. Default: that of Karmada's own components.")
+	flags.StringVar(&o.hubServer, "compute-hub-server", "", "karmada-compute: URL of the karmada-apiserver as Pods on the host reach it. Default: the URL that Karmada's own components use.")
 	flags.StringArrayVar(&o.valuesFiles, "compute-values", nil, "karmada-compute: file with values of the chart. May be repeated; later files and the other flags win.")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "karmada-compute: print the manifests and change nothing.")
 }
 
 // addDisableFlags adds the flags of `addons disable`.
 func (o *options) addDisableFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root that may delete what enable created there. Default: what the add-on itself uses.")
-	flags.StringVar(&o.workloads, "compute-workloads", workloadsRefuse, "karmada-compute: what to do while Workloads exist. refuse: nothing is disabled. keep: Instances and their data go on running in the cells, without anybody who heals them. delete: every Workload of every project is deleted first.")
+	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root with the right to delete the objects that enable created there. Default: the kubeconfig of the add-on itself.")
+	flags.StringVar(&o.workloads, "compute-workloads", workloadsRefuse, "karmada-compute: what to do while Workloads exist. refuse: nothing is disabled. keep: Instances keep running in the cells but are no longer reconciled. delete: every Workload of every project is deleted first.")
 }
 
 // completion offers the values of flags that have few.

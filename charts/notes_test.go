@@ -39,7 +39,7 @@ func TestNotes(t *testing.T) {
 	}{
 		"host": {parts["host"], []string{
 			"rollout status deployment/karmada-compute", "create secret generic karmada-compute-config --from-file=karmada.config=",
-			"create secret generic karmada-compute-milo", "Set\nwebhooks.url unless", "delete validatingwebhookconfiguration karmada-compute",
+			"create secret generic karmada-compute-milo", "set webhooks.url", "delete validatingwebhookconfiguration karmada-compute",
 		}, []string{"label cluster", "at Milo's root"}},
 		"host with credentials and a URL": {
 			set{"access.hub.kubeconfig": "a", "access.milo.token.server": "https://a", "webhooks.url": "https://hooks.example", "admission.mode": "DryRun"},

@@ -24,7 +24,7 @@ const fieldManager = client.FieldOwner("kubectl-compute")
 func (c *command) restartCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restart WORKLOAD",
-		Short: "Replace all Instances of a Workload, in its order",
+		Short: "Replace all Instances of a Workload, in the order of its rollout",
 		Long: "Replace all Instances of a Workload, as `kubectl rollout restart` does: one after the other in each city, or all at once where\n" +
 			"instanceManagementPolicy is Parallel.",
 		Example:           c.examples("\n  %s restart web"),
@@ -88,7 +88,7 @@ func (c *command) scaleCommand() *cobra.Command {
 	o := scaling{}
 	cmd := &cobra.Command{
 		Use:   "scale WORKLOAD --replicas=COUNT [--city=CODE | --placement=NAME]",
-		Short: "Set how many Instances run in a city, or in each city of a placement",
+		Short: "Set the number of Instances in a city, or in each city of a placement",
 		Long: "Set minReplicas of a placement: how many Instances run in each of its cities, or, where it is scaled by metrics, how many always run.\n\n" +
 			"--city names a city that has a placement of its own. The cities of one placement have one scale.",
 		Example: c.examples(`
@@ -104,8 +104,8 @@ func (c *command) scaleCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.city, "city", "", "The city code, such as DFW.")
 	cmd.Flags().StringVar(&o.placement, "placement", "", "The name of the placement.")
-	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "How many Instances, at least 1.")
-	cmd.Flags().Int32Var(&o.current, "current-replicas", -1, "How many must be asked for now; otherwise nothing is changed.")
+	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "Number of Instances, at least 1.")
+	cmd.Flags().Int32Var(&o.current, "current-replicas", -1, "Expected current number of Instances. If the number differs, nothing is changed. Negative: any number.")
 	_ = cmd.MarkFlagRequired("replicas")
 	return cmd
 }

@@ -35,7 +35,7 @@ func (c *command) eventsCommand() *cobra.Command {
 		Args:              oneArg("the name of a Workload"),
 		ValidArgsFunction: c.completeWorkloads,
 	}
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Go on with those that are new or happen again, until Ctrl-C or until the Workload is gone.")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Continue with new and repeated events, until Ctrl-C or until the Workload is deleted.")
 	out := newOutput(cmd)
 	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		events, err := s.events(ctx, newSubjects(snapshot), readNow)

@@ -31,9 +31,9 @@ func (c *command) explainCommand() *cobra.Command {
 	var out *output
 	cmd := &cobra.Command{
 		Use:   "explain (WORKLOAD | INSTANCE | wl/NAME | inst/NAME)",
-		Short: "Say where a Workload or an Instance has stopped, since when, and what to do",
-		Long: "Look at every object on the way from the project to the Pod, and say where it has stopped, since when, and who must do what.\n\n" +
-			"It exits with 0 when nothing is stopped, with 2 when something is, and with 1 when it fails.",
+		Short: "Show where a Workload or an Instance is held up, since when, and what to do",
+		Long: "Read every object on the path from the project to the Pod, and show where the path is interrupted, since when, and who must act.\n\n" +
+			"The exit code is 0 if all objects are healthy, 2 if one is not, and 1 if the command fails.",
 		Example: c.examples(`
   # Why is Workload web not Ready?
   %s explain web

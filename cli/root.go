@@ -92,10 +92,10 @@ func (c *command) about() string {
 
 func (c *command) addOperatorFlags(flags *pflag.FlagSet) {
 	flags.StringVar(c.Flags.KubeConfig, "kubeconfig", *c.Flags.KubeConfig, "Path to the kubeconfig of the hub.")
-	flags.StringVar(c.Flags.Context, "karmada-context", *c.Flags.Context, "The context of that kubeconfig to use.")
+	flags.StringVar(c.Flags.Context, "karmada-context", *c.Flags.Context, "The context to use in the kubeconfig of the hub.")
 	flags.StringVarP(c.Flags.Namespace, "namespace", "n", *c.Flags.Namespace, "The namespace in the project.")
 	flags.StringVar(&c.project, "project", "", "The name of the project at Milo.")
-	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "", "Path to a kubeconfig of Milo's root, by which the project is read and written.")
+	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "", "Path to a kubeconfig of Milo's root, for access to the project.")
 }
 
 // context ends with the first Ctrl-C, and when whoever reads the output of a pipe has gone.

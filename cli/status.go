@@ -31,15 +31,15 @@ func (c *command) statusCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the replicas, cells and cities of the add-on, and what its audit has mended",
-		Long: "Show what the hub says of the add-on: its replicas and their projects, the cells with their agents and how far their reports are\n" +
+		Short: "Show the replicas, cells and cities of the add-on, and the repairs of its audit",
+		Long: "Show the state of the add-on as the hub has it: its replicas and their projects, the cells with their agents and how far their reports are\n" +
 			"behind, the cities, and the objects that the audit has made Karmada reconcile again.\n\n" +
 			"It exits with 0 when replicas run and all cells and agents are ready, with 2 when not, and with 1 when it fails.",
 		Example:           "  karmadactl compute status",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace on the hub of the add-on's Leases.")
+	cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
 	out = newOutput(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) error {
 		if err := out.check(); err != nil {

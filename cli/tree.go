@@ -21,7 +21,7 @@ func (c *command) treeCommand() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "tree WORKLOAD",
-		Short: "Show a Workload, its deployments and Instances, and what holds them",
+		Short: "Show a Workload, its deployments and Instances, and their faults",
 		Example: c.examples(`
   # What there is of Workload web
   %s tree web
@@ -30,7 +30,7 @@ func (c *command) treeCommand() *cobra.Command {
 		Args:              oneArg("the name of a Workload"),
 		ValidArgsFunction: c.completeWorkloads,
 	}
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show it again whenever it changes, until Ctrl-C.")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
 	out := newOutput(cmd)
 	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		if watch {

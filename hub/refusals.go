@@ -46,7 +46,7 @@ func NewRefusals(o RefusalsOptions) (*Refusals, error) {
 	r := &Refusals{engaged: o.Projects, suspension: o.Suspension, root: o.Root, of: map[multicluster.ClusterName]bool{}}
 	refusing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_refusing_status",
-		Help: "Suspended projects of this replica that refuse status updates, so that they show the state before the suspension.",
+		Help: "Suspended projects of this replica that refuse status updates and therefore show the state before the suspension.",
 	}, func() float64 { return float64(r.count()) })
 	if err := o.Registerer.Register(refusing); err != nil {
 		return nil, fmt.Errorf("register the metric of projects that refuse status updates: %w", err)

@@ -160,7 +160,7 @@ func setUpQuota(t Target) error {
 	local := t.Manager.GetLocalManager()
 	configured := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_quota_configured",
-		Help: "1 if Instances need quota of their projects, 0 if every Instance starts without.",
+		Help: "1 if Instances need quota of their projects, 0 if every Instance starts without quota.",
 	})
 	if err := metrics.Registry.Register(configured); err != nil {
 		return fmt.Errorf("register the metric of quota: %w", err)

@@ -77,7 +77,7 @@ func NewLocationKind(o LocationKindOptions) (*LocationKind, error) {
 	}
 	k := &LocationKind{root: root, clock: o.Clock, log: o.Log, served: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_locations_served",
-		Help: "1 while Milo serves LocationBindings, as far as this replica knows. 0: an operator has to install their CustomResourceDefinition at Milo; no project has a location, and no Workload is admitted.",
+		Help: "1 while Milo serves LocationBindings, as far as this replica knows. 0: an operator must install the CustomResourceDefinition of LocationBindings at Milo; until then no project has a location, and no Workload is admitted.",
 	})}
 	k.served.Set(1)
 	if err := o.Registerer.Register(k.served); err != nil {

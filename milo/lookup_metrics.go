@@ -46,11 +46,11 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 	m := &lookupMetrics{
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_milo_lookups_total",
-			Help: "Lookups of Milo's projects, by kind and by where the answer came from: the cache (hit), Milo (miss), the cache because Milo did not answer (stale), or nowhere (error).",
+			Help: "Lookups of Milo's projects, by kind and by the source of the answer: the cache (hit), Milo (miss), the cache because Milo did not answer (stale), or no source (error).",
 		}, []string{"kind", "outcome"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_milo_request_duration_seconds",
-			Help:    "How long requests to Milo took until they were answered or timed out, by kind.",
+			Help:    "Duration of requests to Milo until the answer or the timeout, by kind.",
 			Buckets: prometheus.DefBuckets,
 		}, []string{"kind"}),
 	}

@@ -155,7 +155,7 @@ type visitCounts struct{ visits *prometheus.CounterVec }
 func newVisitCounts() visitCounts {
 	return visitCounts{visits: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_project_visits_total",
-		Help: "Visits of projects that are not engaged, by result: idle; found, when there were Workloads nobody had said anything of; or failed.",
+		Help: "Visits of projects that are not engaged, by result: idle; found, if the project has Workloads that no mark reported; or failed.",
 	}, []string{"result"})}
 }
 
@@ -179,7 +179,7 @@ func (p *Provider) registerProjects(registerer prometheus.Registerer) error {
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "karmada_compute_projects_engaged",
-			Help: "Projects that this replica watches: those that have Workloads, or are about to, or had some a moment ago.",
+			Help: "Projects that this replica watches because they have Workloads, are about to have Workloads, or had Workloads recently.",
 		}, func() float64 {
 			p.mu.RLock()
 			defer p.mu.RUnlock()

@@ -3,7 +3,7 @@
 
 package v1alpha
 
-// Condition types. The status types list which kind has which.
+// Condition types. The status types list the condition types of each kind.
 const (
 	// ConditionAvailable is True while at least one Instance is Ready.
 	ConditionAvailable = "Available"
@@ -21,14 +21,15 @@ const (
 	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template needs is in the cell. WorkloadDeployments
 	// and Instances whose template names none do not have it.
 	ConditionReferencedDataReady = "ReferencedDataReady"
-	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that nothing of it
-	// runs any more. It is not there while the project is not suspended.
+	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that the
+	// Instances are stopped. The condition is absent while the project is not suspended.
 	ConditionSuspended = "Suspended"
-	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. It is missing otherwise.
+	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. The condition is absent
+	// otherwise.
 	ConditionSpecReceived = "SpecReceived"
-	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while what its status and Instances show is what the cells
-	// report now. Its other reasons say where the way from the cells is interrupted. They are also the reasons of Ready on an
-	// Instance whose state is Unknown.
+	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while its status and its Instances show what the cells
+	// report now. The other reasons of StatusCurrent name where the path from the cells is interrupted. They are also the reasons of
+	// Ready on an Instance whose state is Unknown.
 	ConditionStatusCurrent = "StatusCurrent"
 	// ConditionScalingActive, on a WorkloadDeployment that is scaled by metrics, is True while the autoscaler of its cell gets
 	// these metrics. Its reasons are those of Kubernetes' HorizontalPodAutoscaler, and ReasonAutoscalerStarting.
@@ -36,56 +37,56 @@ const (
 	// ConditionInstanceTypeDeprecated, on a Workload, is True when the instance type that it names is Deprecated. It is missing or
 	// False otherwise.
 	ConditionInstanceTypeDeprecated = "InstanceTypeDeprecated"
-	// ConditionInstanceTypeDisabled, on a Workload, is True when the instance type that it names is Disabled or does not exist: what
-	// runs stays, and nothing more can be asked for. It is missing or False otherwise.
+	// ConditionInstanceTypeDisabled, on a Workload, is True when the instance type that it names is Disabled or does not exist: running
+	// Instances keep running, and no more can be requested. It is missing or False otherwise.
 	ConditionInstanceTypeDisabled = "InstanceTypeDisabled"
 )
 
 // Reasons of InstanceTypeDeprecated and InstanceTypeDisabled on a Workload. The first two are also the reason of Available on a
 // placement that cannot start.
 const (
-	// ReasonInstanceTypeNotFound says that there is no InstanceType of the name in the template.
+	// ReasonInstanceTypeNotFound says that the instance type that the template names does not exist.
 	ReasonInstanceTypeNotFound = "InstanceTypeNotFound"
-	// ReasonDefaultInstanceTypeNotFound says that the template names no type, and the operator's default does not exist.
+	// ReasonDefaultInstanceTypeNotFound says that the template names no instance type, and the operator's default type does not exist.
 	ReasonDefaultInstanceTypeNotFound = "DefaultInstanceTypeNotFound"
-	// ReasonInstanceTypeDisabled says that the type is Disabled.
+	// ReasonInstanceTypeDisabled says that the instance type is Disabled.
 	ReasonInstanceTypeDisabled = "InstanceTypeDisabled"
-	// ReasonInstanceTypeDeprecated says that the type is Deprecated.
+	// ReasonInstanceTypeDeprecated says that the instance type is Deprecated.
 	ReasonInstanceTypeDeprecated = "InstanceTypeDeprecated"
 	// ReasonInstanceTypeUsable says that the instance type is usable again, or the template names another one.
 	ReasonInstanceTypeUsable = "InstanceTypeUsable"
 )
 
-// ReasonAutoscalerStarting is the reason of ScalingActive=Unknown before the autoscaler of the cell has looked at the metrics.
+// ReasonAutoscalerStarting says that the autoscaler of the cell has not read the metrics yet. It is a reason of ScalingActive=Unknown.
 const ReasonAutoscalerStarting = "AutoscalerStarting"
 
 // Reasons of StatusCurrent, and of Ready=Unknown on an Instance.
 const (
-	// ReasonReported says that the cells report on the newest generation.
+	// ReasonReported says that all cells report the current generation of the deployment.
 	ReasonReported = "Reported"
-	// ReasonAwaitingReport says that the cells have not reported yet on what was changed a moment ago.
+	// ReasonAwaitingReport says that the cells have not yet reported on a recent change.
 	ReasonAwaitingReport = "AwaitingReport"
 	// ReasonNotPropagated says that the hub has no copy of the deployment.
 	ReasonNotPropagated = "NotPropagated"
-	// ReasonCellNotReady says that Karmada does not reach a cell.
+	// ReasonCellNotReady says that Karmada cannot reach a cell.
 	ReasonCellNotReady = "CellNotReady"
-	// ReasonAgentNotReady says that the agent of a cell does not run, so that nobody reports.
+	// ReasonAgentNotReady says that the agent of a cell is not running, so the cell does not report.
 	ReasonAgentNotReady = "AgentNotReady"
-	// ReasonNotBound says that Karmada has no ResourceBinding for the deployment, or one of an earlier deployment of its name.
+	// ReasonNotBound says that Karmada has no ResourceBinding for the deployment, or the ResourceBinding belongs to an earlier deployment with the same name.
 	ReasonNotBound = "NotBound"
 	// ReasonNotApplied says that Karmada could not write the deployment into a cell.
 	ReasonNotApplied = "NotApplied"
 	// ReasonNoReport says that a cell does not report on the deployment.
 	ReasonNoReport = "NoReport"
-	// ReasonReportOutdated says that a cell has reported on an earlier generation for too long.
+	// ReasonReportOutdated says that a cell has reported only an earlier generation for too long.
 	ReasonReportOutdated = "ReportOutdated"
-	// ReasonKarmadaNotRunning says that no karmada-controller-manager is at work, so that nothing the hub says is current.
+	// ReasonKarmadaNotRunning says that karmada-controller-manager is not running, so the state on the hub is not current.
 	ReasonKarmadaNotRunning = "KarmadaNotRunning"
 )
 
 // Reasons of Ready on an Instance.
 const (
-	// ReasonSchedulingGatesPresent says that the Instance waits for its scheduling gates to be lifted.
+	// ReasonSchedulingGatesPresent says that the Instance has scheduling gates that are not lifted yet.
 	ReasonSchedulingGatesPresent = "SchedulingGatesPresent"
 	// ReasonProvisioning says that the Instance is starting.
 	ReasonProvisioning = "Provisioning"
@@ -107,8 +108,8 @@ const (
 	ReasonAvailable = "Available"
 )
 
-// ReasonProjectSuspended says that the project is suspended: nothing of it runs until an administrator of Milo resumes it, and then
-// all of it starts again by itself. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
+// ReasonProjectSuspended says that the project is suspended: its Instances are stopped until an administrator of Milo resumes the
+// project, and then start again automatically. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
 // WorkloadDeployment, a placement and a Workload.
 const ReasonProjectSuspended = "ProjectSuspended"
 
@@ -121,7 +122,7 @@ const ReasonFieldsMissing = "FieldsMissing"
 const (
 	// ReasonSuspending says that Instances are being stopped.
 	ReasonSuspending = "Suspending"
-	// ReasonNotConfirmed says that a cell has not said yet that it has stopped the Instances. The message names it, and why.
+	// ReasonNotConfirmed says that a cell has not confirmed yet that it has stopped the Instances. The message names the cell and the cause.
 	ReasonNotConfirmed = "NotConfirmed"
 )
 
@@ -131,23 +132,23 @@ const (
 	ReasonStarting = "Starting"
 	// ReasonStopping says that the Instance is being deleted.
 	ReasonStopping = "Stopping"
-	// ReasonStopped says that the Instance has ended.
+	// ReasonStopped says that the Pod of the Instance has ended.
 	ReasonStopped = "Stopped"
 )
 
 // Reasons of Programmed on an Instance.
 const (
-	// ReasonPendingQuota says that the Instance waits for the gate Quota to be lifted.
+	// ReasonPendingQuota says that the Instance waits for scheduling gate Quota.
 	ReasonPendingQuota = "PendingQuota"
-	// ReasonPendingProgramming says that the Instance waits for another gate to be lifted.
+	// ReasonPendingProgramming says that the Instance waits for a scheduling gate other than Quota.
 	ReasonPendingProgramming = "PendingProgramming"
-	// ReasonProgrammingInProgress says that the Pod has no node yet.
+	// ReasonProgrammingInProgress says that the Pod is not scheduled to a node yet.
 	ReasonProgrammingInProgress = "ProgrammingInProgress"
-	// ReasonProgrammed says that the Pod has a node.
+	// ReasonProgrammed says that the Pod is scheduled to a node.
 	ReasonProgrammed = "Programmed"
 	// ReasonFieldsNotHonoured says that the Pod is scheduled, but a field of the template has no effect in this cell.
 	ReasonFieldsNotHonoured = "FieldsNotHonoured"
-	// ReasonRuntimeClassNotServed says that this cell has no runtime for runtime.class of the template. It is a reason of Ready as well.
+	// ReasonRuntimeClassNotServed says that this cell does not serve the runtime.class of the template. It is a reason of Ready as well.
 	ReasonRuntimeClassNotServed = "RuntimeClassNotServed"
 )
 
@@ -159,25 +160,25 @@ const (
 	ReasonQuotaAvailable = "QuotaAvailable"
 	// ReasonQuotaDisabled says that no quota is configured.
 	ReasonQuotaDisabled = "QuotaDisabled"
-	// ReasonQuotaExceeded says that the project's quota has not enough left.
+	// ReasonQuotaExceeded says that the remaining quota of the project is too small.
 	ReasonQuotaExceeded = "QuotaExceeded"
-	// ReasonQuotaNoBudget says that the project is granted no quota at all for a resource.
+	// ReasonQuotaNoBudget says that the project has no quota for a resource.
 	ReasonQuotaNoBudget = "QuotaNoBudget"
 	// ReasonQuotaValidationFailed says that Milo does not accept the claim.
 	ReasonQuotaValidationFailed = "ValidationFailed"
 	// ReasonQuotaMisconfigured says that Milo has no quota for the resource, or the add-on may not claim it.
 	ReasonQuotaMisconfigured = "QuotaMisconfigured"
-	// ReasonQuotaBackendUnavailable says that Milo does not answer.
+	// ReasonQuotaBackendUnavailable says that Milo does not respond.
 	ReasonQuotaBackendUnavailable = "QuotaBackendUnavailable"
-	// ReasonQuotaProjectNotFound says that the project does not exist any more.
+	// ReasonQuotaProjectNotFound says that the project no longer exists.
 	ReasonQuotaProjectNotFound = "QuotaProjectNotFound"
-	// ReasonQuotaNamespaceNotFound says that the namespace does not exist in the project any more.
+	// ReasonQuotaNamespaceNotFound says that the namespace no longer exists in the project.
 	ReasonQuotaNamespaceNotFound = "QuotaNamespaceNotFound"
 )
 
 // Reasons of ReferencedDataReady.
 const (
-	// ReasonResolving says that the data has not been read yet.
+	// ReasonResolving says that the data has not been read from the project yet.
 	ReasonResolving = "Resolving"
 	// ReasonAwaitingPropagation says that the data has not reached the cell yet.
 	ReasonAwaitingPropagation = "AwaitingPropagation"
@@ -185,9 +186,9 @@ const (
 	ReasonSourceNotFound = "SourceNotFound"
 	// ReasonSourceUnauthorized says that the add-on may not read an object in the project.
 	ReasonSourceUnauthorized = "SourceUnauthorized"
-	// ReasonSourceTooLarge says that an object, or all objects together, exceed the size that is propagated to cells.
+	// ReasonSourceTooLarge says that an object, or all objects together, exceed the size limit for propagation to cells.
 	ReasonSourceTooLarge = "SourceTooLarge"
-	// ReasonSourceRefused says that an object has a type or name that is not propagated to cells.
+	// ReasonSourceRefused says that an object has a type or a name that the add-on does not propagate to cells.
 	ReasonSourceRefused = "SourceRefused"
 	// ReasonReferencedDataPresent says that the data is in the cell.
 	ReasonReferencedDataPresent = "Ready"
@@ -199,11 +200,11 @@ const (
 	ReasonStableInstanceFound = "StableInstanceFound"
 	// ReasonInstancesProvisioning says that no Instance is Ready yet.
 	ReasonInstancesProvisioning = "InstancesProvisioning"
-	// ReasonQuotaNotGranted says that no Instance is Ready and one waits for quota.
+	// ReasonQuotaNotGranted says that no Instance is Ready, and at least one waits for quota.
 	ReasonQuotaNotGranted = "QuotaNotGranted"
-	// ReasonReferencedDataNotReady says that no Instance is Ready and one waits for data.
+	// ReasonReferencedDataNotReady says that no Instance is Ready, and at least one waits for a ConfigMap or Secret.
 	ReasonReferencedDataNotReady = "ReferencedDataNotReady"
-	// ReasonNoMatchingLocation says that no location, or no cell, serves the city.
+	// ReasonNoMatchingLocation says that the city has no location or no cell.
 	ReasonNoMatchingLocation = "NoMatchingLocation"
 )
 
@@ -211,7 +212,7 @@ const (
 const (
 	// ReasonAvailablePlacementFound says that at least one placement is available.
 	ReasonAvailablePlacementFound = "AvailablePlacementFound"
-	// ReasonNetworkProvisioning says that no Instance is Ready and one waits for its network.
+	// ReasonNetworkProvisioning says that no Instance is Ready, and at least one waits for its network.
 	ReasonNetworkProvisioning = "NetworkProvisioning"
 	// ReasonNetworkNotFound says that the project does not have a network that the template names. Create it, or name another.
 	ReasonNetworkNotFound = "NetworkNotFound"
@@ -227,7 +228,7 @@ const (
 const (
 	// ReasonRollingOut says that Instances are being created, replaced or deleted.
 	ReasonRollingOut = "RollingOut"
-	// ReasonProgressDeadlineExceeded says that the Instances do not match the spec, and there was no progress for
+	// ReasonProgressDeadlineExceeded says that the Instances do not match the spec, and there has been no progress for
 	// progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonSettled says that the Instances match the spec.
@@ -254,16 +255,16 @@ const (
 	ReasonAgentReady = "AgentReady"
 	// ReasonAgentMissing says that Karmada has not brought the agent to the cell.
 	ReasonAgentMissing = "AgentMissing"
-	// ReasonAgentOutdated says that the agent runs an earlier template than those of other cells, or is being updated.
+	// ReasonAgentOutdated says that the agent runs an earlier template than the agents of other cells, or is being updated.
 	ReasonAgentOutdated = "AgentOutdated"
 )
 
 // Reasons of ComputeForgotten on a Cluster.
 const (
-	// ReasonForgotten says that nothing is kept for the cell.
+	// ReasonForgotten says that the hub holds no objects for the cell.
 	ReasonForgotten = "Forgotten"
 	// ReasonDropping says that Works for the cell still exist.
 	ReasonDropping = "DroppingWorks"
-	// ReasonDraining says that the cell is Ready and Karmada is deleting in it what it ran.
+	// ReasonDraining says that the cell is Ready and Karmada is deleting its deployments.
 	ReasonDraining = "Draining"
 )

@@ -16,7 +16,7 @@ type Actor string
 const (
 	// ActorConsumer changes the Workload, or what it names in the project.
 	ActorConsumer Actor = "consumer"
-	// ActorOperator looks after the hub, the cells or Milo.
+	// ActorOperator operates the hub, the cells or Milo.
 	ActorOperator Actor = "operator"
 	// ActorNobody has nothing to do: the reason says that all is well, or passes by itself.
 	ActorNobody Actor = "nobody"

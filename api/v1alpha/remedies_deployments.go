@@ -9,14 +9,14 @@ var deploymentRemedies = []Remedy{
 	{
 		ReasonInstancesProvisioning, RankSummary, start, nobody("The Instances start. If one cannot, the message " +
 			"has the cause."),
-		consumer("Act on the cause that the message names. If it names none, ask the operator to look at the " +
+		consumer("Act on the cause that the message names. If it names none, ask the operator to check the " +
 			"cells of the city."),
 		available,
 	},
 	{
 		ReasonQuotaNotGranted, RankSummary, atOnce,
-		consumer("Ask for less, or for a higher quota of the project: condition QuotaGranted of the Instances " +
-			"names the resource."),
+		consumer("Request fewer or smaller Instances, or a higher quota for the project: condition QuotaGranted " +
+			"of the Instances names the resource."),
 		none, available,
 	},
 	{
@@ -32,10 +32,10 @@ var deploymentRemedies = []Remedy{
 	},
 
 	{
-		ReasonNetworkProvisioning, RankStep, minutes, nobody("The network service brings the network to the city: " +
-			"the message names the NetworkBinding and its state."),
-		operator("Look at the NetworkBinding that the message names: the network service does not bring the " +
-			"network to the city."),
+		ReasonNetworkProvisioning, RankStep, minutes, nobody("The network service provisions the network in the " +
+			"city: the message names the NetworkBinding and its state."),
+		operator("Check the NetworkBinding that the message names: the network service does not " +
+			"provision the network in the city."),
 		available,
 	},
 	{
@@ -52,19 +52,19 @@ var deploymentRemedies = []Remedy{
 	{
 		ReasonDefaultInstanceTypeNotFound, RankCause, atOnce,
 		operator("Create the InstanceType that --default-instance-type names on the hub, or name another one. Or " +
-			"the consumer names a type."),
+			"the consumer names an instance type."),
 		none,
 		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
 	},
 	{
-		ReasonInstanceTypeDisabled, RankCause, atOnce, consumer("Change to the type that the message names: what " +
-			"runs stays, but the Workload cannot grow."),
+		ReasonInstanceTypeDisabled, RankCause, atOnce, consumer("Change to the type that the message names: running " +
+			"Instances keep running, but the Workload cannot grow."),
 		none,
 		[]string{ConditionAvailable, ConditionInstanceTypeDisabled},
 	},
 	{
 		ReasonInstanceTypeDeprecated, RankCause, atOnce, consumer("Plan the change to the type that the message " +
-			"names: what runs stays."),
+			"names: running Instances keep running."),
 		none,
 		[]string{ConditionInstanceTypeDeprecated},
 	},
@@ -81,18 +81,18 @@ var deploymentRemedies = []Remedy{
 	}},
 	{
 		ReasonSuspending, RankStep, minutes, nobody("The cells stop the Instances."),
-		operator("Look at the Pods in the cells that the message names: they do not stop."),
+		operator("Check the Pods in the cells that the message names: they do not stop."),
 		[]string{ConditionSuspended, ConditionProgressing},
 	},
 	{
 		ReasonNotConfirmed, RankCause, atOnce, operator("Restore the connection to the cell that the message " +
-			"names: it stops the Instances when it is reached."),
+			"names: the cell stops the Instances when it is connected again."),
 		none,
 		[]string{ConditionSuspended, ConditionProgressing},
 	},
 	{
-		ReasonFieldsMissing, RankCause, atOnce, operator("Upgrade the CRDs and the agent in the cell: it lacks the " +
-			"fields that the message names. Karmada then sends the deployment again, and the cell starts the Instances."),
+		ReasonFieldsMissing, RankCause, atOnce, operator("Upgrade the CRDs and the agent in the cell: the cell lacks " +
+			"the fields that the message names. Karmada then sends the deployment again, and the cell starts the Instances."),
 		none,
 		[]string{ConditionSpecReceived, ConditionReady, ConditionProgrammed},
 	},
@@ -112,7 +112,7 @@ var deploymentRemedies = []Remedy{
 
 	{
 		ReasonRollingOut, RankSummary, start, nobody("Instances are being created, replaced or deleted."),
-		consumer("Act on the cause that the message names. If it names none, ask the operator to look at the cell."),
+		consumer("Act on the cause that the message names. If it names none, ask the operator to check the cell."),
 		progress,
 	},
 	{
@@ -126,7 +126,7 @@ var deploymentRemedies = []Remedy{
 	{
 		ReasonReplicasNotReady, RankSummary, start, nobody("The Instances start. If one cannot, the message has " +
 			"the cause."),
-		consumer("Act on the cause that the message names. If it names none, ask the operator to look at the " +
+		consumer("Act on the cause that the message names. If it names none, ask the operator to check the " +
 			"cells of the city."),
 		[]string{ConditionReplicasReady},
 	},
@@ -140,40 +140,40 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		ReasonNotPropagated, RankCause, atOnce,
-		operator("Run karmadactl compute status and see the logs of karmada-compute: a replica must have the " +
-			"project, and the object that the message names must be gone."),
+		operator("Run karmadactl compute status and see the logs of karmada-compute: a replica must own the " +
+			"project, and the object that the message names must be deleted."),
 		none, current,
 	},
 	{
 		ReasonCellNotReady, RankCause, atOnce,
 		operator("Restore the connection between Karmada and the cell. If the cell is gone for good, forget it: " +
-			"see the runbook of cells. Instances there keep running."),
+			"see the runbook for cells. Instances in the cell keep running."),
 		none, current,
 	},
 	{
 		ReasonAgentNotReady, RankCause, atOnce,
 		operator("Restore the agent in the cell: Deployment karmada-compute-cell in namespace " +
-			"karmada-compute-system. Instances there keep running."),
+			"karmada-compute-system. Instances in the cell keep running."),
 		none, current,
 	},
 	{
 		ReasonNotBound, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
-		operator("Look at karmada-controller-manager and karmada-scheduler: Karmada does not bind the deployment."),
+		operator("Check karmada-controller-manager and karmada-scheduler: Karmada does not bind the deployment."),
 		current,
 	},
 	{
 		ReasonNotApplied, RankCause, atOnce,
-		operator("See condition Applied of the Work that the message names: the cell refuses what Karmada writes."),
+		operator("See condition Applied of the Work that the message names: the cell rejects the write."),
 		none, current,
 	},
 	{
 		ReasonNoReport, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
-		operator("Look at the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
+		operator("Check the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
 		current,
 	},
 	{
 		ReasonReportOutdated, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
-		operator("Look at the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
+		operator("Check the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
 		current,
 	},
 	{
@@ -184,7 +184,7 @@ var deploymentRemedies = []Remedy{
 	{
 		ReasonAutoscalerStarting, RankStep, minutes, nobody("The autoscaler of the cell reads the metrics within " +
 			"seconds."),
-		operator("Look at the HorizontalPodAutoscaler of the deployment in the cell: it does not read the metrics."),
+		operator("Check the HorizontalPodAutoscaler of the deployment in the cell: it does not read the metrics."),
 		scaling,
 	},
 	{"ValidMetricFound", RankWell, Forever, nobody(""), none, scaling},
@@ -208,7 +208,7 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		ReasonAgentOutdated, RankStep, start, nobody("The agent is being rolled out."),
-		operator("Look at Deployment karmada-compute-cell in namespace karmada-compute-system of the cell: its " +
+		operator("Check Deployment karmada-compute-cell in namespace karmada-compute-system of the cell: its " +
 			"rollout does not end."),
 		agent,
 	},
@@ -216,10 +216,10 @@ var deploymentRemedies = []Remedy{
 	{ReasonForgotten, RankWell, Forever, nobody(""), none, forgotten},
 	{
 		ReasonDropping, RankStep, minutes, nobody("Karmada deletes the Works for the cell."),
-		operator("Look at karmada-controller-manager: it does not delete the Works for the cell."), forgotten,
+		operator("Check karmada-controller-manager: it does not delete the Works for the cell."), forgotten,
 	},
 	{
-		ReasonDraining, RankStep, start, nobody("The cell is reached: its Instances are being deleted."),
-		operator("Look at the Works for the cell and the agent there: its Instances are not deleted."), forgotten,
+		ReasonDraining, RankStep, start, nobody("Karmada reaches the cell: its Instances are being deleted."),
+		operator("Check the Works for the cell and the agent in the cell: its Instances are not deleted."), forgotten,
 	},
 }

@@ -46,8 +46,8 @@ var instanceRemedies = []Remedy{
 	{
 		ReasonSchedulingGatesPresent, RankSummary, minutes,
 		nobody("The Instance starts when its scheduling gates are lifted: conditions QuotaGranted and " +
-			"ReferencedDataReady name what is missing."),
-		consumer("Provide what conditions QuotaGranted and ReferencedDataReady name. If only gate Network is " +
+			"ReferencedDataReady name the missing quota and objects."),
+		consumer("Provide the quota and the objects that conditions QuotaGranted and ReferencedDataReady name. If only gate Network is " +
 			"left, ask the operator of the network."),
 		starts,
 	},
@@ -55,7 +55,7 @@ var instanceRemedies = []Remedy{
 		ReasonProvisioning, RankStep, start, nobody("The Instance becomes Ready when its containers run and pass " +
 			"their probes."),
 		consumer("Check the containers that the message names: their images, commands and probes. If the message " +
-			"names none, ask the operator to look at the Pod in the cell."),
+			"names none, ask the operator to check the Pod in the cell."),
 		starts,
 	},
 	{
@@ -67,7 +67,7 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		ReasonImageUnavailable, RankCause, atOnce,
-		consumer("Correct the image of the container, or add a pull Secret that may read it to the template."),
+		consumer("Correct the image of the container, or add a pull Secret with access to the image to the template."),
 		none, starts,
 	},
 	{
@@ -84,7 +84,7 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		ReasonEvicted, RankCause, atOnce,
-		consumer("Keep to the limit that the message names, or raise it. If the message says that the node was " +
+		consumer("Keep to the limit that the message names, or raise the limit. If the message says that the node was " +
 			"low on a resource, the operator adds capacity."),
 		none, starts,
 	},
@@ -108,11 +108,11 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		ReasonStopping, RankStep, minutes, nobody("The Instance is being deleted."),
-		operator("Look at the Pod in the cell: its node does not stop it, or a finalizer holds it."), available,
+		operator("Check the Pod in the cell: its node does not stop the Pod, or a finalizer holds the Pod."), available,
 	},
 	{
 		ReasonStopped, RankStep, minutes, nobody("The cell replaces the Pod, which has ended."),
-		operator("Look at the Pod and the logs of karmada-compute-cell in the cell: the agent does not replace " +
+		operator("Check the Pod and the logs of karmada-compute-cell in the cell: the agent does not replace " +
 			"the Pod."),
 		available,
 	},
@@ -120,19 +120,19 @@ var instanceRemedies = []Remedy{
 	{
 		ReasonPendingQuota, RankSummary, minutes, nobody("The Instance starts when its quota is granted: see " +
 			"condition QuotaGranted."),
-		consumer("Provide what condition QuotaGranted names."), programmed,
+		consumer("Provide the quota that condition QuotaGranted names."), programmed,
 	},
 	{
 		ReasonPendingProgramming, RankSummary, minutes, nobody("The Instance starts when its other gates are " +
 			"lifted: see condition ReferencedDataReady."),
-		consumer("Provide what condition ReferencedDataReady names. If only gate Network is left, ask the " +
+		consumer("Provide the objects that condition ReferencedDataReady names. If only gate Network is left, ask the " +
 			"operator of the network."),
 		programmed,
 	},
 	{
 		ReasonProgrammingInProgress, RankSummary, minutes, nobody("The scheduler of the cell chooses a node for " +
 			"the Pod."),
-		operator("Look at the Pod in the cell: condition Ready of the Instance has the cause."), programmed,
+		operator("Check the Pod in the cell: condition Ready of the Instance has the cause."), programmed,
 	},
 	{ReasonProgrammed, RankWell, Forever, nobody(""), none, programmed},
 	{
@@ -152,7 +152,7 @@ var instanceRemedies = []Remedy{
 	{ReasonQuotaDisabled, RankWell, Forever, nobody("No quota is configured for the project."), none, quota},
 	{
 		ReasonPendingEvaluation, RankStep, seconds, nobody("Milo evaluates the claim."),
-		operator("Look at the ResourceClaim in the project and at Milo's quota controller: the claim is not " +
+		operator("Check the ResourceClaim in the project and at Milo's quota controller: the claim is not " +
 			"evaluated."),
 		quota,
 	},
@@ -178,26 +178,26 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		ReasonQuotaBackendUnavailable, RankCause, atOnce,
-		operator("Restore Milo's quota. The add-on then claims again. Instances that run keep running."), none, quota,
+		operator("Restore Milo's quota. The add-on then claims again. Running Instances keep running."), none, quota,
 	},
 	{
-		ReasonQuotaProjectNotFound, RankCause, minutes, nobody("The project does not exist any more: its leftover " +
+		ReasonQuotaProjectNotFound, RankCause, minutes, nobody("The project no longer exists: its leftover " +
 			"objects are deleted."),
-		operator("Look at the logs of karmada-compute: the leftover objects of the project are not deleted."), quota,
+		operator("Check the logs of karmada-compute: the leftover objects of the project are not deleted."), quota,
 	},
 	{
-		ReasonQuotaNamespaceNotFound, RankCause, minutes, nobody("The namespace does not exist in the project any " +
-			"more: its leftover objects are deleted."),
-		operator("Look at the logs of karmada-compute: the leftover objects of the namespace are not deleted."), quota,
+		ReasonQuotaNamespaceNotFound, RankCause, minutes, nobody("The namespace no longer exists in the project: " +
+			"its leftover objects are deleted."),
+		operator("Check the logs of karmada-compute: the leftover objects of the namespace are not deleted."), quota,
 	},
 
 	{
 		ReasonResolving, RankStep, seconds, nobody("The add-on reads the data from the project."),
-		operator("Look at the logs of karmada-compute: the data is not read from the project."), data,
+		operator("Check the logs of karmada-compute: the data is not read from the project."), data,
 	},
 	{
 		ReasonAwaitingPropagation, RankStep, seconds, nobody("Karmada propagates the data to the cell."),
-		operator("Look at the ResourceBinding and the Work of the ConfigMap or Secret on the hub: the data does " +
+		operator("Check the ResourceBinding and the Work of the ConfigMap or Secret on the hub: the data does " +
 			"not reach the cell."),
 		data,
 	},
@@ -218,7 +218,7 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		ReasonSourceRefused, RankCause, atOnce,
-		consumer("Use another type or name of object: the message names what is not propagated."),
+		consumer("Use another type or name of object: the message names the refused object."),
 		none, data,
 	},
 	{ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},

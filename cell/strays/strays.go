@@ -62,7 +62,7 @@ type Options struct {
 func New(o Options) (*Keeper, error) {
 	count := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_cell_strays_total",
-		Help: "Objects that were left in the cell when what they belong to was gone, by kind and by what was done: deleted or adopted.",
+		Help: "Leftover objects in the cell whose owner no longer exists, by kind and by action: deleted or adopted.",
 	}, []string{"kind", "action"})
 	if err := o.Registerer.Register(count); err != nil {
 		return nil, fmt.Errorf("register the metric of strays: %w", err)

@@ -57,25 +57,25 @@ func newOptions() *options {
 // AddFlags adds every flag with its default.
 func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	cell := groups.FlagSet("cell")
-	cell.StringVar(&o.cell.kubeconfig, "kubeconfig", "", "Kubeconfig of the cell. Default: that of $KUBECONFIG or, if this is not set either, in-cluster configuration.")
-	cell.StringVar(&o.cell.name, "cell", "", "Name of the cell, for the log and the user agent.")
+	cell.StringVar(&o.cell.kubeconfig, "kubeconfig", "", "Kubeconfig of the cell. Default: the file that $KUBECONFIG names or, if $KUBECONFIG is not set, in-cluster configuration.")
+	cell.StringVar(&o.cell.name, "cell", "", "Name of the cell, for the log and the user agent of requests.")
 	o.cell.client.AddFlags(cell)
 
 	controllers := groups.FlagSet("controllers")
-	controllers.IntVar(&o.cell.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
-	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 30*time.Second, "Time between two searches for Instances and Pods whose controller is gone and that the cell's garbage collector has missed.")
+	controllers.IntVar(&o.cell.concurrency, "concurrency", 16, "Maximum number of objects that each controller reconciles concurrently.")
+	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 30*time.Second, "Interval of the search for Instances and Pods whose controller was deleted and that the garbage collector of the cell has missed.")
 
 	pods := groups.FlagSet("pods")
-	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of the Pods of templates that name no class, for example gvisor. Default: that of the cluster.")
-	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil, "Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. Instances of other classes are not started, and say so.")
-	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil, "Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as virtual-machine. The agent makes no Pods for their Instances.")
-	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. The default is what common images need that start as root. Only those of the baseline of Pod security are allowed.")
-	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "What a container may write to its own disk, logs included, unless its template says its own. 0: no limit.")
+	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of Pods whose template names no class, for example gvisor. Default: the runtime of the cluster.")
+	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil, "Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. Instances of other classes are not started: their conditions have reason RuntimeClassNotServed.")
+	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil, "Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as virtual-machine. The agent creates no Pods for Instances of these classes.")
+	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only capabilities of the baseline Pod security standard are allowed.")
+	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "Ephemeral storage limit of each container, logs included, unless its template sets another limit. 0: no limit.")
 
 	election := groups.FlagSet("leader election")
-	election.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that one of several replicas is active.")
+	election.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that only one of several replicas is active.")
 	election.StringVar(&o.election.namespace, "leader-elect-resource-namespace", "karmada-compute-system", "Namespace of the Lease for leader election.")
-	election.StringVar(&o.election.identity, "leader-elect-identity", "", "Holder of the Lease. A process that starts with the identity of one that was killed leads at once, so no two processes that run may have the same: use name and UID of the Pod. Default: the host name and a random suffix.")
+	election.StringVar(&o.election.identity, "leader-elect-identity", "", "Holder of the Lease. A process that starts with the identity of a killed process becomes leader at once, so the identity of each running process must be unique: use name and UID of the Pod. Default: the host name and a random suffix.")
 
 	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "a self-signed certificate")
 }

@@ -44,7 +44,7 @@ type hubOptions struct {
 	inventoryAfter time.Duration
 	// defaultType is the instance type of Workloads that name none.
 	defaultType string
-	// auditInterval and auditAfter are for the audit of the ways to the cells.
+	// auditInterval and auditAfter are for the audit of the paths to the cells.
 	auditInterval, auditAfter time.Duration
 }
 
@@ -57,7 +57,7 @@ type miloOptions struct {
 	withdrawAfter      time.Duration
 	// idleAfter and sweep are for projects without Workloads.
 	idleAfter, sweep time.Duration
-	// quota says whether Instances need quota, and quotaProjects of which projects.
+	// quota is set if Instances need quota; quotaProjects selects the projects.
 	quota         bool
 	quotaProjects string
 }
@@ -77,7 +77,7 @@ type webhookOptions struct {
 	interpreter  string
 	namespaces   string
 	features     featuregate.MutableVersionedFeatureGate
-	// bounds are how large a Workload may be, and instances how many Instances the Workloads of a project may ask for.
+	// bounds limit the size of a Workload, and instances the number of Instances of all Workloads of a project.
 	bounds    validation.Bounds
 	instances int64
 }
@@ -98,50 +98,50 @@ const (
 func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	hub := groups.FlagSet("hub")
 	hub.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
-	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases by which replicas share the projects, and for the Secrets with the webhooks' CA and paths.")
+	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases that divide the projects among the replicas, and for the Secrets with the CA and the paths of the webhooks.")
 
-	hub.StringVar(&o.hub.defaultType, "default-instance-type", "datumcloud-d1-standard-2", "Instance type of Workloads that name none. Set to nothing, they must name one. A change counts for Workloads that are created after it. It must be the same on every replica.")
+	hub.StringVar(&o.hub.defaultType, "default-instance-type", "datumcloud-d1-standard-2", "Instance type of Workloads that do not name an instance type. Empty: Workloads must name an instance type. A change affects only Workloads that are created later. The value must be the same on every replica.")
 
 	milo := groups.FlagSet("milo")
 	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
-	milo.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users as which the add-on's controllers are authenticated at Milo. Only they may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")
+	milo.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that Milo authenticates the controllers of the add-on as. Only these users may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")
 	o.client.AddFlags(groups.FlagSet("clients"))
 
 	controllers := groups.FlagSet("controllers")
-	controllers.IntVar(&o.hub.concurrency, "concurrency", 16, "How many objects each controller reconciles at once.")
-	controllers.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "How many objects of one project each controller reconciles at once.")
+	controllers.IntVar(&o.hub.concurrency, "concurrency", 16, "Maximum number of objects that each controller reconciles concurrently.")
+	controllers.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "Maximum number of objects of one project that each controller reconciles concurrently.")
 	controllers.IntVar(&o.milo.shards, "shards", 16, "Number of shards into which the projects are divided among the replicas. The value must be the same on every replica.")
 	controllers.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
-	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "Longest time until other replicas take over the shards of a replica that was killed. A replica that restarts under its name keeps its shards. The Leases expire earlier. The value must be the same on every replica.")
+	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "Maximum time until other replicas take over the shards of a replica that was killed. A replica that restarts under its name keeps its shards. The Leases expire earlier. The value must be the same on every replica.")
 	controllers.DurationVar(&o.milo.withdrawAfter, "project-withdrawal-after", 2*time.Minute, "How long Milo must report that a project does not exist, at least three times and without any other answer, before the leftover objects of the project are deleted from the hub. 0: they are never deleted.")
-	controllers.DurationVar(&o.milo.idleAfter, "project-idle-after", 10*time.Minute, "How long a project is watched after its last Workload is deleted. Some minutes are added until the mark of the project on the hub is deleted. Projects without Workloads are not watched. 0: every project is always watched. The value must be the same on every replica.")
-	controllers.DurationVar(&o.milo.sweep, "project-sweep", time.Hour, "Interval in which every project that is not watched is visited once, to find Workloads that admission did not review and to offer the instance types there. New projects are visited at once. 0: projects are never visited, and a project without Workloads gets no request at all.")
+	controllers.DurationVar(&o.milo.idleAfter, "project-idle-after", 10*time.Minute, "How long a project is watched after its last Workload is deleted. The mark of the project on the hub is deleted some minutes later. Projects without Workloads are not watched. 0: every project is always watched. The value must be the same on every replica.")
+	controllers.DurationVar(&o.milo.sweep, "project-sweep", time.Hour, "Interval in which every project that is not watched is visited once, to find Workloads that admission did not review and to offer the instance types there. New projects are visited at once. 0: projects are never visited, and the add-on sends no request to a project without Workloads.")
 	controllers.BoolVar(&o.milo.quota, "quota", false, "Claim quota at Milo for every Instance, and start no Instance without a grant. Milo needs ResourceRegistrations for compute.datumapis.com/instances, /vcpus (thousandths of a CPU) and /memory (MiB).")
-	controllers.StringVar(&o.milo.quotaProjects, "quota-projects", "", "With --quota, a label selector of the Projects whose Instances need quota, to introduce quota step by step. Select by a label that consumers cannot write. Default: all projects.")
+	controllers.StringVar(&o.milo.quotaProjects, "quota-projects", "", "With --quota, a label selector of the Projects whose Instances need quota, to introduce quota step by step. Use a label that consumers cannot write. Default: all projects.")
 	controllers.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute, "How long a cell may be lost before its Instances move to the other cells of its city. 0: Instances never move.")
-	controllers.DurationVar(&o.hub.inventoryAfter, "inventory-after", 30*time.Second, "How long a cell and the hub must disagree about which WorkloadDeployments the cell has before the difference is investigated, and the minimum time between two questions to a project about the same WorkloadDeployment. Karmada is asked to remove a WorkloadDeployment from the cell after two answers. At least 1s.")
-	controllers.DurationVar(&o.hub.auditInterval, "audit-interval", 5*time.Minute, "How often the path of each deployment through Karmada to its cells and back is audited when nothing happens. At least 10s.")
-	controllers.DurationVar(&o.hub.auditAfter, "audit-after", 20*time.Second, "How long the path between a deployment and its cells may be broken before its Instances are shown as Unknown and Karmada is asked to reconcile. At least 1s.")
+	controllers.DurationVar(&o.hub.inventoryAfter, "inventory-after", 30*time.Second, "How long a cell and the hub must disagree about which WorkloadDeployments the cell has before the difference is investigated, and the minimum time between two requests to a project for the same WorkloadDeployment. After two answers the add-on requests that Karmada remove the WorkloadDeployment from the cell. At least 1s.")
+	controllers.DurationVar(&o.hub.auditInterval, "audit-interval", 5*time.Minute, "How often the path of each deployment through Karmada to its cells and back is audited when no event triggers an audit. At least 10s.")
+	controllers.DurationVar(&o.hub.auditAfter, "audit-after", 20*time.Second, "How long the path between a deployment and its cells may be broken before its Instances are shown as Unknown and the add-on triggers a Karmada reconcile. At least 1s.")
 
 	webhooks := groups.FlagSet("webhooks")
 	webhooks.StringVar(&o.webhook.certDir, "webhook-cert-dir", "", "Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files are reloaded when they change. Default: certificates of the add-on's own CA.")
-	webhooks.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the add-on's own CA. It is created when it does not exist.")
-	webhooks.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the add-on's own CA. The next CA is trusted everywhere long before it is used.")
-	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", rotation.DefaultDelay, "How long API servers get to load changed webhook configurations: so long a new CA waits before it is used, and a former path before it is refused.")
-	webhooks.StringVar(&o.webhook.pathSecret, "webhook-path-secret", "karmada-compute-webhook-path", "Name of the Secret on the hub with the keys from which the unguessable paths of the webhooks are made. Callers that know such a path need no credentials. It is created when it does not exist.")
-	webhooks.DurationVar(&o.webhook.pathLifetime, "webhook-path-lifetime", paths.DefaultLifetime, "How long an unguessable path is used before another one is registered. With --register-webhooks=false paths change on request only.")
-	webhooks.DurationVar(&o.webhook.pathSpacing, "webhook-path-exposure-interval", paths.DefaultSpacing, "Least age at which an unguessable path is replaced because an API server may have shown it in an error. With --register-webhooks=false paths change on request only.")
-	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create the webhook configurations at Milo's root and on the hub and keep them up to date, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
-	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL by which Milo and Karmada call the webhooks. Default: through Service karmada-compute-webhook.")
-	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: they are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. For introducing admission step by step.")
-	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. The first Workload of a project that it does not review is found by --project-sweep. Default: all namespaces.")
-	webhooks.Int64Var(&o.webhook.bounds.TemplateBytes, "max-template-bytes", 64<<10, "Largest template of a Workload in bytes, encoded as JSON. Each Instance has a copy of it in its cell and in its project. Larger templates that are stored already may not grow. 0: any.")
-	webhooks.Int64Var(&o.webhook.bounds.CityBytes, "max-city-bytes", 64<<20, "Largest product of the template of a Workload in bytes and the Instances that the Workload may have in one city. 0: any.")
-	webhooks.Int64Var(&o.webhook.instances, "max-project-instances", 20000, "How many Instances the Workloads of a project may ask for together, with maxReplicas where they are scaled by metrics. Workloads that are admitted by several replicas at once may exceed it. 0: any number.")
+	webhooks.StringVar(&o.webhook.caSecret, "webhook-ca-secret", "karmada-compute-webhook-ca", "Name of the Secret on the hub with the CA of the add-on. The add-on creates the Secret if it does not exist.")
+	webhooks.DurationVar(&o.webhook.caLifetime, "webhook-ca-lifetime", 365*24*time.Hour, "Lifetime of the CA of the add-on. API servers trust the next CA long before it is used.")
+	webhooks.DurationVar(&o.webhook.trustDelay, "webhook-ca-trust-delay", rotation.DefaultDelay, "Time for API servers to load changed webhook configurations: delay before a new CA is used and an old path is rejected.")
+	webhooks.StringVar(&o.webhook.pathSecret, "webhook-path-secret", "karmada-compute-webhook-path", "Name of the Secret on the hub with the keys from which the unguessable paths of the webhooks are derived. Callers that know such a path need no credentials. The add-on creates the Secret if it does not exist.")
+	webhooks.DurationVar(&o.webhook.pathLifetime, "webhook-path-lifetime", paths.DefaultLifetime, "How long an unguessable path is used before another one is registered. With --register-webhooks=false, paths change only on request.")
+	webhooks.DurationVar(&o.webhook.pathSpacing, "webhook-path-exposure-interval", paths.DefaultSpacing, "Least age at which an unguessable path is replaced because an API server may have shown it in an error. With --register-webhooks=false, paths change only on request.")
+	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create and update the webhook configurations at Milo's root and on the hub, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
+	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL at which Milo and Karmada call the webhooks. Default: the URL of Service karmada-compute-webhook.")
+	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: such requests are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. Use Ignore and DryRun to introduce admission step by step.")
+	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. --project-sweep finds the first Workload of a project that admission does not review. Default: all namespaces.")
+	webhooks.Int64Var(&o.webhook.bounds.TemplateBytes, "max-template-bytes", 64<<10, "Largest template of a Workload in bytes, encoded as JSON. Each Instance has a copy of it in its cell and in its project. Larger templates that are stored already may not grow. 0: no limit.")
+	webhooks.Int64Var(&o.webhook.bounds.CityBytes, "max-city-bytes", 64<<20, "Largest product of the template of a Workload in bytes and the Instances that the Workload may have in one city. 0: no limit.")
+	webhooks.Int64Var(&o.webhook.instances, "max-project-instances", 20000, "Maximum number of Instances of all Workloads of a project. Workloads that are scaled by metrics count with maxReplicas. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
 	o.serve.AddFlags(webhooks)
 
-	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "that of the webhooks")
+	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "the certificate of the webhooks")
 	o.webhook.features.AddFlag(groups.FlagSet("feature gates"))
 }
 

@@ -18,7 +18,7 @@ var dashboards = []dashboard{service, controllers, cells}
 // service is what the service is judged by.
 var service = dashboard{
 	name: "service", title: "karmada-compute / Service",
-	about: "What the service is judged by: how long Workloads take to be ready, how fresh it is what projects show, and admission.",
+	about: "The service level: time until Workloads are ready, freshness of the status in projects, and admission.",
 	rows: []row{
 		{title: "Now", panels: []panel{
 			{
@@ -27,7 +27,7 @@ var service = dashboard{
 				queries: []query{{`sum(karmada_compute_ready` + chosen + ` and karmada_compute_milo_reachable` + chosen + `)`, ""}},
 			},
 			{
-				title: "Shards that nobody owns", about: "Projects in them are not reconciled.", unit: count, number: true, bad: new(1.0),
+				title: "Shards without an owner", about: "Projects in them are not reconciled.", unit: count, number: true, bad: new(1.0),
 				queries: []query{{`max(karmada_compute_shards` + chosen + `) - sum(karmada_compute_shards_owned` + chosen + `)`, ""}},
 			},
 			{
@@ -35,7 +35,7 @@ var service = dashboard{
 				queries: []query{{`min(karmada_compute_milo_reachable` + chosen + `)`, ""}},
 			},
 			{
-				title: "Cells without an agent", about: "It is missing, not ready or outdated: nobody reports what runs there.", unit: count,
+				title: "Cells without an agent", about: "The agent is missing, not ready or outdated: the cell does not report.", unit: count,
 				number: true, bad: new(1.0),
 				queries: []query{{`sum(1 - max by (cell) (karmada_compute_cell_agent_ready` + chosen + `))`, ""}},
 			},
@@ -69,7 +69,7 @@ var service = dashboard{
 				queries: []query{{"60 * " + perSecond("karmada_compute_workload_ready_seconds_count"+chosen, "city"), "{{city}}"}},
 			},
 			{
-				title: "Waiting for quota", about: "How long Instances waited for the quota that they got.", unit: seconds, queries: []query{
+				title: "Waiting for quota", about: "How long Instances waited for their quota.", unit: seconds, queries: []query{
 					{quantile("0.5", "karmada_compute_quota_wait_seconds"), "p50"},
 					{quantile("0.99", "karmada_compute_quota_wait_seconds"), "p99"},
 				},
@@ -79,7 +79,7 @@ var service = dashboard{
 				queries: []query{{"sum by (reason) (karmada_compute_quota_withheld_instances" + chosen + ")", "{{reason}}"}},
 			},
 			{
-				title: "Deployments with a fault", about: "Something is wrong on their way to the cells for too long. Projects show Unknown, or what was.", unit: count,
+				title: "Deployments with a fault", about: "The path to the cells has had a fault for too long. Projects show Unknown, or an old state.", unit: count,
 				queries: []query{{"sum by (reason) (karmada_compute_audit_faults" + chosen + ")", "{{reason}}"}},
 			},
 		}},
@@ -106,11 +106,11 @@ var service = dashboard{
 				queries: []query{{perSecond("karmada_compute_milo_lookups_total"+chosen, "outcome"), "{{outcome}}"}},
 			},
 			{
-				title: "Milo's latency", about: "Of what admission asks it.", unit: seconds,
+				title: "Milo's latency", about: "Of requests of admission to Milo.", unit: seconds,
 				queries: []query{{quantile("0.99", "karmada_compute_milo_request_duration_seconds", "kind"), "{{kind}} p99"}},
 			},
 			{
-				title: "Interpreter", about: "What Karmada asks, where it calls the webhook instead of running Lua itself.", unit: ops,
+				title: "Interpreter", about: "Requests of Karmada, where it calls the webhook instead of running Lua itself.", unit: ops,
 				queries: []query{{perSecond("karmada_compute_interpreter_requests_total"+chosen, "operation", "outcome"), "{{operation}} {{outcome}}"}},
 			},
 		}},
@@ -120,7 +120,7 @@ var service = dashboard{
 // controllers is what the replicas at the host do, and what the audit found.
 var controllers = dashboard{
 	name: "controllers", title: "karmada-compute / Controllers",
-	about: "The controllers at the host: their queues, their errors, and what the audit found and mended.",
+	about: "The controllers at the host: their queues, their errors, and the faults and repairs of the audit.",
 	rows: []row{
 		{title: "Queues", panels: []panel{
 			{
@@ -146,17 +146,17 @@ var controllers = dashboard{
 				queries: []query{{of(replicas, "controller_runtime_reconcile_errors_total", "controller"), "{{controller}}"}},
 			},
 			{
-				title: "Shards by replica", about: "Those of a replica that ends go to the others within seconds.", unit: count,
+				title: "Shards by replica", about: "Other replicas take over the shards of a replica that ends within seconds.", unit: count,
 				queries: []query{{"sum by (instance) (karmada_compute_shards_owned" + chosen + ")", "{{instance}}"}},
 			},
 		}},
 		{title: "Audit", panels: []panel{
 			{
-				title: "Found", about: "Deployments with a fault on their way to the cells.", unit: count,
+				title: "Found", about: "Deployments with a fault on the path to the cells.", unit: count,
 				queries: []query{{"sum by (reason) (karmada_compute_audit_faults" + chosen + ")", "{{reason}}"}},
 			},
 			{
-				title: "Mended", about: "Objects that Karmada was made to reconcile again, per minute.", unit: minutes,
+				title: "Repaired", about: "Repairs that trigger a Karmada reconcile, per minute.", unit: minutes,
 				queries: []query{{"60 * " + perSecond("karmada_compute_mended_total"+chosen, "kind", "reason"), "{{kind}} {{reason}}"}},
 			},
 			{
@@ -164,7 +164,7 @@ var controllers = dashboard{
 				queries: []query{{"60 * " + perSecond("karmada_compute_mend_errors_total"+chosen, "kind", "reason"), "{{kind}} {{reason}}"}},
 			},
 			{
-				title: "Projects that are gone", about: "What they left on the hub: not withdrawn yet, and withdrawn per minute.", unit: count, queries: []query{
+				title: "Projects that are gone", about: "Leftover objects on the hub: not withdrawn yet, and withdrawn per minute.", unit: count, queries: []query{
 					{"sum(karmada_compute_projects_gone" + chosen + ")", "left"},
 					{"sum(karmada_compute_projects_held" + chosen + ")", "waiting for an operator"},
 					{"60 * " + perSecond("karmada_compute_projects_withdrawn_total"+chosen), "withdrawn"},
@@ -203,7 +203,7 @@ var cells = dashboard{
 				queries: []query{{`max by (cell, reason) (karmada_compute_cell_agent_ready{namespace=~"$namespace", cell=~"$cell"})`, "{{cell}} {{reason}}"}},
 			},
 			{
-				title: "Inventory", about: "Deployments that a cell is missing, and that nobody wants there.", unit: count,
+				title: "Inventory", about: "Deployments that a cell lacks, and deployments that the hub does not expect there.", unit: count,
 				queries: []query{{`sum by (cell, direction) (karmada_compute_cell_inventory_mismatch{namespace=~"$namespace", cell=~"$cell"})`, "{{cell}} {{direction}}"}},
 			},
 			{
@@ -225,7 +225,7 @@ var cells = dashboard{
 				queries: []query{{"sum by (cell, controller) (workqueue_depth" + agents + ")", "{{cell}} {{controller}}"}},
 			},
 			{
-				title: "Strays", about: "Objects whose controller was gone, per minute, by what was done.", unit: minutes,
+				title: "Strays", about: "Objects whose controller was deleted, per minute, by action.", unit: minutes,
 				queries: []query{{"60 * " + perSecond(`karmada_compute_cell_strays_total{cell=~"$cell"}`, "cell", "kind", "action"), "{{cell}} {{kind}} {{action}}"}},
 			},
 			{

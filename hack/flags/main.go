@@ -29,8 +29,9 @@ const reference = "docs/reference/flags.md"
 
 const head = `# Flags
 
-Generated from the code: the flags of both binaries, of the addon, and of the command ` + "`compute`" + `. The chart sets those of the binaries:
-[values](../../charts/karmada-compute/README.md#values), ` + "`host.extraArgs`" + ` and ` + "`agents.extraArgs`" + ` for what has no value of its own.
+Generated from the code: the flags of both binaries, of the addon, and of the command ` + "`compute`" + `. The chart sets the flags of the
+binaries with its [values](../../charts/karmada-compute/README.md#values), and with ` + "`host.extraArgs`" + ` and ` + "`agents.extraArgs`" + ` for flags
+without a value of their own.
 `
 
 func main() {
@@ -162,8 +163,8 @@ func writeCommands(out *strings.Builder) {
 	clients := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.AddFlags(clients)
 	isOurs := func(flag *pflag.Flag) bool { return flag.Name != "help" && clients.Lookup(flag.Name) == nil }
-	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators, who alone have `status` and the flags that name\n" +
-		"a project. Both have kubectl's flags for clients, such as `--kubeconfig` and `--namespace`.\n")
+	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators. Only `karmadactl compute` has `status` and\n" +
+		"the flags that name a project. Both have kubectl's flags for clients, such as `--kubeconfig` and `--namespace`.\n")
 	for _, sub := range command.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {
 			writeCommand(out, sub, isOurs)

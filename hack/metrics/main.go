@@ -20,9 +20,9 @@ const reference = "docs/reference/metrics.md"
 
 const head = `# Metrics
 
-Generated from the code: every metric of the add-on's own. Both binaries serve those of controller-runtime, client-go and the Go
-runtime, too. A controller's metric is served where the controller runs, and an optional feature's where that is on.
-The chart has [alerts and dashboards](../how-to/monitoring.md) on them.
+Generated from the code: every metric that the add-on defines. Both binaries also serve the metrics of controller-runtime, client-go and
+the Go runtime. A controller's metric is served where the controller runs, and an optional feature's metric where the feature is
+enabled. The chart has [alerts and dashboards](../how-to/monitoring.md) for these metrics.
 `
 
 // agent says whether a folder is of the agent in the cells. All others are of the binary at the host.

@@ -27,13 +27,13 @@ const (
 
 const head = `# Reasons
 
-Generated from the code: every reason that a condition of the add-on has, what it means, who must act, and what to do.
+Generated from the code: every reason of the add-on's conditions, with its meaning, the actor and the action.
 
 - **specificity**: of several unhealthy conditions, ` + "`explain`" + ` shows the one with the most specific reason: a cause before a step, a step before a
   summary.
-- **normal for**: how long the reason usually lasts. Nobody acts while it has not lasted longer; then the second actor does.
+- **normal for**: how long the reason usually lasts. No action is needed until then. Afterwards the second actor acts.
 
-Reasons of condition ScalingActive that are not listed are those of Kubernetes' HorizontalPodAutoscaler.
+Kubernetes documents the other reasons of condition ScalingActive: the HorizontalPodAutoscaler sets them.
 `
 
 func main() {
@@ -129,7 +129,16 @@ func readMeanings() (map[string]string, error) {
 			meanings[value] = sentence(comment)
 		}
 	}
+	for reason, meaning := range ofKubernetes {
+		meanings[reason] = meaning
+	}
 	return meanings, nil
+}
+
+// ofKubernetes are the meanings of reasons that Kubernetes' HorizontalPodAutoscaler sets. They have no constants here.
+var ofKubernetes = map[string]string{
+	"ValidMetricFound":        "The autoscaler calculates the number of Instances from the metrics",
+	"FailedGetResourceMetric": "The autoscaler cannot read the metrics",
 }
 
 // sentence is the first sentence of a comment, without the name of the constant.

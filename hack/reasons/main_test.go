@@ -20,10 +20,9 @@ func TestMeaningsAreSentences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofKubernetes := map[string]bool{"ValidMetricFound": true, "FailedGetResourceMetric": true}
 	for _, remedy := range v1alpha.Remedies() {
 		meaning := meanings[remedy.Reason]
-		if meaning == "" && !ofKubernetes[remedy.Reason] {
+		if meaning == "" {
 			t.Errorf("nothing says what %s means", remedy.Reason)
 		}
 		if halfSentence.MatchString(meaning) {

@@ -40,7 +40,7 @@ type Agents struct {
 func NewAgentsMetric(registerer prometheus.Registerer) (*prometheus.GaugeVec, error) {
 	ready := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_agent_ready",
-		Help: "Whether the agent of a cell is ready and has the current version: 1 or 0, by cell and reason.",
+		Help: "1 while the agent of a cell is ready and has the current version, else 0, by cell and reason.",
 	}, []string{"cell", "reason"})
 	if err := registerer.Register(ready); err != nil {
 		return nil, fmt.Errorf("register the metric of the cells' agents: %w", err)

@@ -276,7 +276,7 @@ func TestARepairThatDoesNotHelp(t *testing.T) {
 func (f *deploymentsFixture) expectFaults(t *testing.T, want string) {
 	t.Helper()
 	if want != "" {
-		want = "# HELP karmada_compute_audit_faults Deployments of this replica's projects with something wrong on their way to the cells for too long, by what it is.\n" +
+		want = "# HELP karmada_compute_audit_faults Deployments of this replica's projects whose path to the cells has had a fault for too long, by fault.\n" +
 			"# TYPE karmada_compute_audit_faults gauge\n" + want + "\n"
 	}
 	if err := testutil.GatherAndCompare(f.registry, strings.NewReader(want), "karmada_compute_audit_faults"); err != nil {

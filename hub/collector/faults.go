@@ -13,7 +13,7 @@ import (
 const hopeless = 5
 
 var faultsDesc = prometheus.NewDesc("karmada_compute_audit_faults",
-	"Deployments of this replica's projects with something wrong on their way to the cells for too long, by what it is.",
+	"Deployments of this replica's projects whose path to the cells has had a fault for too long, by fault.",
 	[]string{"reason"}, nil)
 
 // Faults is the metric of the lasting findings in a Book.

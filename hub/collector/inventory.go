@@ -70,7 +70,7 @@ type Inventory struct {
 func NewInventory(o InventoryOptions) (*Inventory, error) {
 	mismatch := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_inventory_mismatch",
-		Help: "WorkloadDeployments in which a cell and the hub disagree for longer than --inventory-after: unexpected ones in the cell and ones that it is missing.",
+		Help: "WorkloadDeployments on which a cell and the hub disagree for longer than --inventory-after: direction unexpected if only the cell has the WorkloadDeployment, missing if the cell lacks it.",
 	}, []string{"cell", "direction"})
 	if err := o.Registerer.Register(mismatch); err != nil {
 		return nil, fmt.Errorf("register the metric of the cells' inventories: %w", err)

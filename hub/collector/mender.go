@@ -59,11 +59,11 @@ func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
 		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
 		mended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_mended_total",
-			Help: "Objects on the hub that the add-on made Karmada reconcile again, by kind and by what was wrong.",
+			Help: "Repairs on the hub that trigger a Karmada reconcile of an object, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_mend_errors_total",
-			Help: "Attempts to repair an object on the hub that failed, by kind and by what was wrong.",
+			Help: "Failed repairs on the hub, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 	}
 	if o.Registerer == nil {

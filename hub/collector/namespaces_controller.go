@@ -81,16 +81,16 @@ func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
 		doubts:            map[string]*doubt{},
 		withdrawn: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "karmada_compute_projects_withdrawn_total",
-			Help: "Hub namespaces whose contents were withdrawn because their project does not exist any more.",
+			Help: "Hub namespaces whose contents were withdrawn because their project no longer exists.",
 		}),
 	}
 	left := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_gone",
-		Help: "Hub namespaces of this replica whose project does not exist, as Milo has said, and which are not withdrawn yet.",
+		Help: "Hub namespaces of this replica whose project does not exist, as Milo has reported, and that are not withdrawn yet.",
 	}, func() float64 { return float64(r.inDoubt()) })
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_held",
-		Help: "Hub namespaces of this replica whose project does not exist, as Milo has said, and whose withdrawal waits for an operator because Milo itself is in doubt.",
+		Help: "Hub namespaces of this replica whose project does not exist, as Milo has reported, and whose withdrawal waits for an operator because Milo itself is in doubt.",
 	}, func() float64 { return float64(r.heldBack()) })
 	for _, metric := range []prometheus.Collector{r.withdrawn, left, held} {
 		if err := o.Registerer.Register(metric); err != nil {

@@ -89,7 +89,7 @@ type Catalogue struct {
 func NewCatalogue(options CatalogueOptions) (*Catalogue, error) {
 	served := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_instance_types_served",
-		Help: "Whether the hub serves InstanceTypes: 1, or 0 where Workloads are not checked against them.",
+		Help: "1 while the hub serves InstanceTypes, else 0: Workloads are then not checked against InstanceTypes.",
 	})
 	if err := options.Registerer.Register(served); err != nil {
 		return nil, fmt.Errorf("register the metric of instance types: %w", err)

@@ -57,7 +57,7 @@ func NewBinder(locations projects.Locations, clock clock.PassiveClock, registere
 		locations: locations, answers: cache.NewLRUExpireCacheWithClock(maxAnswers, clock),
 		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_network_bindings_total",
-			Help: "Answers of projects about NetworkBindings. Where the kind is not served, Instances start without.",
+			Help: "Answers of projects to requests for NetworkBindings. Instances start without a NetworkBinding where the project does not serve the kind.",
 		}, []string{"answer"}),
 	}
 	if err := registerer.Register(b.asked); err != nil {

@@ -23,7 +23,7 @@ type Lag struct {
 func NewLag(registerer prometheus.Registerer) (*Lag, error) {
 	l := &Lag{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "karmada_compute_status_lag_seconds",
-		Help:    "From a change of an Instance's condition Ready in its cell until the project shows it, by city. The cell's time is in whole seconds, and by its clock. What the add-on says of Instances that it knows nothing of is not counted.",
+		Help:    "Time from a change of an Instance's condition Ready in its cell until the project shows the change, by city. The time of the change is in whole seconds of the cell's clock. Conditions that the add-on sets on Instances in an Unknown state are not counted.",
 		Buckets: []float64{1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600},
 	}, []string{"city"})}
 	if err := registerer.Register(l.seconds); err != nil {

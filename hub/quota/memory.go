@@ -43,7 +43,7 @@ func newMemory() *memory {
 	m := &memory{
 		withheld: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "karmada_compute_quota_withheld_instances",
-			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted. Those of suspended projects are not counted.",
+			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted. Instances of suspended projects are not counted.",
 		}, []string{"reason"}),
 		deployments: map[mcreconcile.Request]remembered{},
 	}

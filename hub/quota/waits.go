@@ -26,7 +26,7 @@ func newWaits() *waits {
 	return &waits{
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "karmada_compute_quota_wait_seconds",
-			Help:    "From when an Instance needs quota, as far as this replica knows, until it is granted for its cell. One that still waits is counted by karmada_compute_quota_withheld_instances.",
+			Help:    "Time from when this replica first sees that an Instance needs quota until quota is granted for its cell. karmada_compute_quota_withheld_instances counts Instances that still wait.",
 			Buckets: []float64{0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800, 3600, 4 * 3600, 24 * 3600},
 		}),
 		since: map[mcreconcile.Request]map[int]time.Time{},

@@ -112,7 +112,7 @@ func New(o Options) (*Marks, error) {
 		options: o, client: hub, cache: watched, known: map[string]mark{}, pending: map[string]chan struct{}{},
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_project_marks_total",
-			Help: "Attempts to mark on the hub that a project has Workloads, by result. Of a project that could not be marked, the owner learns by its next Workload, or by the sweep (--project-sweep).",
+			Help: "Attempts to mark on the hub that a project has Workloads, by result. If a mark fails, the owner of the project engages it on its next Workload or on the next sweep (--project-sweep).",
 		}, []string{"result"}),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),

@@ -152,7 +152,7 @@ func newMetrics(registerer prometheus.Registerer, serves bool) (*metrics, error)
 		}, []string{"webhook", "outcome"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_webhook_request_duration_seconds",
-			Help:    "How long requests to webhooks took.",
+			Help:    "Duration of requests to webhooks.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"webhook"}),
 		ready: prometheus.NewGauge(prometheus.GaugeOpts{

@@ -39,11 +39,11 @@ type Options struct {
 
 // AddFlags adds the flags that concern webhooks.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.BindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all.")
+	flags.StringVar(&o.BindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all interfaces.")
 	flags.IntVar(&o.Port, "webhook-port", 9443, "Port that webhooks are served on.")
-	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "Bundle of CAs whose client certificates authenticate callers of metrics, and of webhooks at paths without a secret. It is reloaded when it changes. Without it these callers need a token.")
-	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of authenticated callers that are authorized without a SubjectAccessReview. Others need a role on the hub for the path.")
-	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second, "How long requests are served after SIGTERM, while endpoints are updated and callers move to other replicas. It must be longer than that takes.")
+	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "Bundle of CAs whose client certificates authenticate callers of metrics, and of webhooks at paths without a secret. The file is reloaded when it changes. Without the flag these callers need a token.")
+	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of authenticated callers that are authorized without a SubjectAccessReview. Callers in other groups need a role on the hub for the path.")
+	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second, "How long requests are served after SIGTERM. The time must suffice to update the endpoints and to move callers to other replicas.")
 }
 
 // Complete returns every mistake.

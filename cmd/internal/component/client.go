@@ -21,8 +21,8 @@ type Client struct {
 
 // AddFlags adds the flags. The present values are the defaults.
 func (c *Client) AddFlags(flags *pflag.FlagSet) {
-	flags.Float32Var(&c.QPS, "kube-api-qps", c.QPS, "Average number of requests per second that a client sends to an API server. Negative: no limit but the priority and fairness of the API server.")
-	flags.IntVar(&c.Burst, "kube-api-burst", c.Burst, "How many requests may exceed --kube-api-qps at once.")
+	flags.Float32Var(&c.QPS, "kube-api-qps", c.QPS, "Average number of requests per second that a client sends to an API server. Negative: only the API server limits requests, by priority and fairness.")
+	flags.IntVar(&c.Burst, "kube-api-burst", c.Burst, "Number of requests that may exceed --kube-api-qps at once.")
 }
 
 // Validate returns every mistake.

@@ -1,6 +1,6 @@
 {{- define "type_members" -}}
 {{- if eq .Name "metadata" -}}
-That of every object of Kubernetes.
+Standard metadata of a Kubernetes object.
 {{- else -}}
 {{ .Doc | trim | replace "\n\n" "<br>" | replace "\n" " " | markdownRenderFieldDoc }}
 {{- end -}}
