@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -129,9 +130,7 @@ func readMeanings() (map[string]string, error) {
 			meanings[value] = sentence(comment)
 		}
 	}
-	for reason, meaning := range ofKubernetes {
-		meanings[reason] = meaning
-	}
+	maps.Copy(meanings, ofKubernetes)
 	return meanings, nil
 }
 
