@@ -22,15 +22,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/collector"
-
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
-
-	"github.com/karmada-compute/karmada-compute/hub/path"
-
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
-
 	"github.com/karmada-compute/karmada-compute/hub/networks"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projection"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"

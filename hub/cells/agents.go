@@ -26,7 +26,7 @@ import (
 // Binding is the name and namespace of the ResourceBinding of the agents' Deployment. They are those of the chart.
 var Binding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
 
-// Reconciler keeps the condition of Clusters. Every replica runs it: a condition that is right is not written.
+// Agents keeps the condition of Clusters. Every replica runs it: a condition that is right is not written.
 type Agents struct {
 	// Hub reads from the cache and writes.
 	Hub client.Client
@@ -36,7 +36,7 @@ type Agents struct {
 	Ready *prometheus.GaugeVec
 }
 
-// NewMetric makes the metric of a Reconciler and registers it.
+// NewAgentsMetric makes the metric of Agents and registers it.
 func NewAgentsMetric(registerer prometheus.Registerer) (*prometheus.GaugeVec, error) {
 	ready := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_agent_ready",

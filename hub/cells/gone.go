@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Reconciler drops what is kept for cells that are gone for good. Every replica runs one, and whichever comes first does the
+// Gone drops what is kept for cells that are gone for good. Every replica runs one, and whichever comes first does the
 // work. It is safe for concurrent use.
 type Gone struct {
 	// Hub reads Clusters from a cache and writes to the hub.

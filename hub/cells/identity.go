@@ -21,7 +21,7 @@ type Hub struct {
 	uid types.UID
 }
 
-// New returns the identity of the hub that reader reads, past any cache: the hub's cache has the namespaces of projects alone.
+// NewHub returns the identity of the hub that reader reads, past any cache: the hub's cache has the namespaces of projects alone.
 func NewHub(reader client.Reader) *Hub { return &Hub{reader: reader} }
 
 // UID is the UID of the hub's namespace kube-system, as Karmada identifies member clusters. It is read once. A hub that was

@@ -4,7 +4,6 @@
 package collector
 
 import (
-	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -15,13 +14,13 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
 
-// Options are what a Reconciler works with.
+// DeploymentsOptions configure Deployments.
 type DeploymentsOptions struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
@@ -46,12 +45,12 @@ type DeploymentsOptions struct {
 	Clock clock.PassiveClock
 }
 
-// Reconciler audits deployments. It is safe for concurrent use.
+// Deployments repairs the paths of deployments. It is safe for concurrent use.
 type Deployments struct {
 	DeploymentsOptions
 }
 
-// New returns a Reconciler.
+// NewDeployments returns Deployments.
 func NewDeployments(o DeploymentsOptions) *Deployments {
 	return &Deployments{DeploymentsOptions: o}
 }

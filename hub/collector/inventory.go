@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,11 +16,11 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// FieldManager is the field manager of this controller.
+// InventoryFieldManager is the field manager of this controller.
 const InventoryFieldManager apply.FieldManager = "karmada-compute-inventory"
 
 const (
@@ -33,7 +32,7 @@ const (
 	passTimeout = 30 * time.Second
 )
 
-// Options are what an Inventory works with.
+// InventoryOptions configure an Inventory.
 type InventoryOptions struct {
 	// Owners decides whether the original of a deployment in a cell is gone.
 	Owners *ownership.Owners
@@ -66,7 +65,7 @@ type Inventory struct {
 	left int
 }
 
-// New returns an Inventory and registers its metric.
+// NewInventory returns an Inventory and registers its metric.
 func NewInventory(o InventoryOptions) (*Inventory, error) {
 	mismatch := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_inventory_mismatch",

@@ -82,7 +82,7 @@ func (i *Inventory) workGone(ctx context.Context, cell string, deployment types.
 	return true, nil
 }
 
-// Left returns the deployments of which a cell says that it has nothing left, from the hub's cache.
+// LeftIn returns the deployments of which a cell says that it has nothing left, from the hub's cache.
 func LeftIn(ctx context.Context, hub client.Reader, uid types.UID, cell string) ([]v1alpha.LeavingDeployment, error) {
 	work := &workv1alpha1.Work{}
 	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: cellWorkName(uid)}

@@ -22,7 +22,7 @@ import (
 // fieldManager is the field manager of the annotation.
 const menderFieldManager = client.FieldOwner("karmada-compute-mend")
 
-// Fault is a disagreement between an object on the hub and what it ought to be.
+// Repair is a disagreement between an object on the hub and what it ought to be.
 type Repair struct {
 	// Reason names the kind of fault, in CamelCase. It is a label of metrics.
 	Reason string
@@ -34,7 +34,7 @@ type Repair struct {
 	Message string
 }
 
-// Options configure a Mender.
+// MenderOptions configure a Mender.
 type MenderOptions struct {
 	// Clock is for the pauses between repairs.
 	Clock clock.PassiveClock
@@ -53,7 +53,7 @@ type Mender struct {
 	failed  *prometheus.CounterVec
 }
 
-// New returns a Mender that writes to the hub. It fails when its metrics cannot be registered.
+// NewMender returns a Mender that writes to the hub. It fails when its metrics cannot be registered.
 func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
 	m := &Mender{
 		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),

@@ -6,7 +6,6 @@ package collector
 import (
 	"context"
 	"fmt"
-	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"sync"
 	"time"
 
@@ -26,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/predicates"
 )
@@ -41,7 +40,7 @@ const (
 	answersNeeded = 3
 )
 
-// Options are what a Reconciler works with.
+// NamespacesOptions configure Namespaces.
 type NamespacesOptions struct {
 	// Projects says which projects exist.
 	Projects projects.Roster
@@ -61,7 +60,7 @@ type NamespacesOptions struct {
 	Registerer prometheus.Registerer
 }
 
-// Reconciler withdraws what projects left behind. It is safe for concurrent use.
+// Namespaces withdraws what projects that are gone left in hub namespaces. It is safe for concurrent use.
 type Namespaces struct {
 	NamespacesOptions
 	questions flowcontrol.PassiveRateLimiter
@@ -73,7 +72,7 @@ type Namespaces struct {
 	doubts map[string]*doubt
 }
 
-// New returns a Reconciler, and registers its metrics.
+// NewNamespaces returns Namespaces, and registers its metrics.
 func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
 	r := &Namespaces{
 		NamespacesOptions: o,

@@ -27,7 +27,7 @@ type Footprint struct {
 	changed    []func(project string)
 }
 
-// New makes a Footprint that reads a cache of the hub.
+// NewFootprint makes a Footprint that reads a cache of the hub.
 func NewFootprint(hub cache.Informers) *Footprint {
 	return &Footprint{hub: hub, namespaces: map[string]map[string]struct{}{}}
 }

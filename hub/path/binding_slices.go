@@ -64,7 +64,7 @@ func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceR
 	return reports
 }
 
-// OfSlice requests a slice that a ResourceBinding binds, by its name in the namespace of the project. There is none when the binding
+// OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. There is none when the binding
 // is of something else, or when the hub's cache does not have the hub namespace: then it goes, or the slice's own event follows.
 func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {

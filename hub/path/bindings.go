@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Get returns the ResourceBinding of a copy, or nil before Karmada has made it.
+// GetBinding returns the ResourceBinding of a copy, or nil before Karmada has made it.
 func GetBinding(ctx context.Context, hub client.Reader, copied types.NamespacedName) (*workv1alpha2.ResourceBinding, error) {
 	binding := &workv1alpha2.ResourceBinding{}
 	name := types.NamespacedName{
@@ -54,7 +54,7 @@ func Refusal(binding *workv1alpha2.ResourceBinding) string {
 	return condition.Message
 }
 
-// Requests are for the original of the copy that a ResourceBinding binds. There is none when the binding is not about a
+// OfDeploymentBinding requests the original of the copy that a ResourceBinding binds. There is none when the binding is not about a
 // WorkloadDeployment, or when the hub's cache does not have the copy yet: the copy's own event follows.
 func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {

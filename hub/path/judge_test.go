@@ -17,9 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 

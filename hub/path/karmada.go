@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Lease is that by which karmada-controller-manager elects its leader.
+// KarmadaLease is the Lease by which karmada-controller-manager elects its leader.
 var KarmadaLease = client.ObjectKey{Namespace: "karmada-system", Name: "karmada-controller-manager"}
 
 const (
@@ -27,7 +27,7 @@ const (
 	karmadaPatience = 30 * time.Second
 )
 
-// State is what is known of karmada-controller-manager. The zero value: one is at work, or nothing can be known.
+// Karmada is what is known of karmada-controller-manager. The zero value: one is at work, or nothing can be known.
 type Karmada struct {
 	// Pending says that this process has not watched long enough to know.
 	Pending bool
@@ -39,7 +39,7 @@ type Karmada struct {
 	Message string
 }
 
-// Watch reads the Lease from time to time. It is safe for concurrent use.
+// KarmadaWatch reads the Lease from time to time. It is safe for concurrent use.
 type KarmadaWatch struct {
 	hub   client.Reader
 	clock clock.PassiveClock
@@ -60,7 +60,7 @@ type KarmadaWatch struct {
 	subscribers []func()
 }
 
-// NewWatch returns a Watch that reads the hub past the cache. Until Start or Poll, its State is pending.
+// NewKarmadaWatch returns a Watch that reads the hub past the cache. Until Start or Poll, its State is pending.
 func NewKarmadaWatch(hub client.Reader, c clock.PassiveClock) *KarmadaWatch {
 	return &KarmadaWatch{hub: hub, clock: c, answered: c.Now(), pending: true}
 }

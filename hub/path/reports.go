@@ -74,7 +74,7 @@ var divided = &policyv1alpha1.Placement{
 	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
 }
 
-// Trim is a cache transform that keeps of a ResourceBinding what the controllers read. Whole ones would hold the status of
+// TrimBinding is a cache transform that keeps of a ResourceBinding what the controllers read. Whole ones would hold the status of
 // every deployment in memory a second time.
 func TrimBinding(object any) (any, error) {
 	binding, ok := object.(*workv1alpha2.ResourceBinding)

@@ -20,7 +20,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-
 	"github.com/karmada-compute/karmada-compute/requeue"
 )
 

@@ -22,7 +22,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// BindingName is the name of the RoleBinding. The role of the add-on names it.
+	// GrantName is the name of the RoleBinding. The role of the add-on names it.
 	GrantName = "karmada-compute"
-	// RoleName is the name of the ClusterRole that the RoleBinding refers to. The chart has it, and the add-on may bind no other.
+	// GrantRole is the name of the ClusterRole that the RoleBinding refers to. The chart has it, and the add-on may bind no other.
 	GrantRole = "karmada-compute-namespace"
-	// FieldManager is the field manager of the RoleBinding.
+	// GrantFieldManager is the field manager of the RoleBinding.
 	GrantFieldManager apply.FieldManager = "karmada-compute-grants"
 )
 
@@ -36,7 +36,7 @@ type Grants struct {
 	user string
 }
 
-// New returns Grants that reads RoleBindings from the cache of a client, and writes by it.
+// NewGrants returns Grants that reads RoleBindings from the cache of a client, and writes by it.
 func NewGrants(hub client.Client) *Grants { return &Grants{hub: hub} }
 
 // Ensure keeps the RoleBinding of a hub namespace, which the caller has proved to be the add-on's. It makes no request where the cache
