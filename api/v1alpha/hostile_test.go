@@ -135,3 +135,15 @@ func TestReportOfIndicesOfOthers(t *testing.T) {
 		t.Errorf("with a slice %d Instances count", got)
 	}
 }
+
+// TestEntriesOutsideHubNamespaces verifies that a cell cannot name a deployment that no hub sent there.
+func TestEntriesOutsideHubNamespaces(t *testing.T) {
+	for namespace, want := range map[string]bool{
+		HubNamespace("project", "namespace"): true, "": false, "victim": false, "kube-system": false, "karmada-es-dfw": false,
+	} {
+		entry := InventoryEntry{Namespace: namespace, Name: "web"}
+		if got := entry.Valid(); got != want {
+			t.Errorf("namespace %q: valid is %t", namespace, got)
+		}
+	}
+}

@@ -44,14 +44,14 @@ func (e *InventoryEntry) Key() types.NamespacedName {
 // maxEntryText is the longest text of an entry, in bytes: no name or value of a label is longer.
 const maxEntryText = 512
 
-// Valid reports whether an entry may be that of a WorkloadDeployment.
+// Valid reports whether an entry may be of a WorkloadDeployment that a hub sent: it is in a hub namespace, and its texts are bounded.
 func (e *InventoryEntry) Valid() bool {
 	for _, text := range []string{e.Namespace, e.Name, string(e.TemplateUID), e.Project, string(e.ProjectUID), e.ProjectNamespace, string(e.DeploymentUID)} {
 		if len(text) > maxEntryText {
 			return false
 		}
 	}
-	return e.Namespace != "" && e.Name != ""
+	return IsHubNamespace(e.Namespace) && e.Name != ""
 }
 
 // InventoryBucket is the bucket of a WorkloadDeployment: the same on the hub and in the cell, whatever its UID.
