@@ -323,3 +323,31 @@ func TestVerdictOnAProject(t *testing.T) {
 		}
 	}
 }
+
+// emptied is a Milo that loses its storage after the first question.
+type emptied struct{ asked int }
+
+func (*emptied) Owns(string) bool { return true }
+
+func (e *emptied) Lookup(context.Context, string) (types.UID, bool, error) {
+	e.asked++
+	return planes.ProjectUID, e.asked == 1, nil
+}
+
+// TestMiloIsEmptiedBetweenTwoQuestions verifies that a project's "not found" proves nothing unless the root has the project afterwards.
+func TestMiloIsEmptiedBetweenTwoQuestions(t *testing.T) {
+	p := planes.New(t)
+	owners := New(Options{Projects: p, Milo: &emptied{}, Brake: holding{}})
+	answer, err := owners.Verdict(t.Context(), Key{
+		Project: planes.ProjectName.String(), ProjectUID: planes.ProjectUID, HubNamespace: p.HubNamespace,
+		Deployment: types.NamespacedName{Namespace: p.Namespace.Name, Name: "web"},
+	})
+	if err != nil || answer.Verdict != Unknown || answer.Held == "" {
+		t.Errorf("got %+v, %v", answer, err)
+	}
+}
+
+// holding is a brake that holds everything.
+type holding struct{}
+
+func (holding) Held(context.Context) (string, error) { return "Milo has lost its storage", nil }

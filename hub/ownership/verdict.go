@@ -77,14 +77,9 @@ func New(o Options) *Owners { return &Owners{o} }
 // Only while Milo's root has the project does "not found" from the project's control plane mean that the project does not have an
 // object: Milo answers for a project that does not exist as for one that is empty.
 func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
-	uid, found, err := o.Milo.Lookup(ctx, key.Project)
-	switch {
-	case err != nil:
-		return Answer{}, fmt.Errorf("ask Milo for project %s: %w", key.Project, err)
-	case !found || key.ProjectUID != "" && key.ProjectUID != uid:
-		return o.withoutProject(ctx), nil
-	case key.Deployment.Name == "":
-		return Answer{Verdict: Wanted}, nil
+	uid, answer, err := o.ofProject(ctx, key)
+	if err != nil || answer.Verdict != Wanted || key.Deployment.Name == "" {
+		return answer, err
 	}
 	project, err := projects.Find(ctx, o.Projects, multicluster.ClusterName(key.Project))
 	if err != nil {
@@ -98,7 +93,26 @@ func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
 		return Answer{}, fmt.Errorf("project %s was recreated a moment ago", key.Project)
 	}
 	verdict, err := o.inProject(ctx, project, key)
-	return Answer{Verdict: verdict}, err
+	if verdict != Gone {
+		return Answer{Verdict: verdict}, err
+	}
+	// Milo may have lost its storage since it was asked: the answer of the project counts only if the root still has the project.
+	if _, answer, err = o.ofProject(ctx, key); err != nil || answer.Verdict != Wanted {
+		return answer, err
+	}
+	return Answer{Verdict: Gone}, nil
+}
+
+// ofProject is the verdict on the project of a key, and its present UID.
+func (o *Owners) ofProject(ctx context.Context, key Key) (types.UID, Answer, error) {
+	uid, found, err := o.Milo.Lookup(ctx, key.Project)
+	switch {
+	case err != nil:
+		return "", Answer{}, fmt.Errorf("ask Milo for project %s: %w", key.Project, err)
+	case !found || key.ProjectUID != "" && key.ProjectUID != uid:
+		return "", o.withoutProject(ctx), nil
+	}
+	return uid, Answer{Verdict: Wanted}, nil
 }
 
 // IsGone reports whether a project is proved gone, whatever its identity was.
