@@ -121,19 +121,19 @@ docs: ## Run the commands of pages on the federation of `make up`, and compare w
 
 .PHONY: bench
 bench: ## Measure admission and status propagation, on an idle machine. Results: docs/benchmarks.md.
-	go run ./bench latency
-	go run ./bench throughput
-	go run ./bench projects
-	go run ./bench controllers
-	go run ./bench interpreter
-	go run ./bench ready
+	go run ./test/bench latency
+	go run ./test/bench throughput
+	go run ./test/bench projects
+	go run ./test/bench controllers
+	go run ./test/bench interpreter
+	go run ./test/bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
 
 .PHONY: bench-quick
 bench-quick: ## Print the ratios to the floors at small sizes, in 3 minutes, on an idle machine.
-	go run ./bench latency --n=300 --warmup=50
-	go run ./bench ready --n=10 --warmup=3 --burst=20
-	go run ./bench interpreter --modes=customization --instances=1,100 --updates=8,8 --at-once=4,2 --duration=4s --warmup=2
+	go run ./test/bench latency --n=300 --warmup=50
+	go run ./test/bench ready --n=10 --warmup=3 --burst=20
+	go run ./test/bench interpreter --modes=customization --instances=1,100 --updates=8,8 --at-once=4,2 --duration=4s --warmup=2
 
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.

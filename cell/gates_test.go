@@ -16,7 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
-	"github.com/karmada-compute/karmada-compute/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 // reasons are the reasons of conditions by their types. A reason of a condition that is not True begins with "-".

@@ -29,7 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
 // The reconcilers of the cell are tested here and not beside them, so that one kube-apiserver serves them all.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
-	"github.com/karmada-compute/karmada-compute/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 // TestRollupOfSlices: Instances that the status has no room for are reported in slices, when these are there, and a change of one

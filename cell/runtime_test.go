@@ -17,7 +17,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
-	"github.com/karmada-compute/karmada-compute/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 func (f *fixture) runtime() *runtime.Reconciler {

@@ -31,8 +31,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/coalesce"
-	"github.com/karmada-compute/karmada-compute/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
 // Options configure the controllers.

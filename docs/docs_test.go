@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/karmada-compute/karmada-compute/docs/pages"
+	"github.com/karmada-compute/karmada-compute/test/pages"
 )
 
 // repository is its root, as seen from here.

@@ -19,7 +19,6 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/coalesce"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
@@ -32,6 +31,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
 	"github.com/karmada-compute/karmada-compute/hub/quota"
 	"github.com/karmada-compute/karmada-compute/hub/references"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 // Options configure the controllers.

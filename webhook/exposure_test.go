@@ -24,7 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
 // TestExposure: of the calls that fail, an API server shows a consumer the path of those that get no answer: those are the exposures that

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
 // scope is the state of one reconcile of a Cell.

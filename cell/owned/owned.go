@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
 // byController is the name of the cache's index of Instances by the UID of their controller.

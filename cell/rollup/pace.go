@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/karmada-compute/karmada-compute/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 const (

@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 // FieldManager is the field manager of this controller.

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

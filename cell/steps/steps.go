@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/karmada-compute/karmada-compute/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // Step is one step of a reconcile.

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/karmada-compute/karmada-compute/federation"
-	"github.com/karmada-compute/karmada-compute/soak"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 func hostileCommand() *cobra.Command {

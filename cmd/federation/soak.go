@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/federation"
-	"github.com/karmada-compute/karmada-compute/soak"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 func soakCommand() *cobra.Command {

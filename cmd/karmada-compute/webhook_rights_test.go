@@ -24,7 +24,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
-	testplanes "github.com/karmada-compute/karmada-compute/testenv/planes"
+	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // TestWebhooksNeedNoMoreRights verifies that a process that serves webhooks only does what it has to on the hub with the chart's roles for

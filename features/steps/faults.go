@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/soak"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 // addFaultSteps are the sentences about processes that are killed, and about how long it takes until that is healed.

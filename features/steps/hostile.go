@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/soak"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 // addHostileSteps are the sentences about parties that write at random.

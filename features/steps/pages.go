@@ -12,9 +12,9 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/karmada-compute/karmada-compute/docs/pages"
 	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/federation/tools"
+	"github.com/karmada-compute/karmada-compute/test/pages"
 )
 
 // addPageSteps are the sentences about pages of the documentation whose commands say what they print.

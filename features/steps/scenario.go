@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 
-	"github.com/karmada-compute/karmada-compute/soak"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 // scenario is what the sentences of one scenario know of each other.

@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // verifyAfter is how soon a deployment is audited again after a repair.

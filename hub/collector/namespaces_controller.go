@@ -27,7 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
 const (

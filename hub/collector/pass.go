@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
 // passCell compares one cell. Its own replica, and no other, writes the Work that carries the Cell and makes Karmada write what is

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // TestEventsOfAvailability: the owner of a Workload is told when it becomes available, when it ceases to be, and what to act on. Nobody is

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // progress has projection say of a deployment that it progresses, or for how long it has not.

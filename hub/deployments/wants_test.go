@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // TestWants: a deployment that is deleted is made again only while its Workload asks for it and the project may use the city.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // TestAutoscalingWhileTheHubIsAway: a cell scales without the hub. The project shows the scale that was known, and then the last one.

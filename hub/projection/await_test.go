@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // leaveNamespace has Karmada still delete the namespace of an earlier deployment in the cell.

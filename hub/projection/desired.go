@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
 // desiredInstance is the projection of a reported Instance; existing is the present one, or empty. A cell reports the hash of

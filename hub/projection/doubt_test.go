@@ -19,7 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // serve has the cell report two Instances that are Ready, with Available beside it, and projects them.

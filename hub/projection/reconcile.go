@@ -18,9 +18,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.

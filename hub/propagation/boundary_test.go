@@ -14,7 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/policies"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // victim is a namespace on the hub that is not the project's, with objects that have the names of the project's.

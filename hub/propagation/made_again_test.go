@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // TestDeploymentOfAnEarlierProject: what the finalizer held in namespace default when a project was deleted comes back,

@@ -19,10 +19,10 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // waitingRequeue is when a deployment that waits for a deletion looks again. Most often the event of the deletion comes first.

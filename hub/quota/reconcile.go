@@ -22,10 +22,10 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
-	"github.com/karmada-compute/karmada-compute/requeue"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
 // listing is the metadata of the copies in a hub namespace.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
 // projectSources are the ConfigMaps and Secrets of one engaged project. They are a source of events that watches nothing until a

@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/karmada-compute/karmada-compute/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
 func TestStamped(t *testing.T) {

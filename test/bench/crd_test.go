@@ -13,7 +13,7 @@ import (
 )
 
 func TestRenameCRD(t *testing.T) {
-	source, err := os.ReadFile("../api/crds/compute.datumapis.com_workloads.yaml")
+	source, err := os.ReadFile("../../api/crds/compute.datumapis.com_workloads.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

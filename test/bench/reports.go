@@ -15,8 +15,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
-	"github.com/karmada-compute/karmada-compute/coalesce"
-	"github.com/karmada-compute/karmada-compute/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
 // subject is an object on the hub whose status is reported by a cell. The numbers of its updates ascend, and are unique among

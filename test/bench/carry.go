@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/apply"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
 // quiet is how long nothing must be written until an update counts as finished: Karmada still writes for a moment after the

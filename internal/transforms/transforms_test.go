@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 
-	"github.com/karmada-compute/karmada-compute/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
 func TestStripAnnotations(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 func TestAfter(t *testing.T) {

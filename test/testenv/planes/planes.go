@@ -35,7 +35,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
-	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
 // ProjectUID is the UID of the project.

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"github.com/karmada-compute/karmada-compute/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
 func TestUpdates(t *testing.T) {
