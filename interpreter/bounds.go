@@ -17,6 +17,7 @@ const (
 	MaxConditions = 32
 	MaxGates      = 8
 	MaxInterfaces = 8
+	MaxContainers = 48
 )
 
 // MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
@@ -34,6 +35,8 @@ var (
 	GateText    = Text{Most: 253, Other: "-./"}
 	AddressText = Text{Most: 45, Other: ".:"}
 	SinceText   = Text{Most: 1024, Other: " +-:"}
+	NameText    = Text{Most: 63, Other: "-"}
+	ImageText   = Text{Most: 1024, Other: "-._:/@+"}
 	// IndicesText is as long as the schema allows.
 	IndicesText = Text{Most: 32768, Other: ",-"}
 )
@@ -82,7 +85,7 @@ const MaxIndex = 9999
 
 // boundCounts bounds the counts of a cell. The sums of all cells fit their fields.
 func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts {
-	for _, count := range []*int32{&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas} {
+	for _, count := range []*int32{&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas, &counts.AvailableReplicas} {
 		*count = max(0, min(*count, most))
 	}
 	return counts
@@ -95,6 +98,7 @@ func boundReport(report *v1alpha.InstanceReport) {
 	for i := range report.Instances {
 		entry := &report.Instances[i]
 		entry.Since, entry.NetworkInterfaces = SinceText.or(entry.Since), boundInterfaces(entry.NetworkInterfaces)
+		entry.Containers = boundContainers(entry.Containers)
 	}
 	for n := range report.States {
 		state := &report.States[n]
@@ -141,6 +145,17 @@ func boundInterfaces(interfaces []v1alpha.InstanceNetworkInterfaceStatus) []v1al
 		}
 	}
 	return interfaces
+}
+
+func boundContainers(containers []v1alpha.ContainerEntry) []v1alpha.ContainerEntry {
+	containers = first(containers, MaxContainers)
+	for i := range containers {
+		container := &containers[i]
+		container.Name, container.ImageID = NameText.or(container.Name), ImageText.or(container.ImageID)
+		container.FinishedAt, container.Reason = SinceText.or(container.FinishedAt), NameText.or(container.Reason)
+		container.Message = boundMessage(container.Message)
+	}
+	return containers
 }
 
 // boundMessage shortens a message and makes control characters spaces: people read it on terminals.

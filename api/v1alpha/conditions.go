@@ -5,14 +5,15 @@ package v1alpha
 
 // Condition types. The status types list the condition types of each kind.
 const (
-	// ConditionAvailable is True while at least one Instance is Ready.
+	// ConditionAvailable is True while at least one Instance is Available. An Instance is Available when it has been Ready for
+	// minReadySeconds.
 	ConditionAvailable = "Available"
 	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
 	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
 	ConditionProgressing = "Progressing"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
-	// ConditionReady is True while the Pod of an Instance is ready.
+	// ConditionReady is True while the Pod of an Instance is ready: its readiness probes succeed.
 	ConditionReady = "Ready"
 	// ConditionProgrammed is True when the Pod of an Instance has a node.
 	ConditionProgrammed = "Programmed"
@@ -98,6 +99,8 @@ const (
 	ReasonInstanceCrashing = "InstanceCrashing"
 	// ReasonOOMKilled says that a container was killed because it used more memory than its limit.
 	ReasonOOMKilled = "OOMKilled"
+	// ReasonProbeFailing says that a container runs, and its readiness probe fails. The message has the answer that the probe got.
+	ReasonProbeFailing = "ProbeFailing"
 	// ReasonEvicted says that the node evicted the Pod, which is replaced. The message is the kubelet's.
 	ReasonEvicted = "Evicted"
 	// ReasonNodeLost says that the node of the Pod does not respond.
@@ -128,7 +131,7 @@ const (
 
 // Reasons of Available on an Instance.
 const (
-	// ReasonStarting says that the Instance is not ready yet.
+	// ReasonStarting says that the Instance is not Ready, or has not been Ready for minReadySeconds.
 	ReasonStarting = "Starting"
 	// ReasonStopping says that the Instance is being deleted.
 	ReasonStopping = "Stopping"
@@ -196,9 +199,9 @@ const (
 
 // Reasons of Available on a WorkloadDeployment.
 const (
-	// ReasonStableInstanceFound says that at least one Instance is Ready.
+	// ReasonStableInstanceFound says that at least one Instance is Available.
 	ReasonStableInstanceFound = "StableInstanceFound"
-	// ReasonInstancesProvisioning says that no Instance is Ready yet.
+	// ReasonInstancesProvisioning says that no Instance is Available yet.
 	ReasonInstancesProvisioning = "InstancesProvisioning"
 	// ReasonQuotaNotGranted says that no Instance is Ready, and at least one waits for quota.
 	ReasonQuotaNotGranted = "QuotaNotGranted"

@@ -281,6 +281,59 @@ type InstanceStatus struct {
 	// controller is set by the add-on.
 	// +optional
 	Controller *InstanceControllerStatus `json:"controller,omitempty"`
+
+	// startTime is when the node of the Instance accepted its Pod.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// restarts is how often containers of the Instance were restarted since startTime.
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+
+	// containers are the states of the containers. In a project only an Instance that is not Available, or with a container that
+	// was restarted, has them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Containers []InstanceContainerStatus `json:"containers,omitempty"`
+}
+
+// InstanceContainerStatus is the state of one container of an Instance.
+type InstanceContainerStatus struct {
+	// name of the container.
+	// +required
+	Name string `json:"name"`
+
+	// restartCount is how often the container was restarted.
+	// +optional
+	RestartCount int32 `json:"restartCount,omitempty"`
+
+	// imageID is the digest of the image that runs, as the node reports it.
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+
+	// lastTermination is the last end of the container.
+	// +optional
+	LastTermination *ContainerTermination `json:"lastTermination,omitempty"`
+}
+
+// ContainerTermination is the end of a container.
+type ContainerTermination struct {
+	// reason of the node, for example OOMKilled.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// exitCode of the process.
+	// +optional
+	ExitCode int32 `json:"exitCode"`
+
+	// message of the container or the node.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// finishedAt is when the container ended.
+	// +optional
+	FinishedAt metav1.Time `json:"finishedAt,omitempty"`
 }
 
 // InstanceNetworkInterfaceStatus is one interface of a running Instance.
@@ -317,6 +370,7 @@ type InstanceControllerStatus struct {
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Network IP",type=string,JSONPath=`.status.networkInterfaces[0].assignments.networkIP`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Restarts",type=integer,priority=1,JSONPath=`.status.restarts`
 // +kubebuilder:printcolumn:name="External IP",type=string,priority=1,JSONPath=`.status.networkInterfaces[0].assignments.externalIP`
 // +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.metadata.labels.compute\.datumapis\.com/city-code`
 // +kubebuilder:printcolumn:name="Quota",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="QuotaGranted")].reason`

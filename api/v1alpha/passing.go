@@ -9,10 +9,10 @@ import (
 )
 
 // Passing says whether a status, with its counts and conditions, tells of a state on the way to another: since the status before, no
-// Instance became Ready or ceased to be, none is gone, and the object has not come to rest. Most such states are over before anybody
+// Instance became Ready or Available or ceased to be, none is gone, and the object has not come to rest. Most such states are over before anybody
 // has read of them.
 func Passing(before, after ReplicaCounts, conditionsBefore, conditionsAfter []metav1.Condition) bool {
-	if before.ReadyReplicas != after.ReadyReplicas || before.Replicas > after.Replicas {
+	if before.ReadyReplicas != after.ReadyReplicas || before.AvailableReplicas != after.AvailableReplicas || before.Replicas > after.Replicas {
 		return false
 	}
 	reached := func(condition string, status metav1.ConditionStatus) bool {

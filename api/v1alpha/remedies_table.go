@@ -83,6 +83,12 @@ var instanceRemedies = []Remedy{
 		none, starts,
 	},
 	{
+		ReasonProbeFailing, RankCause, atOnce,
+		consumer("Correct the readiness probe that the message names, or the program that does not answer it. The " +
+			"Instance is Ready as soon as the probe succeeds."),
+		none, starts,
+	},
+	{
 		ReasonEvicted, RankCause, atOnce,
 		consumer("Keep to the limit that the message names, or raise the limit. If the message says that the node was " +
 			"low on a resource, the operator adds capacity."),
@@ -103,7 +109,7 @@ var instanceRemedies = []Remedy{
 	},
 
 	{
-		ReasonStarting, RankSummary, start, nobody("The Instance becomes available when it is Ready."),
+		ReasonStarting, RankSummary, start, nobody("The Instance becomes Available when it has been Ready for minReadySeconds."),
 		consumer("See condition Ready of the Instance: it has the cause."), available,
 	},
 	{

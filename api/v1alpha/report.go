@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -24,6 +25,18 @@ type ReportedInstance struct {
 	SchedulingGates   []SchedulingGate
 	Conditions        []metav1.Condition
 	NetworkInterfaces []InstanceNetworkInterfaceStatus
+	// StartTime is when its node accepted its Pod; nil before.
+	StartTime *metav1.Time
+	// Restarts is how often its containers were restarted.
+	Restarts int32
+	// Containers are the states of its containers.
+	Containers []InstanceContainerStatus
+}
+
+// Healthy reports whether an Instance with these conditions is Available and has never restarted a container. The states of its
+// containers say nothing that its conditions do not, and are not reported.
+func (r *ReportedInstance) Healthy() bool {
+	return r.Restarts == 0 && meta.IsStatusConditionTrue(r.Conditions, ConditionAvailable)
 }
 
 // NewInstanceReport is the report of these Instances of a deployment, ascending by index. It has all of them but the observed
@@ -44,10 +57,14 @@ func NewInstanceReport(deployment string, instances []ReportedInstance) Instance
 			states[key] = state
 			report.States = append(report.States, stateOf(instance))
 		}
-		report.Instances = append(report.Instances, InstanceEntry{
+		entry := InstanceEntry{
 			Index: int32(index), State: state, Since: formatSince(instance.Conditions), //nolint:gosec // at most a few thousand
-			NetworkInterfaces: instance.NetworkInterfaces,
-		})
+			NetworkInterfaces: instance.NetworkInterfaces, Started: startedSince(instance), Restarts: instance.Restarts,
+		}
+		if !instance.Healthy() {
+			entry.Containers = containerEntries(instance.Containers)
+		}
+		report.Instances = append(report.Instances, entry)
 	}
 	return report
 }
@@ -102,9 +119,16 @@ func (r *InstanceReport) Reported(deployment string) []ReportedInstance {
 // instance is the Instance of an entry.
 func (r *InstanceReport) instance(deployment string, position int) ReportedInstance {
 	entry := &r.Instances[position]
-	instance := ReportedInstance{Name: InstanceName(deployment, int(entry.Index)), NetworkInterfaces: entry.NetworkInterfaces}
+	instance := ReportedInstance{
+		Name: InstanceName(deployment, int(entry.Index)), NetworkInterfaces: entry.NetworkInterfaces, Restarts: entry.Restarts,
+		Containers: containerStatuses(entry.Containers),
+	}
 	if entry.State >= 0 && int(entry.State) < len(r.States) {
 		r.States[entry.State].describe(&instance, entry.Since)
+	}
+	if first := parseSince(entry.Since, len(instance.Conditions)); entry.Started != nil && len(first) > 0 && !first[0].IsZero() {
+		started := metav1.Unix(first[0].Unix()+int64(*entry.Started), 0)
+		instance.StartTime = &started
 	}
 	return instance
 }

@@ -85,6 +85,50 @@ type InstanceEntry struct {
 	// +optional
 	// +listType=atomic
 	NetworkInterfaces []InstanceNetworkInterfaceStatus `json:"networkInterfaces,omitempty"`
+
+	// started is how many seconds after the first time of since the Instance was started; most often it is negative.
+	// +optional
+	Started *int32 `json:"started,omitempty"`
+
+	// restarts is how often containers of the Instance were restarted.
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+
+	// containers are the states of the containers of an Instance that is not Available, or with a container that was restarted.
+	// +optional
+	// +listType=atomic
+	Containers []ContainerEntry `json:"containers,omitempty"`
+}
+
+// ContainerEntry is the entry of one container, an InstanceContainerStatus without nested objects.
+type ContainerEntry struct {
+	// name of the container.
+	// +optional
+	Name string `json:"name"`
+
+	// restartCount is how often the container was restarted.
+	// +optional
+	RestartCount int32 `json:"restartCount,omitempty"`
+
+	// imageID is the digest of the image that runs.
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+
+	// finishedAt is when the container ended last. Without it, it has not ended yet.
+	// +optional
+	FinishedAt string `json:"finishedAt,omitempty"`
+
+	// reason of the last end.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// exitCode of the last end.
+	// +optional
+	ExitCode int32 `json:"exitCode,omitempty"`
+
+	// message of the last end.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // CellIndices says of all Instances in a cell which there are and in what state, by ranges of indices such as "0-4,7". The

@@ -201,15 +201,19 @@ type ReplicaCounts struct {
 	// readyReplicas is how many Instances are Ready.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
+	// availableReplicas is how many Instances are Available: they have been Ready for minReadySeconds.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
 }
 
 // Add returns the sum of both counts.
 func (c ReplicaCounts) Add(other ReplicaCounts) ReplicaCounts {
 	return ReplicaCounts{
-		Replicas:        c.Replicas + other.Replicas,
-		CurrentReplicas: c.CurrentReplicas + other.CurrentReplicas,
-		DesiredReplicas: c.DesiredReplicas + other.DesiredReplicas,
-		ReadyReplicas:   c.ReadyReplicas + other.ReadyReplicas,
+		Replicas:          c.Replicas + other.Replicas,
+		CurrentReplicas:   c.CurrentReplicas + other.CurrentReplicas,
+		DesiredReplicas:   c.DesiredReplicas + other.DesiredReplicas,
+		ReadyReplicas:     c.ReadyReplicas + other.ReadyReplicas,
+		AvailableReplicas: c.AvailableReplicas + other.AvailableReplicas,
 	}
 }
 

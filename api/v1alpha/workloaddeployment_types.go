@@ -54,6 +54,12 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
+	// minReadySeconds is that of the Workload.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+
 	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

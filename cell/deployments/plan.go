@@ -120,20 +120,20 @@ func orderedPlan(t *target, s *slots) plan {
 	return p
 }
 
-// nextToCreate is the lowest index without an Instance, when all Instances below it are Ready.
+// nextToCreate is the lowest index without an Instance, when all Instances below it are Available.
 func nextToCreate(t *target, s *slots) (int, bool) {
 	for i, instance := range s.wanted {
 		if instance == nil {
 			return t.indices[i], true
 		}
-		if !owned.Ready(instance) {
+		if !owned.Available(instance) {
 			return 0, false
 		}
 	}
 	return 0, false
 }
 
-// nextToRoll is the Instance with the highest index that is Ready and outdated, when no other is being replaced. An Instance
+// nextToRoll is the Instance with the highest index that is Ready and outdated, when all others are Available. An Instance
 // that waits for quota or data does not hold up the others, and none is deleted whose successor would wait.
 func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	var next *v1alpha.Instance
@@ -141,7 +141,7 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 		switch {
 		case instance == nil || deleting(instance):
 			return nil
-		case !owned.Ready(instance) && t.startable(instance.Name):
+		case !owned.Available(instance) && t.startable(instance.Name):
 			return nil
 		case owned.Ready(instance) && outdated(t, instance) && t.startable(instance.Name):
 			next = instance

@@ -67,7 +67,7 @@ func (s *summary) available() metav1.Condition {
 		condition.Message += fmt.Sprintf("; %d Instances are not listed: their InstanceSlices have not come into the cell", s.unlisted)
 	}
 	switch {
-	case s.counts.ReadyReplicas > 0:
+	case s.counts.AvailableReplicas > 0:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
 	case s.heldByQuota:
 		condition.Reason = v1alpha.ReasonQuotaNotGranted
@@ -122,6 +122,9 @@ func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Con
 // describe says how many Instances are Ready, and why the one that needs a user most is not.
 func (s *summary) describe() string {
 	message := fmt.Sprintf("%d of %d Instances are Ready", s.readyWanted, s.counts.DesiredReplicas)
+	if s.availableWanted < s.readyWanted {
+		message += fmt.Sprintf(", %d of them for minReadySeconds", s.availableWanted)
+	}
 	if s.worst != "" {
 		message += "; " + s.worst
 	}

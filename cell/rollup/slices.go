@@ -81,6 +81,9 @@ func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
 		SchedulingGates:   instance.SchedulingGates(),
 		Conditions:        shortened(instance.Status.Conditions),
 		NetworkInterfaces: instance.Status.NetworkInterfaces,
+		StartTime:         instance.Status.StartTime,
+		Restarts:          instance.Status.Restarts,
+		Containers:        instance.Status.Containers,
 	}
 	if instance.Status.Controller != nil {
 		reported.ObservedTemplateHash = instance.Status.Controller.ObservedTemplateHash

@@ -24,6 +24,7 @@ var severity = map[string]int{
 	v1alpha.ReasonEvicted:                3,
 	v1alpha.ReasonInstanceCrashing:       3,
 	v1alpha.ReasonOOMKilled:              3,
+	v1alpha.ReasonProbeFailing:           3,
 	v1alpha.ReasonNodeLost:               4,
 	v1alpha.ReasonImageUnavailable:       4,
 	v1alpha.ReasonRuntimeClassNotServed:  5,
@@ -36,8 +37,8 @@ type summary struct {
 	counts v1alpha.ReplicaCounts
 	// ordered are the Instances by index.
 	ordered []indexed
-	// readyWanted is how many of the desired Instances are Ready.
-	readyWanted int32
+	// readyWanted and availableWanted are how many of the desired Instances are Ready, and Available.
+	readyWanted, availableWanted int32
 	// leaving is how many Instances are being deleted or are not desired.
 	leaving int32
 	// suspended says that the project is suspended, and stopped how many Instances do not run any more because of that.
@@ -101,6 +102,12 @@ func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 			s.readyWanted++
 		}
 	}
+	if owned.Available(instance) {
+		s.counts.AvailableReplicas++
+		if wanted {
+			s.availableWanted++
+		}
+	}
 	if stopped(instance) {
 		s.stopped++
 	}
@@ -111,7 +118,7 @@ func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
 // settled says whether the Instances are the desired ones.
 func (s *summary) settled() bool {
 	return s.leaving == 0 && s.counts.Replicas == s.counts.DesiredReplicas &&
-		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.readyWanted == s.counts.DesiredReplicas
+		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.availableWanted == s.counts.DesiredReplicas
 }
 
 // indexed is an Instance with its index.

@@ -5,10 +5,15 @@ package runtime
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // findEviction completes the status of a Pod that has ended without a reason. A kubelet drops its reason for an
@@ -18,17 +23,52 @@ func (s *scope) findEviction(ctx context.Context) error {
 	if s.pod == nil || !finished(s.pod) || s.pod.Status.Reason != "" || s.pod.Status.Message != "" || !s.pod.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	list := &corev1.EventList{}
-	if err := s.APIReader.List(ctx, list, client.InNamespace(s.pod.Namespace), client.Limit(1),
-		client.MatchingFields{"involvedObject.uid": string(s.pod.UID), "reason": evicted}); err != nil {
-		// It is only for the message.
-		log.FromContext(ctx).Error(err, "Failed to list the Events of an ended Pod; its Instance does not show an eviction")
-		return nil
+	if message := s.lastEvent(ctx, evicted); message != "" {
+		s.pod = s.pod.DeepCopy()
+		s.pod.Status.Reason, s.pod.Status.Message = evicted, message
 	}
-	if len(list.Items) == 0 {
-		return nil
-	}
-	s.pod = s.pod.DeepCopy()
-	s.pod.Status.Reason, s.pod.Status.Message = evicted, list.Items[0].Message
 	return nil
 }
+
+// findProbeError finds out why a probe fails: only an Event of the kubelet has it. This is one request when the probe begins to fail;
+// the message of Ready keeps the answer.
+func (s *scope) findProbeError(ctx context.Context) error {
+	if s.pod == nil || s.suspended || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	now := s.Clock.Now()
+	if probing := examineProbes(s.pod); probing != nil && now.Before(probing.due) {
+		s.RequeueAfter.AtMost(probing.due.Sub(now))
+	}
+	trouble := examine(s.pod, now)
+	if trouble == nil || trouble.reason != v1alpha.ReasonProbeFailing {
+		return nil
+	}
+	before := meta.FindStatusCondition(s.instance.Status.Conditions, v1alpha.ConditionReady)
+	if before != nil && before.Reason == trouble.reason {
+		if detail, same := strings.CutPrefix(before.Message, trouble.message+": "); same {
+			s.probeError = detail
+			return nil
+		}
+	}
+	s.probeError = s.lastEvent(ctx, "Unhealthy")
+	return nil
+}
+
+// lastEvent is the message of the last Event with a reason about the Pod; "" without one. It is only for a message: a failure is logged.
+func (s *scope) lastEvent(ctx context.Context, reason string) string {
+	list := &corev1.EventList{}
+	if err := s.APIReader.List(ctx, list, client.InNamespace(s.pod.Namespace), client.Limit(maxEvents),
+		client.MatchingFields{"involvedObject.uid": string(s.pod.UID), "reason": reason}); err != nil {
+		log.FromContext(ctx).Error(err, "Failed to list the Events of a Pod; its Instance does not show their message", "reason", reason)
+		return ""
+	}
+	if len(list.Items) == 0 {
+		return ""
+	}
+	last := slices.MaxFunc(list.Items, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
+	return last.Message
+}
+
+// maxEvents is how many Events of a Pod are read at most.
+const maxEvents = 20

@@ -5,6 +5,7 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,14 @@ func examine(pod *corev1.Pod, now time.Time) *finding {
 	case podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue:
 		return nil
 	}
+	if trouble := examineInit(pod); trouble != nil {
+		return trouble
+	}
 	if trouble := examineContainers(pod); trouble != nil {
 		return trouble
+	}
+	if probing := examineProbes(pod); probing != nil {
+		return probing.finding(now)
 	}
 	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled.Status == corev1.ConditionFalse {
 		return &finding{v1alpha.ReasonUnschedulable, unscheduled(pod)}
@@ -139,35 +146,40 @@ func prefixed(prefix, text string) string {
 
 func examineContainers(pod *corev1.Pod) *finding {
 	for i := range pod.Status.ContainerStatuses {
-		container := &pod.Status.ContainerStatuses[i]
-		if terminated := container.State.Terminated; terminated != nil {
-			return crashed(pod, container.Name, terminated)
-		}
-		waiting := container.State.Waiting
-		if waiting == nil || waitingReasons[waiting.Reason] == "" {
-			continue
-		}
-		switch reason := waitingReasons[waiting.Reason]; {
-		case reason == v1alpha.ReasonImageUnavailable:
-			return &finding{reason, withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting))}
-		case waiting.Reason == "CrashLoopBackOff" && container.LastTerminationState.Terminated != nil:
-			return crashed(pod, container.Name, container.LastTerminationState.Terminated)
-		default:
-			return &finding{reason, withDetail("container "+container.Name, waiting.Message)}
+		if trouble := examineContainer(pod, &pod.Status.ContainerStatuses[i]); trouble != nil {
+			return trouble
 		}
 	}
 	return nil
 }
 
-// crashed omits how often the container was restarted: a message that changes with each restart would be written and
-// reported with each restart.
+// examineContainer returns why a container does not run; nil if it runs or is about to.
+func examineContainer(pod *corev1.Pod, container *corev1.ContainerStatus) *finding {
+	if terminated := container.State.Terminated; terminated != nil {
+		return crashed(pod, container.Name, terminated)
+	}
+	waiting := container.State.Waiting
+	if waiting == nil || waitingReasons[waiting.Reason] == "" {
+		return nil
+	}
+	switch reason := waitingReasons[waiting.Reason]; {
+	case reason == v1alpha.ReasonImageUnavailable:
+		return &finding{reason, withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting))}
+	case waiting.Reason == "CrashLoopBackOff" && container.LastTerminationState.Terminated != nil:
+		return crashed(pod, container.Name, container.LastTerminationState.Terminated)
+	default:
+		return &finding{reason, withDetail("container "+container.Name, waiting.Message)}
+	}
+}
+
+// crashed omits how often the container was restarted, which the status says.
 func crashed(pod *corev1.Pod, container string, terminated *corev1.ContainerStateTerminated) *finding {
 	if terminated.Reason != oomKilled {
 		return &finding{v1alpha.ReasonInstanceCrashing, exited(container, terminated)}
 	}
 	limit := "the limit of its Pod"
-	for i := range pod.Spec.Containers {
-		if memory := pod.Spec.Containers[i].Resources.Limits.Memory(); pod.Spec.Containers[i].Name == container && !memory.IsZero() {
+	for _, of := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if memory := of.Resources.Limits.Memory(); of.Name == container && !memory.IsZero() {
 			limit = "its limit of " + memory.String()
 		}
 	}

@@ -69,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return s.Run(ctx, s.findDeployment, s.liftGates, s.writeGates)
 		}
 	}
-	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.deleteFinishedPod, s.createPod, s.writeStatus)
+	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.deleteFinishedPod, s.createPod, s.findProbeError, s.writeStatus)
 }
 
 // findDeployment gets the WorkloadDeployment of the Instance.
@@ -264,6 +264,7 @@ func (s *scope) findHolder(ctx context.Context) error {
 // writeStatus writes the status when it differs, with an Event when a user must act on it.
 func (s *scope) writeStatus(ctx context.Context) error {
 	s.expectStop()
+	s.expectAvailable()
 	status := desiredStatus(&s.observed, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
 	key := client.ObjectKeyFromObject(s.instance)
 	if sameStatus(&s.instance.Status, &status) {
@@ -287,6 +288,17 @@ func (s *scope) expectStop() {
 		return
 	}
 	if rest := s.pod.DeletionTimestamp.Add(lostAfter).Sub(s.Clock.Now()); rest > 0 {
+		s.RequeueAfter.AtMost(rest)
+	}
+}
+
+// expectAvailable sets how long the Pod must be ready, and requeues the Instance for when it has been: no event reports that.
+func (s *scope) expectAvailable() {
+	if s.deployment != nil {
+		s.minReady = s.deployment.Spec.MinReady(&s.instance.Spec)
+	}
+	s.now = s.Clock.Now()
+	if rest := s.untilAvailable(); rest > 0 {
 		s.RequeueAfter.AtMost(rest)
 	}
 }

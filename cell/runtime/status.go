@@ -32,6 +32,10 @@ type observed struct {
 	blocked *finding
 	// found are the conditions of what the Instance waits for before it starts.
 	found []metav1.Condition
+	// probeError is why a probe of the Pod fails, in the words of its node.
+	probeError string
+	// minReady is how long the Pod must be ready before the Instance is Available.
+	minReady time.Duration
 	// now is the time of the observation.
 	now time.Time
 }
@@ -50,6 +54,10 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 		return status
 	}
 	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: seen.instance.TemplateHash()}
+	status.StartTime, status.Containers = seen.pod.Status.StartTime, containerStatuses(seen.pod)
+	for i := range status.Containers {
+		status.Restarts += status.Containers[i].RestartCount
+	}
 	if seen.pod.Status.PodIP != "" {
 		status.NetworkInterfaces = make([]v1alpha.InstanceNetworkInterfaceStatus, len(seen.instance.Spec.NetworkInterfaces))
 		// A Pod has one network. The cell has no addresses for further interfaces.
@@ -64,7 +72,9 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus) bool {
 	return conditions.Include(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.NetworkInterfaces, wanted.NetworkInterfaces) &&
-		equality.Semantic.DeepEqual(existing.Controller, wanted.Controller)
+		equality.Semantic.DeepEqual(existing.Controller, wanted.Controller) &&
+		equality.Semantic.DeepEqual(existing.StartTime, wanted.StartTime) && existing.Restarts == wanted.Restarts &&
+		equality.Semantic.DeepEqual(existing.Containers, wanted.Containers)
 }
 
 func (o *observed) ready() metav1.Condition {
@@ -90,6 +100,9 @@ func (o *observed) ready() metav1.Condition {
 			break
 		}
 		condition.Reason, condition.Message = trouble.reason, trouble.message
+		if trouble.reason == v1alpha.ReasonProbeFailing {
+			condition.Message = withDetail(condition.Message, o.probeError)
+		}
 	case len(o.instance.SchedulingGates()) > 0:
 		condition.Reason = v1alpha.ReasonSchedulingGatesPresent
 		condition.Message = o.waitingForGates()
@@ -146,10 +159,24 @@ func (o *observed) available() metav1.Condition {
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case o.pod != nil && finished(o.pod):
 		condition.Reason, condition.Message = v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)
+	case o.pod != nil && examine(o.pod, o.now) == nil && o.untilAvailable() > 0:
+		condition.Message = fmt.Sprintf("the Pod is ready; the Instance is Available when it has been ready for %s", o.minReady)
 	case o.pod != nil && examine(o.pod, o.now) == nil:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailable
 	}
 	return condition
+}
+
+// untilAvailable is how long the Pod must still be ready before the Instance is Available. It is positive only while the Pod is ready.
+func (o *observed) untilAvailable() time.Duration {
+	if o.pod == nil || o.minReady == 0 {
+		return 0
+	}
+	ready := podCondition(o.pod, corev1.PodReady)
+	if ready.Status != corev1.ConditionTrue {
+		return 0
+	}
+	return ready.LastTransitionTime.Add(o.minReady).Sub(o.now)
 }
 
 // waitingForGates names the gates of an Instance, and says why quota is not granted.

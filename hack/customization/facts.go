@@ -34,6 +34,7 @@ func constants() string {
 		{"max_conditions", interpreter.MaxConditions},
 		{"max_gates", interpreter.MaxGates},
 		{"max_interfaces", interpreter.MaxInterfaces},
+		{"max_containers", interpreter.MaxContainers},
 		{"max_word", interpreter.MaxWord},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},
@@ -48,6 +49,8 @@ func constants() string {
 		{"gate_text", interpreter.GateText},
 		{"address_text", interpreter.AddressText},
 		{"since_text", interpreter.SinceText},
+		{"name_text", interpreter.NameText},
+		{"image_text", interpreter.ImageText},
 		{"indices_text", interpreter.IndicesText},
 	} {
 		// A pattern that finds a character which the text may not have.
@@ -107,6 +110,7 @@ var scalarReaders = map[scalar]string{
 	{reflect.String, true}:  "text",
 	{reflect.String, false}: "some_text",
 	{reflect.Int32, true}:   "int32",
+	{reflect.Int32, false}:  "some_int32",
 	{reflect.Int64, true}:   "int64",
 	{reflect.Int64, false}:  "some_int64",
 }
@@ -121,6 +125,8 @@ func (t *luaTypes) reader(of reflect.Type, always bool) string {
 		return name
 	case of.Kind() == reflect.Pointer && of.Elem().Kind() == reflect.String && !always:
 		return "pointer"
+	case of == reflect.TypeFor[*int32]():
+		return "pointer32"
 	case of.Kind() == reflect.Struct:
 		return "{" + t.write(of) + "}"
 	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:

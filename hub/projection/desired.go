@@ -43,6 +43,9 @@ func desiredInstanceStatus(reported *v1alpha.ReportedInstance, generation int64)
 	status := v1alpha.InstanceStatus{
 		Conditions:        observedAt(reported.Conditions, generation),
 		NetworkInterfaces: slices.Clone(reported.NetworkInterfaces),
+		StartTime:         reported.StartTime,
+		Restarts:          reported.Restarts,
+		Containers:        reported.Containers,
 	}
 	if reported.ObservedTemplateHash != "" {
 		status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: reported.ObservedTemplateHash}

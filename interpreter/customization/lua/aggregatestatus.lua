@@ -121,7 +121,7 @@ end
 local function total(reports, assignment, count)
   local sum = 0
   for _, report in ipairs(reports) do
-    sum = sum + math.max(0, math.min(report.status[count], most_instances(assignment, report.cell)))
+    sum = sum + math.max(0, math.min(report.status[count] or 0, most_instances(assignment, report.cell)))
   end
   return sum
 end
@@ -146,9 +146,10 @@ function AggregateStatus(desiredObj, statusItems)
       reports = merge(reports, "reports"),
       indices = merge(reports, "indices"),
     }
-    for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas"}) do
+    for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas", "availableReplicas"}) do
       status[count] = total(reports, spec.assignment, count)
     end
+    status.availableReplicas = status.availableReplicas ~= 0 and status.availableReplicas or nil
   end
   -- Karmada drops empty lists. A status that says nothing is not set where there is none: Karmada would write the difference.
   local says = desiredObj.status

@@ -80,6 +80,14 @@ local function bound_instance(of, hash)
   for _, interface in ipairs(bound(of.networkInterfaces, max_interfaces)) do
     check(interface.assignments, address_text, "", {"networkIP", "externalIP"})
   end
+  local containers = bound(of.containers, max_containers)
+  for _, container in ipairs(containers) do
+    check(container, name_text, "", {"name"})
+    check(container, name_text, nil, {"reason"})
+    check(container, image_text, nil, {"imageID"})
+    check(container, since_text, nil, {"finishedAt"})
+  end
+  shorten(containers, "message")
 end
 
 -- bound_status truncates what a cell reports to a bounded size, leaves out what no agent reports, and returns it. A cell has one report.

@@ -40,6 +40,8 @@ local pointer = reader("string", "text")
 
 local int32 = reader("number", "integer", 2147483648, 0)
 
+local some_int32 = reader("number", "integer", 2147483648, nil, 0)
+
 local pointer32 = reader("number", "integer", 2147483648)
 
 -- Karmada converts numbers to floats, which are not exact from 2^53 on.
