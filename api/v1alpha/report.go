@@ -126,8 +126,8 @@ func (r *InstanceReport) instance(deployment string, position int) ReportedInsta
 	if entry.State >= 0 && int(entry.State) < len(r.States) {
 		r.States[entry.State].describe(&instance, entry.Since)
 	}
-	if first := parseSince(entry.Since, len(instance.Conditions)); entry.Started != nil && len(first) > 0 && !first[0].IsZero() {
-		started := metav1.Unix(first[0].Unix()+int64(*entry.Started), 0)
+	if entry.Started != nil && len(instance.Conditions) > 0 && !instance.Conditions[0].LastTransitionTime.IsZero() {
+		started := metav1.Unix(instance.Conditions[0].LastTransitionTime.Unix()+int64(*entry.Started), 0)
 		instance.StartTime = &started
 	}
 	return instance

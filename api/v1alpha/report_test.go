@@ -42,7 +42,17 @@ func TestReportHasEverything(t *testing.T) {
 	failing.Conditions[0].Status, failing.Conditions[0].Reason, failing.Conditions[0].Message = metav1.ConditionFalse, "InstanceCrashing", `exit code 1: "x" <&>`
 	failing.Conditions[0].LastTransitionTime = metav1.NewTime(began.Add(-time.Hour))
 	held := v1alpha.ReportedInstance{Name: "web-7", TemplateHash: "old", SchedulingGates: []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}}
-	want := []v1alpha.ReportedInstance{serving(0), serving(1), failing, held, serving(12)}
+	started := metav1.NewTime(began.Add(-time.Minute))
+	failing.Restarts, failing.StartTime = 7, &started
+	failing.Containers = []v1alpha.InstanceContainerStatus{
+		{Name: "web", RestartCount: 7, ImageID: "example.com/web@sha256:1", LastTermination: &v1alpha.ContainerTermination{
+			Reason: "Error", ExitCode: 1, Message: "no such file", FinishedAt: metav1.NewTime(began),
+		}},
+		{Name: "proxy", ImageID: "example.com/proxy@sha256:2"},
+	}
+	healthy := serving(1)
+	healthy.StartTime = &started
+	want := []v1alpha.ReportedInstance{serving(0), healthy, failing, held, serving(12)}
 	report := v1alpha.NewInstanceReport("web", want)
 	if len(report.States) != 3 {
 		t.Errorf("%d states", len(report.States))
@@ -152,5 +162,34 @@ func TestIndicesAsText(t *testing.T) {
 	}
 	if got := v1alpha.FormatIndices([]int{7, 1, 0, 2, 9, 8}); got != "0-2,7-9" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestHealthyInstancesReportNoContainers keeps reports small: what the conditions say already is not said again.
+func TestHealthyInstancesReportNoContainers(t *testing.T) {
+	containers := []v1alpha.InstanceContainerStatus{{Name: "web", ImageID: "example.com/web@sha256:1"}}
+	healthy, restarted, starting := serving(0), serving(1), serving(2)
+	restarted.Restarts = 1
+	starting.Conditions[1].Status = metav1.ConditionFalse
+	for _, instance := range []*v1alpha.ReportedInstance{&healthy, &restarted, &starting} {
+		instance.Containers = containers
+	}
+	report := v1alpha.NewInstanceReport("web", []v1alpha.ReportedInstance{healthy, restarted, starting})
+	for i, want := range []int{0, 1, 1} {
+		if got := len(report.Instances[i].Containers); got != want {
+			t.Errorf("Instance %d reports %d containers, want %d", i, got, want)
+		}
+	}
+}
+
+// TestReportedContainersHaveNames: the names are the keys of the list in an Instance. An API server would refuse one without a name, or
+// two with the same.
+func TestReportedContainersHaveNames(t *testing.T) {
+	report := v1alpha.InstanceReport{States: []v1alpha.InstanceState{{}}, Instances: []v1alpha.InstanceEntry{{Containers: []v1alpha.ContainerEntry{
+		{Name: "web", FinishedAt: "soon"}, {Name: ""}, {Name: "web", RestartCount: 9},
+	}}}}
+	got := report.Reported("web")[0].Containers
+	if want := []v1alpha.InstanceContainerStatus{{Name: "web"}}; cmp.Diff(want, got) != "" {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// parse reads Instances from words like "web-0:A+" (template A, Ready), "web-1:A-" (not Ready), "web-2:A+x" (being
+// parse reads Instances from words like "web-0:A+" (template A, Ready), "web-1:A-" (not Ready), "web-1:A~" (Ready, and not Available yet), "web-2:A+x" (being
 // deleted), "web-3:A+e" (of an earlier Workload).
 func parse(t *testing.T, words string) []v1alpha.Instance {
 	t.Helper()
@@ -29,11 +29,10 @@ func parse(t *testing.T, words string) []v1alpha.Instance {
 			instance.Labels[v1alpha.LabelWorkloadUID] = "earlier"
 		}
 		instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: state[:1]}
-		status := metav1.ConditionFalse
-		if state[1] == '+' {
-			status = metav1.ConditionTrue
+		status := map[bool]metav1.ConditionStatus{false: metav1.ConditionFalse, true: metav1.ConditionTrue}
+		instance.Status.Conditions = []metav1.Condition{
+			{Type: v1alpha.ConditionReady, Status: status[state[1] != '-']}, {Type: v1alpha.ConditionAvailable, Status: status[state[1] == '+']},
 		}
-		instance.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: status}}
 		if strings.HasSuffix(state, "x") {
 			now := metav1.NewTime(time.Unix(0, 0))
 			instance.DeletionTimestamp = &now
@@ -86,17 +85,18 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 
 func TestOrderedPlan(t *testing.T) {
 	checkPlans(t, false, map[string]planCase{
-		"the first is made":                         {replicas: 3, wantCreate: []int{0}},
-		"the next waits for the last":               {replicas: 3, instances: "web-0:B-"},
-		"the next is made when the last is Ready":   {replicas: 3, instances: "web-0:B+", wantCreate: []int{1}},
-		"a gap is filled first":                     {replicas: 4, instances: "web-0:B+ web-2:B+", wantCreate: []int{1}},
-		"a gap waits for what is below":             {replicas: 3, instances: "web-0:B- web-2:B+"},
-		"the lowest of its own is made":             {indices: []int{2, 5}, wantCreate: []int{2}},
-		"the next of its own follows":               {indices: []int{2, 5}, instances: "web-2:B+", wantCreate: []int{5}},
-		"an index of another cell is given up":      {indices: []int{2, 5}, instances: "web-0:B+ web-2:B+ web-5:B+", wantRemove: []string{"web-0"}},
-		"a name that is not free yet is waited for": {replicas: 2, instances: "web-0:B+x web-1:B+"},
-		"nothing to do":                             {replicas: 2, instances: "web-0:B+ web-1:B+"},
-		"nothing desired, nothing there":            {},
+		"the first is made":                              {replicas: 3, wantCreate: []int{0}},
+		"the next waits for the last":                    {replicas: 3, instances: "web-0:B-"},
+		"the next is made when the last is Ready":        {replicas: 3, instances: "web-0:B+", wantCreate: []int{1}},
+		"the next waits while the last is not Available": {replicas: 3, instances: "web-0:B~"},
+		"a gap is filled first":                          {replicas: 4, instances: "web-0:B+ web-2:B+", wantCreate: []int{1}},
+		"a gap waits for what is below":                  {replicas: 3, instances: "web-0:B- web-2:B+"},
+		"the lowest of its own is made":                  {indices: []int{2, 5}, wantCreate: []int{2}},
+		"the next of its own follows":                    {indices: []int{2, 5}, instances: "web-2:B+", wantCreate: []int{5}},
+		"an index of another cell is given up":           {indices: []int{2, 5}, instances: "web-0:B+ web-2:B+ web-5:B+", wantRemove: []string{"web-0"}},
+		"a name that is not free yet is waited for":      {replicas: 2, instances: "web-0:B+x web-1:B+"},
+		"nothing to do":                                  {replicas: 2, instances: "web-0:B+ web-1:B+"},
+		"nothing desired, nothing there":                 {},
 
 		"suspended, nothing is made or replaced":           {replicas: 3, suspended: true, instances: "web-0:A- web-1:B-"},
 		"suspended, what other cells may wait for is left": {indices: []int{5}, suspended: true, instances: "web-0:B- web-1:B-x web-5:A-", wantRemove: []string{"web-0"}},
@@ -113,6 +113,7 @@ func TestOrderedPlan(t *testing.T) {
 		"the roll waits while one is deleted":       {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
 		"the roll makes what it removed":            {replicas: 3, instances: "web-0:A+ web-1:A+", wantCreate: []int{2}},
 		"the roll waits for Ready":                  {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
+		"the roll waits for Available":              {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B~"},
 		"the roll goes on downwards":                {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
 		"the roll waits for one below, too":         {replicas: 3, instances: "web-0:B- web-1:A+ web-2:A+"},
 		"one of an earlier Workload is rolled":      {replicas: 2, instances: "web-0:B+ web-1:B+e", wantRemove: []string{"web-1"}},
