@@ -33,7 +33,7 @@ type WorkloadSpec struct {
 type WorkloadRollout struct {
 	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
 	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
-	// Instance that becomes Ready or gets the current template, and one of an earlier template that is deleted. The
+	// Instance that becomes Available or gets the current template, and one of an earlier template that is deleted. The
 	// add-on continues after the deadline. Without the field it is 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

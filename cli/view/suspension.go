@@ -44,15 +44,15 @@ func (s *Snapshot) Suspend(suspension Suspension) {
 	if s.Workload != nil {
 		s.Workload = s.Workload.DeepCopy()
 		status := &s.Workload.Status
-		status.ReadyReplicas = 0
+		status.ReadyReplicas, status.AvailableReplicas = 0, 0
 		suspend(&status.Conditions, v1alpha.ConditionAvailable)
 		for i := range status.Placements {
-			status.Placements[i].ReadyReplicas = 0
+			status.Placements[i].ReadyReplicas, status.Placements[i].AvailableReplicas = 0, 0
 			suspend(&status.Placements[i].Conditions, v1alpha.ConditionAvailable)
 		}
 	}
 	for i := range s.Deployments {
-		s.Deployments[i].Status.ReadyReplicas = 0
+		s.Deployments[i].Status.ReadyReplicas, s.Deployments[i].Status.AvailableReplicas = 0, 0
 		suspend(&s.Deployments[i].Status.Conditions, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady)
 	}
 	for i := range s.Instances {

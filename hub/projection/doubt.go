@@ -202,6 +202,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 		return
 	}
 	status.ReadyReplicas = max(0, status.ReadyReplicas-lost)
+	status.AvailableReplicas = min(status.AvailableReplicas, status.ReadyReplicas)
 	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(facts), describe(worst))
 	kinds := []string{v1alpha.ConditionReplicasReady}
 	if status.ReadyReplicas == 0 {

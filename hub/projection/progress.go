@@ -53,12 +53,13 @@ func (s *scope) isStuck() bool {
 	return len(s.findings) > 0 && s.copied.Status.ObservedGeneration != s.copied.Generation
 }
 
-// lastProgress is when the Instances last made progress: now, if the status shows more than the one before.
+// lastProgress is when the Instances last made progress: now, if the status shows more than the one before. Ready Instances do not
+// count: each restart of a container that crashes makes its Instance Ready for a moment.
 func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Time {
 	before := &s.deployment.Status
 	old, now := before.ReplicaCounts, status.ReplicaCounts
 	progressed := before.LastProgressTime == nil || before.ObservedGeneration != status.ObservedGeneration ||
-		old.DesiredReplicas != now.DesiredReplicas || old.CurrentReplicas < now.CurrentReplicas || old.ReadyReplicas < now.ReadyReplicas ||
+		old.DesiredReplicas != now.DesiredReplicas || old.CurrentReplicas < now.CurrentReplicas || old.AvailableReplicas < now.AvailableReplicas ||
 		old.Replicas-old.CurrentReplicas > now.Replicas-now.CurrentReplicas
 	if !progressed {
 		return *before.LastProgressTime
