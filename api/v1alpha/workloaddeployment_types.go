@@ -50,9 +50,15 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// rollout is that of the Workload. The hub's copy does not have it: the add-on judges the progress in the project.
+	// rollout is that of the Workload. The hub's copy has maxUnavailable alone: the add-on judges the progress in the project.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
+
+	// minReadySeconds is that of the Workload.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
 	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	// +optional
