@@ -61,6 +61,9 @@ func newGenerator(seed int64) *generator {
 		func(name *corev1.ResourceName, _ randfill.Continue) {
 			*name = pick(g, []corev1.ResourceName{"cpu", "memory", "example.com/gpu"})
 		},
+		func(policy *corev1.ContainerRestartPolicy, _ randfill.Continue) {
+			*policy = pick(g, []corev1.ContainerRestartPolicy{"", "Always", "Always", "Never"})
+		},
 		func(i *int32, _ randfill.Continue) { *i = pick(g, someReplicas) },
 		func(i *int64, _ randfill.Continue) { *i = int64(g.Intn(6)) },
 		g.fillMeta, g.fillCondition, g.fillAssignment,

@@ -122,5 +122,6 @@ func (g *generator) garbage(object map[string]any, key string) any {
 // unread are members that neither a report nor the size of a runtime is made from.
 var unread = []string{
 	"unknown", "name", "image", "command", "args", "env", "envFrom", "volumeAttachments", "ports", "imagePullSecrets", "virtualMachine",
-	"instanceType", "class", "selector",
+	"instanceType", "class", "selector", "workingDir", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle", "securityContext",
+	"terminationGracePeriodSeconds",
 }

@@ -85,6 +85,10 @@ type deploymentQuantities struct {
 }
 
 type scaleQuantities struct {
+	Behavior struct {
+		ScaleUp   rulesQuantities `json:"scaleUp"`
+		ScaleDown rulesQuantities `json:"scaleDown"`
+	} `json:"behavior"`
 	Metrics []struct {
 		Resource struct {
 			Target struct {
@@ -95,6 +99,10 @@ type scaleQuantities struct {
 	} `json:"metrics"`
 }
 
+type rulesQuantities struct {
+	Tolerance boundedQuantity `json:"tolerance"`
+}
+
 type templateQuantities struct {
 	Spec struct {
 		Controller struct {
@@ -103,16 +111,8 @@ type templateQuantities struct {
 		Runtime struct {
 			Resources quantityLists `json:"resources"`
 			Sandbox   struct {
-				Containers []struct {
-					Resources quantityLists `json:"resources"`
-					Env       []struct {
-						ValueFrom struct {
-							ResourceFieldRef struct {
-								Divisor boundedQuantity `json:"divisor"`
-							} `json:"resourceFieldRef"`
-						} `json:"valueFrom"`
-					} `json:"env"`
-				} `json:"containers"`
+				Containers     []containerQuantities `json:"containers"`
+				InitContainers []containerQuantities `json:"initContainers"`
 			} `json:"sandbox"`
 		} `json:"runtime"`
 		Volumes []struct {
@@ -123,8 +123,22 @@ type templateQuantities struct {
 					} `json:"spec"`
 				} `json:"template"`
 			} `json:"disk"`
+			EmptyDir struct {
+				SizeLimit boundedQuantity `json:"sizeLimit"`
+			} `json:"emptyDir"`
 		} `json:"volumes"`
 	} `json:"spec"`
+}
+
+type containerQuantities struct {
+	Resources quantityLists `json:"resources"`
+	Env       []struct {
+		ValueFrom struct {
+			ResourceFieldRef struct {
+				Divisor boundedQuantity `json:"divisor"`
+			} `json:"resourceFieldRef"`
+		} `json:"valueFrom"`
+	} `json:"env"`
 }
 
 type quantityLists struct {

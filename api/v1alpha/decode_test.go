@@ -19,6 +19,10 @@ const (
 	instance     = `{"runtime":{"resources":{"requests":{"cpu":%s}}}}`
 	container    = `{"runtime":{"sandbox":{"containers":[{"resources":{%q:{"cpu":%%s}}}]}}}`
 	divisor      = `{"runtime":{"sandbox":{"containers":[{"env":[{"valueFrom":{"resourceFieldRef":{"divisor":%s}}}]}]}}}`
+	initializer  = `{"runtime":{"sandbox":{"initContainers":[{"resources":{%q:{"cpu":%%s}}}]}}}`
+	initDivisor  = `{"runtime":{"sandbox":{"initContainers":[{"env":[{"valueFrom":{"resourceFieldRef":{"divisor":%s}}}]}]}}}`
+	emptyDir     = `{"volumes":[{"emptyDir":{"sizeLimit":%s}}]}`
+	tolerance    = `{"behavior":{%q:{"tolerance":%%s}}}`
 	disk         = `{"volumes":[{"disk":{"template":{"spec":{"resources":{"requests":{"storage":%s}}}}}}]}`
 	recorded     = `{"controller":{"instanceTypeResources":{"cpu":%s}}}`
 	ofType       = `{"spec":{"instanceTypeResources":{"cpu":%s}}}`
@@ -33,7 +37,13 @@ func quantityPaths(scaleSettings string) []string {
 	for _, target := range []string{"value", "averageValue"} {
 		paths = append(paths, fmt.Sprintf(scaleSettings, fmt.Sprintf(metricTarget, target)))
 	}
-	for _, spec := range []string{instance, fmt.Sprintf(container, "limits"), fmt.Sprintf(container, "requests"), divisor, disk, recorded} {
+	for _, direction := range []string{"scaleUp", "scaleDown"} {
+		paths = append(paths, fmt.Sprintf(scaleSettings, fmt.Sprintf(tolerance, direction)))
+	}
+	for _, spec := range []string{
+		instance, fmt.Sprintf(container, "limits"), fmt.Sprintf(container, "requests"), divisor, disk, recorded,
+		fmt.Sprintf(initializer, "limits"), fmt.Sprintf(initializer, "requests"), initDivisor, emptyDir,
+	} {
 		paths = append(paths, fmt.Sprintf(inTemplate, spec))
 	}
 	return paths

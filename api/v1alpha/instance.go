@@ -3,6 +3,8 @@
 
 package v1alpha
 
+import "slices"
+
 // InterfaceName is the name of the network interface of an Instance, and the default of InstanceNetworkInterface.Name.
 const InterfaceName = "eth0"
 
@@ -20,4 +22,34 @@ func (i *Instance) SchedulingGates() []SchedulingGate {
 		return nil
 	}
 	return i.Spec.Controller.SchedulingGates
+}
+
+// AllContainers are the containers of a sandbox, then its init containers. s may be nil.
+func (s *SandboxRuntime) AllContainers() []*SandboxContainer {
+	if s == nil {
+		return nil
+	}
+	all := make([]*SandboxContainer, 0, len(s.Containers)+len(s.InitContainers))
+	for i := range s.Containers {
+		all = append(all, &s.Containers[i])
+	}
+	for i := range s.InitContainers {
+		all = append(all, &s.InitContainers[i])
+	}
+	return all
+}
+
+// Running are the containers of a sandbox and its sidecars: those that run until the Instance stops. s may be nil.
+func (s *SandboxRuntime) Running() []*SandboxContainer {
+	all := s.AllContainers()
+	if s == nil {
+		return all
+	}
+	running := slices.Clip(all[:len(s.Containers)])
+	for _, container := range all[len(s.Containers):] {
+		if container.IsSidecar() {
+			running = append(running, container)
+		}
+	}
+	return running
 }

@@ -131,6 +131,25 @@ type SandboxRuntime struct {
 	// +kubebuilder:validation:MaxItems=16
 	Containers []SandboxContainer `json:"containers"`
 
+	// initContainers run one after the other, and each ends before the next one and the containers start. One with restartPolicy
+	// Always is a sidecar: it keeps running beside the containers, and stops after them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	InitContainers []SandboxContainer `json:"initContainers,omitempty"`
+
+	// terminationGracePeriodSeconds is how long the containers may take to stop before they are killed, preStop included. Without it
+	// it is 30.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+
+	// securityContext restricts all containers. A cell restricts them further, whatever the template says.
+	// +optional
+	SecurityContext *SandboxSecurityContext `json:"securityContext,omitempty"`
+
 	// imagePullSecrets name Secrets to pull images with.
 	// +optional
 	// +listType=map
@@ -188,10 +207,9 @@ type SandboxContainer struct {
 	// +optional
 	Resources *ContainerResourceRequirements `json:"resources,omitempty"`
 
-	// volumeAttachments mount volumes.
+	// volumeAttachments mount volumes. A volume may be mounted at several paths.
 	// +optional
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	VolumeAttachments []VolumeAttachment `json:"volumeAttachments,omitempty"`
 
 	// ports that the container listens on.
@@ -199,6 +217,41 @@ type SandboxContainer struct {
 	// +listType=map
 	// +listMapKey=name
 	Ports []NamedPort `json:"ports,omitempty"`
+
+	// workingDir is the folder that the container starts in. Without it it is that of the image.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	WorkingDir string `json:"workingDir,omitempty"`
+
+	// restartPolicy Always, of an init container only, makes it a sidecar.
+	// +optional
+	// +kubebuilder:validation:Enum=Always
+	RestartPolicy *corev1.ContainerRestartPolicy `json:"restartPolicy,omitempty"`
+
+	// readinessProbe says whether the container can serve. An Instance is Ready when all of its containers can.
+	// +optional
+	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
+
+	// livenessProbe says whether the container is alive. One that is not is restarted.
+	// +optional
+	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
+
+	// startupProbe says whether the container has started. Other probes begin when it has succeeded.
+	// +optional
+	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
+
+	// lifecycle has what runs after the container has started and before it is stopped.
+	// +optional
+	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
+
+	// securityContext restricts the container. A cell restricts it further, whatever the template says.
+	// +optional
+	SecurityContext *ContainerSecurityContext `json:"securityContext,omitempty"`
+}
+
+// IsSidecar reports whether an init container keeps running beside the containers.
+func (c *SandboxContainer) IsSidecar() bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // ContainerResourceRequirements are the resources of one container.
@@ -224,6 +277,16 @@ type VolumeAttachment struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	MountPath *string `json:"mountPath,omitempty"`
+
+	// readOnly keeps a container from writing to the volume.
+	// +optional
+	ReadOnly bool `json:"readOnly,omitempty"`
+
+	// subPath is the file or folder of the volume that a container mounts, instead of all of it. A container does not see later
+	// changes of a ConfigMap or Secret that is mounted so.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	SubPath string `json:"subPath,omitempty"`
 }
 
 // NamedPort is a port with a name.

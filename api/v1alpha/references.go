@@ -43,11 +43,8 @@ func DataReferences(spec *InstanceSpec, path *field.Path) []DataReference {
 				Path: at.Child("imagePullSecrets").Index(i).Child("name"), Kind: KindSecret, Name: sandbox.ImagePullSecrets[i].Name,
 			})
 		}
-		for i := range sandbox.Containers {
-			container := at.Child("containers").Index(i)
-			found = append(found, environmentReferences(sandbox.Containers[i].Env, container.Child("env"))...)
-			found = append(found, sourceReferences(sandbox.Containers[i].EnvFrom, container.Child("envFrom"))...)
-		}
+		found = append(found, containerReferences(sandbox.Containers, at.Child("containers"))...)
+		found = append(found, containerReferences(sandbox.InitContainers, at.Child("initContainers"))...)
 	}
 	for i := range spec.Volumes {
 		at := path.Child("volumes").Index(i)
@@ -57,6 +54,16 @@ func DataReferences(spec *InstanceSpec, path *field.Path) []DataReference {
 		if source := spec.Volumes[i].Secret; source != nil {
 			found = append(found, DataReference{at.Child("secret", "secretName"), KindSecret, source.SecretName, ptr.Deref(source.Optional, false)})
 		}
+	}
+	return found
+}
+
+func containerReferences(containers []SandboxContainer, path *field.Path) []DataReference {
+	var found []DataReference
+	for i := range containers {
+		at := path.Index(i)
+		found = append(found, environmentReferences(containers[i].Env, at.Child("env"))...)
+		found = append(found, sourceReferences(containers[i].EnvFrom, at.Child("envFrom"))...)
 	}
 	return found
 }

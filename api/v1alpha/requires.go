@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // AnnotationRequires is the annotation that names, on the hub's copy, the fields of its spec that hold Instances back or limit them,
@@ -21,6 +23,68 @@ var holding = map[string]func(*WorkloadDeploymentSpec) bool{
 	"networks":              func(s *WorkloadDeploymentSpec) bool { return s.Networks != nil },
 	"quota":                 func(s *WorkloadDeploymentSpec) bool { return s.Quota != nil },
 	"suspended":             func(s *WorkloadDeploymentSpec) bool { return s.Suspended },
+
+	"minReadySeconds":        func(s *WorkloadDeploymentSpec) bool { return s.MinReadySeconds != nil && *s.MinReadySeconds > 0 },
+	"rollout.maxUnavailable": func(s *WorkloadDeploymentSpec) bool { return s.Rollout != nil && s.Rollout.MaxUnavailable != nil },
+	"scaleSettings.behavior": func(s *WorkloadDeploymentSpec) bool { return s.ScaleSettings.Behavior != nil },
+}
+
+// inTemplate are the fields of templates that later versions added, by name. A cell that lacks one would start an Instance that is less
+// restricted than its template says, or that counts as Ready too soon.
+var inTemplate = map[string]func(*InstanceSpec) bool{
+	"emptyDir": func(s *InstanceSpec) bool {
+		return slices.ContainsFunc(s.Volumes, func(v InstanceVolume) bool { return v.EmptyDir != nil })
+	},
+	"fieldRef":         ofVariable(func(s *corev1.EnvVarSource) bool { return s.FieldRef != nil }),
+	"resourceFieldRef": ofVariable(func(s *corev1.EnvVarSource) bool { return s.ResourceFieldRef != nil }),
+	"initContainers":   ofSandbox(func(s *SandboxRuntime) bool { return len(s.InitContainers) > 0 }),
+	"lifecycle":        ofContainer(func(c *SandboxContainer) bool { return c.Lifecycle != nil }),
+	"livenessProbe":    ofContainer(func(c *SandboxContainer) bool { return c.LivenessProbe != nil }),
+	"readinessProbe":   ofContainer(func(c *SandboxContainer) bool { return c.ReadinessProbe != nil }),
+	"startupProbe":     ofContainer(func(c *SandboxContainer) bool { return c.StartupProbe != nil }),
+	"workingDir":       ofContainer(func(c *SandboxContainer) bool { return c.WorkingDir != "" }),
+	"readOnly":         ofAttachment(func(a *VolumeAttachment) bool { return a.ReadOnly }),
+	"subPath":          ofAttachment(func(a *VolumeAttachment) bool { return a.SubPath != "" }),
+	"terminationGracePeriodSeconds": ofSandbox(func(s *SandboxRuntime) bool {
+		return s.TerminationGracePeriodSeconds != nil
+	}),
+	"securityContext": func(s *InstanceSpec) bool {
+		return ofSandbox(func(s *SandboxRuntime) bool { return s.SecurityContext != nil })(s) ||
+			ofContainer(func(c *SandboxContainer) bool { return c.SecurityContext != nil })(s)
+	},
+}
+
+func init() {
+	for name, set := range inTemplate {
+		holding["template."+name] = func(s *WorkloadDeploymentSpec) bool { return set(&s.Template.Spec) }
+	}
+}
+
+func ofSandbox(set func(*SandboxRuntime) bool) func(*InstanceSpec) bool {
+	return func(s *InstanceSpec) bool { return s.Runtime.Sandbox != nil && set(s.Runtime.Sandbox) }
+}
+
+func ofContainer(set func(*SandboxContainer) bool) func(*InstanceSpec) bool {
+	return ofSandbox(func(s *SandboxRuntime) bool {
+		for _, container := range s.AllContainers() {
+			if set(container) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func ofVariable(set func(*corev1.EnvVarSource) bool) func(*InstanceSpec) bool {
+	return ofContainer(func(c *SandboxContainer) bool {
+		return slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.ValueFrom != nil && set(v.ValueFrom) })
+	})
+}
+
+func ofAttachment(set func(*VolumeAttachment) bool) func(*InstanceSpec) bool {
+	return ofContainer(func(c *SandboxContainer) bool {
+		return slices.ContainsFunc(c.VolumeAttachments, func(a VolumeAttachment) bool { return set(&a) })
+	})
 }
 
 // Requires is the value of AnnotationRequires for a copy with this spec.

@@ -4,6 +4,7 @@
 package v1alpha
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -43,5 +44,62 @@ func TestMissingFields(t *testing.T) {
 	d.Annotations = map[string]string{AnnotationRequires: strings.Repeat("x,", 100000)}
 	if message := MissingMessage(d.MissingFields()); len(message) > MaxMessage {
 		t.Errorf("a message has %d bytes", len(message))
+	}
+}
+
+// TestAllRequiredFieldsFit: a cut list of fields would hold every cell back.
+func TestAllRequiredFieldsFit(t *testing.T) {
+	if all := strings.Join(slices.Sorted(maps.Keys(holding)), ","); len(all) > MaxMessage {
+		t.Errorf("all names together have %d bytes, and %d are read", len(all), MaxMessage)
+	}
+}
+
+// TestTemplateFieldsThatAnOldCellLacks: a CRD that does not know a field drops it, and the cell must notice.
+func TestTemplateFieldsThatAnOldCellLacks(t *testing.T) {
+	probe := &corev1.Probe{}
+	inContainer := func(change func(*SandboxContainer)) func(*SandboxRuntime) {
+		return func(s *SandboxRuntime) { change(&s.Containers[0]) }
+	}
+	variable := func(source corev1.EnvVarSource) func(*SandboxRuntime) {
+		return inContainer(func(c *SandboxContainer) { c.Env = []corev1.EnvVar{{Name: "A", ValueFrom: &source}} })
+	}
+	tests := map[string]func(*SandboxRuntime){
+		"fieldRef":         variable(corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{}}),
+		"resourceFieldRef": variable(corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{}}),
+		"initContainers":   func(s *SandboxRuntime) { s.InitContainers = []SandboxContainer{{}} },
+		"lifecycle":        inContainer(func(c *SandboxContainer) { c.Lifecycle = &corev1.Lifecycle{} }),
+		"livenessProbe":    inContainer(func(c *SandboxContainer) { c.LivenessProbe = probe }),
+		"readinessProbe":   inContainer(func(c *SandboxContainer) { c.ReadinessProbe = probe }),
+		"startupProbe":     inContainer(func(c *SandboxContainer) { c.StartupProbe = probe }),
+		"workingDir":       inContainer(func(c *SandboxContainer) { c.WorkingDir = "/" }),
+		"readOnly":         inContainer(func(c *SandboxContainer) { c.VolumeAttachments = []VolumeAttachment{{ReadOnly: true}} }),
+		"subPath":          inContainer(func(c *SandboxContainer) { c.VolumeAttachments = []VolumeAttachment{{SubPath: "a"}} }),
+		"securityContext":  inContainer(func(c *SandboxContainer) { c.SecurityContext = &ContainerSecurityContext{} }),
+
+		"terminationGracePeriodSeconds": func(s *SandboxRuntime) { s.TerminationGracePeriodSeconds = new(int64(1)) },
+	}
+	for name := range inTemplate {
+		if _, tested := tests[name]; !tested && name != "emptyDir" {
+			t.Errorf("no test sets %s", name)
+		}
+	}
+	for name, change := range tests {
+		spec := WorkloadDeploymentSpec{}
+		spec.Template.Spec.Runtime.Sandbox = &SandboxRuntime{Containers: []SandboxContainer{{Name: "a"}}}
+		change(spec.Template.Spec.Runtime.Sandbox)
+		if got := spec.Requires(); got != "template."+name {
+			t.Errorf("with %s the cell must have %q", name, got)
+		}
+	}
+	spec := WorkloadDeploymentSpec{}
+	spec.Template.Spec.Volumes = []InstanceVolume{{InstanceVolumeSource: InstanceVolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	if got := spec.Requires(); got != "template.emptyDir" {
+		t.Errorf("with emptyDir the cell must have %q", got)
+	}
+	// The sandbox alone has a security context.
+	spec.Template.Spec = InstanceSpec{}
+	spec.Template.Spec.Runtime.Sandbox = &SandboxRuntime{SecurityContext: &SandboxSecurityContext{}}
+	if got := spec.Requires(); got != "template.securityContext" {
+		t.Errorf("with securityContext the cell must have %q", got)
 	}
 }

@@ -18,32 +18,46 @@ import (
 // A container takes its limit of a resource, else its request. Where every container has either, the size is their sum. Where
 // some have neither, the size is the request of the Instance, else that of its instance type, but at least the sum of the
 // others. A resource that none of them names is not in the size. The caller may change it.
+//
+// Sidecars are part of the sum: one that names nothing takes nothing. Another init container runs alone with the sidecars before it,
+// and the size is at least what these take together, as Kubernetes counts it.
 func InstanceSize(spec *InstanceSpec, typeResources corev1.ResourceList) corev1.ResourceList {
 	size := corev1.ResourceList{}
 	maps.Copy(size, typeResources.DeepCopy())
 	maps.Copy(size, spec.Runtime.Resources.Requests.DeepCopy())
-	containers := sandboxContainers(spec)
-	for name, total := range sumContainers(containers) {
-		if named, ok := size[name]; !ok || total.containers == len(containers) || named.Cmp(total.sum) < 0 {
+	sandbox := spec.Runtime.Sandbox
+	if sandbox == nil {
+		return size
+	}
+	for name, total := range sumContainers(sandbox) {
+		if named, ok := size[name]; total.named && (!ok || total.containers == len(sandbox.Containers) || named.Cmp(total.sum) < 0) {
 			size[name] = total.sum
+		}
+		if named, ok := size[name]; total.begins != nil && (!ok || named.Cmp(*total.begins) < 0) {
+			size[name] = *total.begins
 		}
 	}
 	return size
 }
 
-// ContainerSizes are what each container of a sandbox takes, in the order of the containers. They add up to InstanceSize: the
-// first container that does not name a resource takes what the others leave of it. The caller may change them.
+// ContainerSizes are what each container of a sandbox takes, in the order of the containers. With its sidecars they add up to InstanceSize,
+// unless its init containers take more: the first container that does not name a resource takes what the others leave of it. The caller
+// may change them.
 func ContainerSizes(spec *InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
-	containers := sandboxContainers(spec)
-	sizes := make([]corev1.ResourceList, len(containers))
+	sandbox := spec.Runtime.Sandbox
+	if sandbox == nil {
+		return nil
+	}
+	sizes := make([]corev1.ResourceList, len(sandbox.Containers))
 	rest := InstanceSize(spec, typeResources)
-	for i := range containers {
-		sizes[i] = containerSize(&containers[i])
-		for name, quantity := range sizes[i] {
-			left := rest[name]
-			left.Sub(quantity)
-			rest[name] = left
+	for i := range sandbox.InitContainers {
+		if container := &sandbox.InitContainers[i]; container.IsSidecar() {
+			subtract(rest, container.Size())
 		}
+	}
+	for i := range sandbox.Containers {
+		sizes[i] = sandbox.Containers[i].Size()
+		subtract(rest, sizes[i])
 	}
 	for name, quantity := range rest {
 		silent := slices.IndexFunc(sizes, func(size corev1.ResourceList) bool {
@@ -57,38 +71,65 @@ func ContainerSizes(spec *InstanceSpec, typeResources corev1.ResourceList) []cor
 	return sizes
 }
 
-func sandboxContainers(spec *InstanceSpec) []SandboxContainer {
-	if spec.Runtime.Sandbox == nil {
-		return nil
+// subtract takes each quantity of taken from the same resource of list.
+func subtract(list, taken corev1.ResourceList) {
+	for name, quantity := range taken {
+		left := list[name]
+		left.Sub(quantity)
+		list[name] = left
 	}
-	return spec.Runtime.Sandbox.Containers
 }
 
-// containerSum is what containers take of a resource, and how many of them name it.
+// containerSum is what containers take of a resource.
 type containerSum struct {
-	sum        resource.Quantity
+	// sum is what the containers and the sidecars take together.
+	sum resource.Quantity
+	// named says whether any of them names the resource, and containers is how many of the containers do.
+	named      bool
 	containers int
+	// sidecars is what the sidecars so far take.
+	sidecars resource.Quantity
+	// begins is the most that an init container takes with the sidecars before it; nil when none names the resource.
+	begins *resource.Quantity
 }
 
-func sumContainers(containers []SandboxContainer) map[corev1.ResourceName]containerSum {
+func sumContainers(sandbox *SandboxRuntime) map[corev1.ResourceName]containerSum {
 	sums := map[corev1.ResourceName]containerSum{}
-	for i := range containers {
-		for name, quantity := range containerSize(&containers[i]) {
+	for i := range sandbox.Containers {
+		for name, quantity := range sandbox.Containers[i].Size() {
 			soFar := sums[name]
 			soFar.sum.Add(quantity)
+			soFar.named = true
 			soFar.containers++
+			sums[name] = soFar
+		}
+	}
+	for i := range sandbox.InitContainers {
+		container := &sandbox.InitContainers[i]
+		for name, quantity := range container.Size() {
+			soFar := sums[name]
+			if container.IsSidecar() {
+				soFar.sum.Add(quantity.DeepCopy())
+				soFar.sidecars.Add(quantity)
+				soFar.named = true
+			} else {
+				quantity.Add(soFar.sidecars.DeepCopy())
+				if soFar.begins == nil || soFar.begins.Cmp(quantity) < 0 {
+					soFar.begins = &quantity
+				}
+			}
 			sums[name] = soFar
 		}
 	}
 	return sums
 }
 
-// containerSize is the limit of a container of each resource, else its request.
-func containerSize(container *SandboxContainer) corev1.ResourceList {
+// Size is the limit of a container of each resource, else its request. The caller may change it.
+func (c *SandboxContainer) Size() corev1.ResourceList {
 	size := corev1.ResourceList{}
-	if container.Resources != nil {
-		maps.Copy(size, container.Resources.Requests.DeepCopy())
-		maps.Copy(size, container.Resources.Limits.DeepCopy())
+	if c.Resources != nil {
+		maps.Copy(size, c.Resources.Requests.DeepCopy())
+		maps.Copy(size, c.Resources.Limits.DeepCopy())
 	}
 	return size
 }

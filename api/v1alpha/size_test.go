@@ -180,3 +180,44 @@ func randomList(random *rand.Rand) corev1.ResourceList {
 	}
 	return list
 }
+
+// TestSizeWithInitContainers: as Kubernetes counts them, a sidecar adds to the sum, and another init container is the least that the
+// Instance takes, with the sidecars before it.
+func TestSizeWithInitContainers(t *testing.T) {
+	cpu := func(quantity string) v1alpha.SandboxContainer { return sized(resources("cpu", quantity), nil) }
+	sidecar := func(container v1alpha.SandboxContainer) v1alpha.SandboxContainer {
+		container.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+		return container
+	}
+	silent := v1alpha.SandboxContainer{}
+	type list = []v1alpha.SandboxContainer
+	tests := map[string]struct {
+		containers, init list
+		ofType           corev1.ResourceList
+		want             corev1.ResourceList
+		wantContainers   []corev1.ResourceList
+	}{
+		"an init container that takes less":   {list{cpu("1")}, list{cpu("500m")}, nil, resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "1")}},
+		"an init container that takes more":   {list{cpu("1")}, list{cpu("2"), cpu("1500m")}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "1")}},
+		"an init container alone names it":    {list{silent}, list{cpu("2")}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "2")}},
+		"one above the type":                  {list{silent}, list{cpu("2")}, resources("cpu", "1"), resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "2")}},
+		"one below the type":                  {list{silent}, list{cpu("500m")}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "1")}},
+		"a sidecar":                           {list{cpu("1")}, list{sidecar(cpu("250m"))}, nil, resources("cpu", "1250m"), []corev1.ResourceList{resources("cpu", "1")}},
+		"a sidecar beside one that is silent": {list{silent}, list{sidecar(cpu("250m"))}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "750m")}},
+		"a silent sidecar takes nothing":      {list{cpu("250m")}, list{sidecar(silent)}, resources("cpu", "1"), resources("cpu", "250m"), []corev1.ResourceList{resources("cpu", "250m")}},
+		"an init container after a sidecar":   {list{cpu("1")}, list{sidecar(cpu("500m")), cpu("2")}, nil, resources("cpu", "2500m"), []corev1.ResourceList{resources("cpu", "1")}},
+		"an init container before a sidecar":  {list{cpu("1")}, list{cpu("2"), sidecar(cpu("500m"))}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "1")}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := &v1alpha.InstanceSpec{}
+			spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: test.containers, InitContainers: test.init}
+			if got := v1alpha.InstanceSize(spec, test.ofType); !equality.Semantic.DeepEqual(got, test.want) {
+				t.Errorf("the Instance takes %v, want %v", got, test.want)
+			}
+			if got := v1alpha.ContainerSizes(spec, test.ofType); !equality.Semantic.DeepEqual(got, test.wantContainers) {
+				t.Errorf("containers take %v, want %v", got, test.wantContainers)
+			}
+		})
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // InstanceVolume is a volume from exactly one source.
-// +kubebuilder:validation:ExactlyOneOf=disk;configMap;secret
+// +kubebuilder:validation:ExactlyOneOf=disk;configMap;secret;emptyDir
 type InstanceVolume struct {
 	// name is unique in the Instance.
 	// +required
@@ -33,6 +33,10 @@ type InstanceVolumeSource struct {
 	// secret in the namespace of the Workload.
 	// +optional
 	Secret *corev1.SecretVolumeSource `json:"secret,omitempty"`
+
+	// emptyDir is a folder that begins empty and lasts as long as the Instance stays on its node.
+	// +optional
+	EmptyDir *corev1.EmptyDirVolumeSource `json:"emptyDir,omitempty"`
 }
 
 // DiskVolumeSource is a disk that is created for the Instance.

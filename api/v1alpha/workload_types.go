@@ -6,8 +6,10 @@ package v1alpha
 import (
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // WorkloadSpec is what runs and where.
@@ -27,6 +29,13 @@ type WorkloadSpec struct {
 	// rollout is how the Instances are brought to a new template.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
+
+	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than the progress
+	// deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 }
 
 // WorkloadRollout is how the Instances of a Workload are brought to a new template.
@@ -38,6 +47,13 @@ type WorkloadRollout struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+
+	// maxUnavailable is how many Instances of a deployment may be unavailable while those of an earlier template are replaced, with
+	// policy Parallel: a number, or a percentage of the desired Instances that is rounded down, but at least 1. Without it it is
+	// 25%. OrderedReady replaces one after the other.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
 // defaultProgressDeadline is that of Kubernetes' Deployments.
@@ -131,6 +147,11 @@ type HorizontalScaleSettings struct {
 	// +kubebuilder:validation:MaxItems=8
 	Metrics []MetricSpec `json:"metrics,omitempty"`
 
+	// behavior is how fast scaling by metrics may change the number of Instances, in each direction, as in autoscaling/v2. It needs
+	// metrics.
+	// +optional
+	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
+
 	// instanceManagementPolicy is OrderedReady or Parallel.
 	// +optional
 	// +kubebuilder:default=OrderedReady
@@ -156,7 +177,7 @@ type MetricSpec struct {
 type ResourceMetricSource struct {
 	// name of the resource.
 	// +required
-	// +kubebuilder:validation:Enum=cpu
+	// +kubebuilder:validation:Enum=cpu;memory
 	Name string `json:"name"`
 
 	// target is the use to aim at.

@@ -50,7 +50,7 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// rollout is that of the Workload. The hub's copy does not have it: the add-on judges the progress in the project.
+	// rollout is that of the Workload. The hub's copy has maxUnavailable alone: the add-on judges the progress in the project.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 

@@ -16,22 +16,24 @@ function GetDependencies(desiredObj)
       table.insert(dependencies, {apiVersion = "v1", kind = kind, namespace = namespace, name = name})
     end
   end
-  local secrets, containers, volumes = list(sandbox, "imagePullSecrets"), list(sandbox, "containers"), list(template, "volumes")
+  local secrets, volumes = list(sandbox, "imagePullSecrets"), list(template, "volumes")
   for i = 1, #secrets do
     add("Secret", object(secrets, i), "name")
   end
-  for i = 1, #containers do
-    local container = object(containers, i)
-    local env, sources = list(container, "env"), list(container, "envFrom")
-    for j = 1, #env do
-      local source = object(object(env, j), "valueFrom")
-      add("ConfigMap", object(source, "configMapKeyRef"), "name")
-      add("Secret", object(source, "secretKeyRef"), "name")
-    end
-    for j = 1, #sources do
-      local source = object(sources, j)
-      add("ConfigMap", object(source, "configMapRef"), "name")
-      add("Secret", object(source, "secretRef"), "name")
+  for _, containers in ipairs({list(sandbox, "containers"), list(sandbox, "initContainers")}) do
+    for i = 1, #containers do
+      local container = object(containers, i)
+      local env, sources = list(container, "env"), list(container, "envFrom")
+      for j = 1, #env do
+        local source = object(object(env, j), "valueFrom")
+        add("ConfigMap", object(source, "configMapKeyRef"), "name")
+        add("Secret", object(source, "secretKeyRef"), "name")
+      end
+      for j = 1, #sources do
+        local source = object(sources, j)
+        add("ConfigMap", object(source, "configMapRef"), "name")
+        add("Secret", object(source, "secretRef"), "name")
+      end
     end
   end
   for i = 1, #volumes do

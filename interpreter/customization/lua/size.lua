@@ -28,35 +28,57 @@ local function quantity(of, member)
 end
 
 -- instance_size is api/v1alpha.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
--- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others.
+-- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others. Sidecars add
+-- to the sum, and the size is at least what an init container takes with the sidecars before it.
 local function instance_size(spec, type_resources)
   local runtime = object(spec, "runtime")
-  local size, sums = {}, {}
+  local size, sums, named, sidecars, begins = {}, {}, {}, {}, {}
   for _, of in ipairs({type_resources, object(object(runtime, "resources"), "requests")}) do
     for name in pairs(of) do
       size[name] = kube.resourceAdd(quantity(of, name))
     end
   end
-  local containers = list(object(runtime, "sandbox"), "containers")
-  for i = 1, #containers do
+  local sandbox = object(runtime, "sandbox")
+  local containers, init = list(sandbox, "containers"), list(sandbox, "initContainers")
+  for i = 1, #containers + #init do
     -- A container takes its limit, else its request.
-    local resources, taken = object(object(containers, i), "resources"), {}
+    local begin = i - #containers
+    local container = begin > 0 and object(init, begin) or object(containers, i)
+    local resources, taken = object(container, "resources"), {}
     for _, of in ipairs({object(resources, "requests"), object(resources, "limits")}) do
       for name in pairs(of) do
         taken[name] = quantity(of, name)
       end
     end
+    local sidecar = pointer(container, "restartPolicy") == "Always"
     for name, value in pairs(taken) do
-      sums[name] = sums[name] or {}
-      table.insert(sums[name], value)
+      sums[name], sidecars[name], begins[name] = sums[name] or {}, sidecars[name] or {}, begins[name] or {}
+      if begin > 0 and not sidecar then
+        table.insert(begins[name], kube.resourceAdd(value, unpack(sidecars[name])))
+      else
+        table.insert(sums[name], value)
+        if begin > 0 then
+          table.insert(sidecars[name], value)
+        else
+          named[name] = (named[name] or 0) + 1
+        end
+      end
+    end
+  end
+  -- The sign of the difference says which one is more.
+  local function raise(name, value, always)
+    local negative = value:match("^%-(.+)$") or "-" .. value
+    if size[name] == nil or always or kube.resourceAdd(size[name], negative):sub(1, 1) == "-" then
+      size[name] = value
     end
   end
   for name, values in pairs(sums) do
-    -- In one call, so that the sum has the format of the first quantity. The sign of the difference says which one is more.
-    local sum = kube.resourceAdd(unpack(values))
-    local negative = sum:match("^%-(.+)$") or "-" .. sum
-    if size[name] == nil or #values == #containers or kube.resourceAdd(size[name], negative):sub(1, 1) == "-" then
-      size[name] = sum
+    if values[1] then
+      -- In one call, so that the sum has the format of the first quantity.
+      raise(name, kube.resourceAdd(unpack(values)), (named[name] or 0) == #containers)
+    end
+    for _, value in ipairs(begins[name]) do
+      raise(name, value)
     end
   end
   return size
