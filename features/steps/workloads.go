@@ -95,7 +95,8 @@ func placementsFrom(table *godog.Table) ([]v1alpha.WorkloadPlacement, error) {
 func (s *scenario) workloadWith(name string, placements []v1alpha.WorkloadPlacement) *v1alpha.Workload {
 	return &v1alpha.Workload{
 		ObjectMeta: s.meta(name),
-		Spec:       v1alpha.WorkloadSpec{Template: sampleTemplate(), Placements: placements},
+		// Scenarios about minReadySeconds set it; the others need not wait for it.
+		Spec: v1alpha.WorkloadSpec{Template: sampleTemplate(), Placements: placements, MinReadySeconds: new(int32(0))},
 	}
 }
 
@@ -182,7 +183,10 @@ func (s *scenario) isAvailable(ctx context.Context, name string, ready int) erro
 	}
 	if err := s.eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
 		status := &workload.Status
-		if status.ReplicaCounts != wanted || status.ObservedGeneration != workload.Generation ||
+		// Agents of an earlier version do not count available Instances.
+		counts := status.ReplicaCounts
+		counts.AvailableReplicas = 0
+		if counts != wanted || status.ObservedGeneration != workload.Generation ||
 			!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) || !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionProgressing) {
 			return fmt.Errorf("Workload %s has %+v and is %s, of generation %d of %d",
 				name, status.ReplicaCounts, describe(status.Conditions), status.ObservedGeneration, workload.Generation)

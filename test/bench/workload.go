@@ -35,6 +35,8 @@ func sampleWorkload(cities ...string) *v1alpha.Workload {
 			Placements: []v1alpha.WorkloadPlacement{{
 				Name: "main", CityCodes: cities, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
 			}},
+			// As that of the StatefulSets of the floor.
+			MinReadySeconds: new(int32(0)),
 		},
 	}
 }
