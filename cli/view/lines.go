@@ -106,16 +106,19 @@ func (n *Node) title() string {
 	return strings.TrimSpace(n.Kind + " " + n.Name)
 }
 
-// beside is what stands at the end of a line: the address, or why there is none.
+// beside is the text at the end of a line: the address, or why there is none, and how often containers were restarted.
 func (n *Node) beside() string {
-	if n.Finding == nil {
-		return n.Address
+	text := n.Address
+	if n.Finding != nil {
+		text = firstLine(terminal.Clean(n.Finding.Message))
+		if n.Finding.Warning {
+			text = strings.TrimSpace(n.Address + "  warning: " + n.Finding.Reason + " " + text)
+		}
 	}
-	message := firstLine(terminal.Clean(n.Finding.Message))
-	if n.Finding.Warning {
-		message = strings.TrimSpace(n.Address + "  warning: " + n.Finding.Reason + " " + message)
+	if n.Restarts > 0 {
+		text = strings.TrimSpace(fmt.Sprintf("%s  (restarts: %d)", text, n.Restarts))
 	}
-	return message
+	return text
 }
 
 // below is what stands below a line of a wide tree.

@@ -42,6 +42,8 @@ type Node struct {
 	Reason string `json:"reason,omitempty"`
 	// Address of an Instance.
 	Address string `json:"address,omitempty"`
+	// Restarts is how often containers of an Instance were restarted.
+	Restarts int32 `json:"restarts,omitempty"`
 	// Finding is what holds the object; nil when all is well.
 	Finding *Finding `json:"finding,omitempty"`
 	// Conditions of the object, as they are.
@@ -113,6 +115,7 @@ func instanceNode(instance *v1alpha.Instance, now time.Time) *Node {
 		node.State = StateDeleting
 	}
 	node.judge(conditions, instanceConditions, now)
+	node.Restarts = instance.Status.Restarts
 	if node.State == StateReady {
 		node.Address = address(instance)
 	}

@@ -47,6 +47,11 @@ func instance(city string, index int, conditions ...metav1.Condition) v1alpha.In
 	return result
 }
 
+func restarted(i v1alpha.Instance, times int32) v1alpha.Instance {
+	i.Status.Restarts = times
+	return i
+}
+
 func withAddress(i v1alpha.Instance, address string) v1alpha.Instance {
 	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{
 		{}, {Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}},
@@ -84,13 +89,13 @@ func TestTreeLines(t *testing.T) {
 					deployment("ORD", 0, 1), deployment("DFW", 1, 2, condition(v1alpha.ConditionAvailable, "True", "StableInstanceFound", "")),
 				},
 				Instances: []v1alpha.Instance{
-					instance("DFW", 1, isStarting), withAddress(instance("DFW", 0, isReady), "10.0.0.1"), instance("ORD", 0),
+					instance("DFW", 1, isStarting), restarted(withAddress(instance("DFW", 0, isReady), "10.0.0.1"), 3), instance("ORD", 0),
 				},
 			},
 			want: []string{
 				"Workload web          1/3 Ready  AvailablePlacementFound",
 				"├─ DFW  web-main-dfw  1/2 Ready  StableInstanceFound",
-				"│  ├─ web-main-dfw-0  Ready      Available                10.0.0.1",
+				"│  ├─ web-main-dfw-0  Ready      Available                10.0.0.1  (restarts: 3)",
 				"│  └─ web-main-dfw-1  not Ready  Provisioning             the image is pulled",
 				"└─ ORD  web-main-ord  0/1 Ready",
 				"   └─ web-main-ord-0  waiting",

@@ -82,6 +82,21 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestCrashLoopIsNoProgress: each restart makes an Instance Ready for a moment, and none Available.
+func TestCrashLoopIsNoProgress(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	start := f.clock.Now()
+	for _, ready := range []int32{0, 1, 0, 1} {
+		f.roll(t, 1, ready)
+		f.expectProgress(t, "in a crash loop", v1alpha.ReasonRollingOut, start)
+		f.pass(time.Minute)
+	}
+	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.AvailableReplicas = 1 })
+	f.deliver(t, &f.copied.Status)
+	f.expectProgress(t, "with one that is Available", v1alpha.ReasonRollingOut, f.clock.Now())
+}
+
 // TestProgressDeadline: the deadline is the Workload's.
 func TestProgressDeadline(t *testing.T) {
 	t.Parallel()
