@@ -16,7 +16,7 @@ func startedSince(instance *ReportedInstance) *int32 {
 		return nil
 	}
 	seconds := instance.StartTime.Unix() - instance.Conditions[0].LastTransitionTime.Unix()
-	started := int32(max(math.MinInt32, min(math.MaxInt32, seconds))) //nolint:gosec // bounded
+	started := int32(max(math.MinInt32, min(math.MaxInt32, seconds)))
 	return &started
 }
 
