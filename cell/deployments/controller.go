@@ -76,7 +76,7 @@ func planChanged() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isInstance := e.ObjectOld.(*v1alpha.Instance)
 		after, stillIs := e.ObjectNew.(*v1alpha.Instance)
-		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation || owned.Ready(before) != owned.Ready(after) ||
+		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation || owned.Ready(before) != owned.Ready(after) || owned.Available(before) != owned.Available(after) ||
 			deleting(before) != deleting(after) || !maps.Equal(before.Labels, after.Labels) ||
 			!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
 	}}

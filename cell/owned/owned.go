@@ -100,3 +100,9 @@ func Deployment(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 func Ready(instance *v1alpha.Instance) bool {
 	return instance.DeletionTimestamp.IsZero() && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)
 }
+
+// Available reports whether an Instance is Ready and Available: it has been Ready for long enough. An external runtime need not write
+// Available.
+func Available(instance *v1alpha.Instance) bool {
+	return Ready(instance) && !meta.IsStatusConditionFalse(instance.Status.Conditions, v1alpha.ConditionAvailable)
+}

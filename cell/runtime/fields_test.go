@@ -83,7 +83,7 @@ func TestLimitsOfInitContainers(t *testing.T) {
 	instance.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{{}, always(limited("250m")), {}, limited("1"), always(v1alpha.SandboxContainer{})}
 	pod := desiredPod(instance, &Settings{})
 	// The last but one makes 1250m the size: it runs beside the sidecar.
-	for i, want := range []string{"1250m", "250m", "1", "1", "750m"} {
+	for i, want := range []string{"1250m", "250m", "1", "1", "500m"} {
 		got := pod.Spec.InitContainers[i].Resources
 		if got.Limits.Cpu().String() != want || got.Requests.Cpu().Sign() <= 0 || got.Requests.Memory().Sign() <= 0 || got.Limits.Memory().Sign() <= 0 {
 			t.Errorf("init container %d has %+v, want a limit of %s", i, got, want)
