@@ -176,3 +176,42 @@ func TestScalingActive(t *testing.T) {
 		t.Errorf("without metrics: %v", got)
 	}
 }
+
+// TestAutoscalerBehavior: what the deployment leaves out has Kubernetes' default, and a settled autoscaler is not written again.
+func TestAutoscalerBehavior(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(1, autoscaled(3), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.ScaleSettings.Metrics[1].Resource.Name = "memory"
+		d.Spec.ScaleSettings.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleDown: &autoscalingv2.HPAScalingRules{
+			StabilizationWindowSeconds: new(int32(5)),
+			Policies:                   []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PodsScalingPolicy, Value: 1, PeriodSeconds: 60}},
+		}}
+	})
+	f.reconcileAutoscaler()
+	stored := &autoscalingv2.HorizontalPodAutoscaler{}
+	f.get(stored, deployment.Name)
+	if name := stored.Spec.Metrics[1].Resource.Name; name != corev1.ResourceMemory {
+		t.Errorf("the second metric is of %s", name)
+	}
+	down, up := stored.Spec.Behavior.ScaleDown, stored.Spec.Behavior.ScaleUp
+	if *down.StabilizationWindowSeconds != 5 || len(down.Policies) != 1 || down.Policies[0].Value != 1 || *down.SelectPolicy != autoscalingv2.MaxChangePolicySelect {
+		t.Errorf("down %+v", down)
+	}
+	if *up.StabilizationWindowSeconds != 0 || len(up.Policies) != 2 {
+		t.Errorf("up %+v", up)
+	}
+	version := stored.ResourceVersion
+	f.reconcileAutoscaler()
+	f.get(stored, deployment.Name)
+	if stored.ResourceVersion != version {
+		t.Error("a settled autoscaler was written again")
+	}
+	changed := f.storedDeployment()
+	changed.Spec.ScaleSettings.Behavior = nil
+	f.update(changed)
+	f.reconcileAutoscaler()
+	f.get(stored, deployment.Name)
+	if stored.Spec.Behavior != nil {
+		t.Errorf("behavior %+v stays", stored.Spec.Behavior)
+	}
+}

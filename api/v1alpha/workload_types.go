@@ -4,6 +4,7 @@
 package v1alpha
 
 import (
+	"strconv"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -48,8 +49,8 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:Minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// maxUnavailable is how many Instances of a deployment may be unavailable while those of an earlier template are replaced, with
-	// policy Parallel: a number, or a percentage of the desired Instances that is rounded down, but at least 1. Without it it is
+	// maxUnavailable is how many Instances of a deployment may be unavailable in a cell while those of an earlier template are replaced,
+	// with policy Parallel: a number, or a percentage of the cell's Instances that is rounded down, but at least 1. Without it, it is
 	// 25%. OrderedReady replaces one after the other.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
@@ -65,6 +66,26 @@ func (r *WorkloadRollout) ProgressDeadline() time.Duration {
 		return defaultProgressDeadline
 	}
 	return time.Duration(*r.ProgressDeadlineSeconds) * time.Second
+}
+
+// Unavailable is how many of so many Instances may be unavailable while they are replaced: at least 1. r may be nil.
+func (r *WorkloadRollout) Unavailable(instances int) int {
+	const percent = 25
+	most := intstr.FromString(strconv.Itoa(percent) + "%")
+	if r != nil && r.MaxUnavailable != nil {
+		most = *r.MaxUnavailable
+	}
+	// Admission refuses what is neither a number nor a percentage.
+	value, _ := intstr.GetScaledValueFromIntOrPercent(&most, instances, false)
+	return max(1, value)
+}
+
+// ForCells is what cells need of a rollout; nil when they need nothing. r may be nil.
+func (r *WorkloadRollout) ForCells() *WorkloadRollout {
+	if r == nil || r.MaxUnavailable == nil {
+		return nil
+	}
+	return &WorkloadRollout{MaxUnavailable: new(*r.MaxUnavailable)}
 }
 
 // WorkloadPlacement is a set of cities and the scale in each of them.

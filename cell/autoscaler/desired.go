@@ -26,6 +26,7 @@ func desiredAutoscaler(deployment *v1alpha.WorkloadDeployment, least, most int) 
 			},
 			MinReplicas: new(int32(least)), //nolint:gosec // there are at most 1000
 			MaxReplicas: int32(most),       //nolint:gosec // there are at most 1000
+			Behavior:    desiredBehavior(deployment.Spec.ScaleSettings.Behavior),
 		},
 	}
 	for i := range deployment.Spec.ScaleSettings.Metrics {
@@ -49,4 +50,41 @@ func desiredMetric(source *v1alpha.ResourceMetricSource) autoscalingv2.MetricSpe
 		Type:     autoscalingv2.ResourceMetricSourceType,
 		Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceName(source.Name), Target: target},
 	}
+}
+
+// desiredBehavior has the defaults of Kubernetes where the deployment leaves something out: an API server stores them, and what is
+// stored is compared with what is desired.
+func desiredBehavior(wanted *autoscalingv2.HorizontalPodAutoscalerBehavior) *autoscalingv2.HorizontalPodAutoscalerBehavior {
+	if wanted == nil {
+		return nil
+	}
+	up := autoscalingv2.HPAScalingRules{
+		StabilizationWindowSeconds: new(int32(0)), SelectPolicy: new(autoscalingv2.MaxChangePolicySelect),
+		Policies: []autoscalingv2.HPAScalingPolicy{
+			{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15},
+			{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15},
+		},
+	}
+	down := autoscalingv2.HPAScalingRules{
+		SelectPolicy: new(autoscalingv2.MaxChangePolicySelect),
+		Policies:     []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}},
+	}
+	return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: mergeRules(up, wanted.ScaleUp), ScaleDown: mergeRules(down, wanted.ScaleDown)}
+}
+
+func mergeRules(defaults autoscalingv2.HPAScalingRules, wanted *autoscalingv2.HPAScalingRules) *autoscalingv2.HPAScalingRules {
+	if wanted == nil {
+		return &defaults
+	}
+	rules := wanted.DeepCopy()
+	if rules.StabilizationWindowSeconds == nil {
+		rules.StabilizationWindowSeconds = defaults.StabilizationWindowSeconds
+	}
+	if rules.SelectPolicy == nil {
+		rules.SelectPolicy = defaults.SelectPolicy
+	}
+	if rules.Policies == nil {
+		rules.Policies = defaults.Policies
+	}
+	return rules
 }

@@ -14,14 +14,16 @@ import (
 // newTarget is the target of deployment. hash is the hash of its template, and dataReady says whether the data that the
 // template needs is in the cell.
 func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bool) *target {
-	size := deployment.QuotaSize()
+	size, indices := deployment.QuotaSize(), deployment.InstanceIndices()
 	return &target{
 		name:      deployment.Name,
-		indices:   deployment.InstanceIndices(),
+		indices:   indices,
 		hash:      hash,
 		workload:  string(deployment.Spec.WorkloadRef.UID),
 		parallel:  deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
 		suspended: deployment.Spec.Suspended,
+
+		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
 		startable: func(name string) bool {
 			index, _ := v1alpha.InstanceIndex(deployment.Name, name)
 			return dataReady && deployment.QuotaGrants(index, size)

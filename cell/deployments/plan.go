@@ -23,6 +23,8 @@ type target struct {
 	workload string
 	// parallel is false when Instances are created and replaced one after the other.
 	parallel bool
+	// maxUnavailable is how many Instances may be unavailable while parallel ones are replaced.
+	maxUnavailable int
 	// suspended says that the project is suspended: nothing is created or replaced.
 	suspended bool
 	// startable says whether a new Instance of a name would start: its quota is granted and its data is in the cell.
@@ -82,13 +84,32 @@ func makePlan(t *target, instances []v1alpha.Instance) plan {
 	return orderedPlan(t, &s)
 }
 
+// parallelPlan creates all missing Instances at once, and replaces those of an old template from the highest index down, as many as may
+// be unavailable. What is unavailable already is replaced at once: it must not keep a broken template from being corrected. An Instance
+// that waits for quota or data does not hold up the others, and none is deleted whose successor would wait.
 func parallelPlan(t *target, s *slots) plan {
 	p := plan{remove: present(slices.Concat(s.foreign, s.surplus))}
+	left := t.maxUnavailable
+	var available []*v1alpha.Instance
 	for i, instance := range s.wanted {
-		switch {
-		case instance == nil:
+		if instance == nil {
 			p.create = append(p.create, t.indices[i])
-		case !deleting(instance) && outdated(t, instance) && (!owned.Ready(instance) || t.startable(instance.Name)):
+		}
+		switch replaced := instance != nil && !deleting(instance) && outdated(t, instance); {
+		case instance != nil && owned.Available(instance):
+			if replaced && t.startable(instance.Name) {
+				available = append(available, instance)
+			}
+			continue
+		case replaced && (!owned.Ready(instance) || t.startable(instance.Name)):
+			p.remove = append(p.remove, instance)
+		}
+		if t.startable(v1alpha.InstanceName(t.name, t.indices[i])) {
+			left--
+		}
+	}
+	for _, instance := range slices.Backward(available) {
+		if left--; left >= 0 {
 			p.remove = append(p.remove, instance)
 		}
 	}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// parse reads Instances from words like "web-0:A+" (template A, Ready), "web-1:A-" (not Ready), "web-1:A~" (Ready, and not Available yet), "web-2:A+x" (being
-// deleted), "web-3:A+e" (of an earlier Workload).
+// parse reads Instances from words like "web-0:A+" (template A, Ready), "web-1:A-" (not Ready), "web-2:A+x" (being
+// deleted), "web-3:A+e" (of an earlier Workload), "web-4:A+u" (Ready for too short a time).
 func parse(t *testing.T, words string) []v1alpha.Instance {
 	t.Helper()
 	var result []v1alpha.Instance
@@ -29,9 +30,13 @@ func parse(t *testing.T, words string) []v1alpha.Instance {
 			instance.Labels[v1alpha.LabelWorkloadUID] = "earlier"
 		}
 		instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: state[:1]}
-		status := map[bool]metav1.ConditionStatus{false: metav1.ConditionFalse, true: metav1.ConditionTrue}
-		instance.Status.Conditions = []metav1.Condition{
-			{Type: v1alpha.ConditionReady, Status: status[state[1] != '-']}, {Type: v1alpha.ConditionAvailable, Status: status[state[1] == '+']},
+		status := metav1.ConditionFalse
+		if state[1] == '+' {
+			status = metav1.ConditionTrue
+		}
+		instance.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: status}}
+		if strings.HasSuffix(state, "u") {
+			instance.Status.Conditions = append(instance.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse})
 		}
 		if strings.HasSuffix(state, "x") {
 			now := metav1.NewTime(time.Unix(0, 0))
@@ -50,9 +55,11 @@ type planCase struct {
 	// held are the names that quota does not let start.
 	held []string
 	// suspended says that the project is.
-	suspended  bool
-	wantCreate []int
-	wantRemove []string
+	suspended bool
+	// unavailable is how many may be; 0: the default.
+	unavailable int
+	wantCreate  []int
+	wantRemove  []string
 }
 
 func (c *planCase) wanted() []int {
@@ -67,9 +74,14 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			unavailable := test.unavailable
+			if unavailable == 0 {
+				unavailable = (*v1alpha.WorkloadRollout)(nil).Unavailable(len(test.wanted()))
+			}
 			got := makePlan(&target{
 				name: "web", indices: test.wanted(), hash: "B", workload: "now", parallel: parallel, suspended: test.suspended,
-				startable: func(name string) bool { return !slices.Contains(test.held, name) },
+				maxUnavailable: unavailable,
+				startable:      func(name string) bool { return !slices.Contains(test.held, name) },
 			}, parse(t, test.instances))
 			var removed []string
 			for _, instance := range got.remove {
@@ -88,7 +100,7 @@ func TestOrderedPlan(t *testing.T) {
 		"the first is made":                              {replicas: 3, wantCreate: []int{0}},
 		"the next waits for the last":                    {replicas: 3, instances: "web-0:B-"},
 		"the next is made when the last is Ready":        {replicas: 3, instances: "web-0:B+", wantCreate: []int{1}},
-		"the next waits while the last is not Available": {replicas: 3, instances: "web-0:B~"},
+		"the next waits while the last is not Available": {replicas: 3, instances: "web-0:B+u"},
 		"a gap is filled first":                          {replicas: 4, instances: "web-0:B+ web-2:B+", wantCreate: []int{1}},
 		"a gap waits for what is below":                  {replicas: 3, instances: "web-0:B- web-2:B+"},
 		"the lowest of its own is made":                  {indices: []int{2, 5}, wantCreate: []int{2}},
@@ -113,7 +125,7 @@ func TestOrderedPlan(t *testing.T) {
 		"the roll waits while one is deleted":       {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
 		"the roll makes what it removed":            {replicas: 3, instances: "web-0:A+ web-1:A+", wantCreate: []int{2}},
 		"the roll waits for Ready":                  {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
-		"the roll waits for Available":              {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B~"},
+		"the roll waits for Available":              {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+u"},
 		"the roll goes on downwards":                {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
 		"the roll waits for one below, too":         {replicas: 3, instances: "web-0:B- web-1:A+ web-2:A+"},
 		"one of an earlier Workload is rolled":      {replicas: 2, instances: "web-0:B+ web-1:B+e", wantRemove: []string{"web-1"}},
@@ -142,14 +154,55 @@ func TestOrderedPlan(t *testing.T) {
 
 func TestParallelPlan(t *testing.T) {
 	checkPlans(t, true, map[string]planCase{
-		"all at once":                {replicas: 3, wantCreate: []int{0, 1, 2}},
-		"all gaps":                   {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
-		"all that are too many":      {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
-		"all that are outdated":      {replicas: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
-		"all of an earlier Workload": {replicas: 2, instances: "web-0:B+e web-1:B-e", wantRemove: []string{"web-0", "web-1"}},
+		"all at once":                                      {replicas: 3, wantCreate: []int{0, 1, 2}},
+		"all gaps":                                         {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
+		"all that are too many":                            {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
+		"all that are outdated":                            {replicas: 2, unavailable: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
+		"all of an earlier Workload":                       {replicas: 2, unavailable: 2, instances: "web-0:B+e web-1:B-e", wantRemove: []string{"web-0", "web-1"}},
+		"one by one, from the highest":                     {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
+		"a quarter":                                        {replicas: 8, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:A+ web-4:A+ web-5:A+ web-6:A+ web-7:A+", wantRemove: []string{"web-6", "web-7"}},
+		"the only one":                                     {replicas: 1, instances: "web-0:A+", wantRemove: []string{"web-0"}},
+		"the next waits while one is deleted":              {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
+		"the next waits for the successor":                 {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
+		"the next waits for the successor to be created":   {replicas: 3, instances: "web-0:A+ web-1:A+", wantCreate: []int{2}},
+		"the next waits for one that is Ready too shortly": {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+u"},
+		"the next follows":                                 {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
+		"a broken roll stops":                              {replicas: 4, unavailable: 2, instances: "web-0:A+ web-1:A+ web-2:B- web-3:B-"},
+		"a fix replaces all broken ones at once":           {replicas: 4, instances: "web-0:A+ web-1:A- web-2:A- web-3:A-", wantRemove: []string{"web-1", "web-2", "web-3"}},
+		"one that is Ready too shortly is replaced at once": {
+			replicas: 2, instances: "web-0:A+u web-1:B-", wantRemove: []string{"web-0"},
+		},
+		"one that quota holds does not hold up the roll": {
+			replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-", held: []string{"web-2"}, wantRemove: []string{"web-1"},
+		},
+		"surplus does not count": {replicas: 2, instances: "web-0:A+ web-1:A+ web-2:A-", wantRemove: []string{"web-1", "web-2"}},
 		"one that serves is not taken down for one that would be held": {
 			replicas: 2, instances: "web-0:A+ web-1:A-", held: []string{"web-0", "web-1"}, wantRemove: []string{"web-1"},
 		},
 		"what is deleted is left to end": {replicas: 2, instances: "web-0:A+x web-1:B+ web-2:B+x"},
 	})
+}
+
+func TestUnavailable(t *testing.T) {
+	of := func(most intstr.IntOrString) *v1alpha.WorkloadRollout {
+		return &v1alpha.WorkloadRollout{MaxUnavailable: &most}
+	}
+	for _, test := range []struct {
+		rollout         *v1alpha.WorkloadRollout
+		instances, want int
+	}{
+		{nil, 0, 1},
+		{nil, 1, 1},
+		{nil, 7, 1},
+		{nil, 8, 2},
+		{&v1alpha.WorkloadRollout{}, 100, 25},
+		{of(intstr.FromInt32(3)), 100, 3},
+		{of(intstr.FromString("100%")), 7, 7},
+		{of(intstr.FromString("no percentage")), 7, 1},
+		{of(intstr.FromInt32(-1)), 7, 1},
+	} {
+		if got := test.rollout.Unavailable(test.instances); got != test.want {
+			t.Errorf("%v of %d: %d, want %d", test.rollout, test.instances, got, test.want)
+		}
+	}
 }

@@ -130,11 +130,8 @@ func numbered(port *networkingv1.NetworkPolicyPort, spec *v1alpha.InstanceSpec) 
 	if port.Port == nil || port.Port.Type == intstr.Int {
 		return result, true
 	}
-	if spec.Runtime.Sandbox == nil {
-		return result, false
-	}
-	for i := range spec.Runtime.Sandbox.Containers {
-		for _, named := range spec.Runtime.Sandbox.Containers[i].Ports {
+	for _, container := range spec.Runtime.Sandbox.Running() {
+		for _, named := range container.Ports {
 			if named.Name == port.Port.StrVal && ptr.Deref(named.Protocol, corev1.ProtocolTCP) == protocol {
 				result.Port = new(intstr.FromInt32(named.Port))
 				return result, true

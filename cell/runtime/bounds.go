@@ -37,10 +37,11 @@ func dropZeroLimits(limits corev1.ResourceList) {
 // boundContainers gives a limit and a request to the containers of a Pod that still have none: those to which the others leave
 // nothing. It follows limitToSize.
 func boundContainers(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
+	running := runningContainers(pod, spec.Runtime.Sandbox)
 	for _, name := range bounded {
 		most := mostOf(name, spec)
-		for i := range pod.Containers {
-			resources := &pod.Containers[i].Resources
+		for _, container := range podContainers(pod) {
+			resources := &container.Resources
 			resources.Limits, resources.Requests = orEmpty(resources.Limits), orEmpty(resources.Requests)
 			if limit := resources.Limits[name]; limit.Sign() > 0 {
 				continue
@@ -51,22 +52,44 @@ func boundContainers(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 			}
 			resources.Limits[name] = limit
 		}
-		for i := range pod.Containers {
-			requestLeast(pod.Containers, i, name)
+		for _, container := range podContainers(pod) {
+			requestLeast(container, running, name)
 		}
-		raiseTogether(pod, name)
+		raiseTogether(pod, running, name)
 	}
+}
+
+// podContainers are all containers of a Pod: the init containers last.
+func podContainers(pod *corev1.PodSpec) []*corev1.Container {
+	all := make([]*corev1.Container, 0, len(pod.Containers)+len(pod.InitContainers))
+	for i := range pod.Containers {
+		all = append(all, &pod.Containers[i])
+	}
+	for i := range pod.InitContainers {
+		all = append(all, &pod.InitContainers[i])
+	}
+	return all
 }
 
 // raiseTogether raises the limit of a Pod to what its containers request, which it is below where the size is too small to be shared:
 // Kubernetes refuses such a Pod.
-func raiseTogether(pod *corev1.PodSpec, name corev1.ResourceName) {
+func raiseTogether(pod *corev1.PodSpec, running []sizedContainer, name corev1.ResourceName) {
 	if pod.Resources == nil {
 		return
 	}
-	var sum resource.Quantity
-	for i := range pod.Containers {
-		sum.Add(pod.Containers[i].Resources.Requests[name].DeepCopy())
+	var sum, sidecars resource.Quantity
+	for _, container := range running {
+		sum.Add(container.Resources.Requests[name].DeepCopy())
+	}
+	for i := range pod.InitContainers {
+		together := pod.InitContainers[i].Resources.Requests[name].DeepCopy()
+		together.Add(sidecars.DeepCopy())
+		if pod.InitContainers[i].RestartPolicy != nil {
+			sidecars = together
+		}
+		if sum.Cmp(together) < 0 {
+			sum = together
+		}
 	}
 	if limit, limited := pod.Resources.Limits[name]; limited && limit.Cmp(sum) < 0 {
 		pod.Resources.Limits[name] = sum
@@ -88,11 +111,11 @@ func mostOf(name corev1.ResourceName, spec *v1alpha.InstanceSpec) resource.Quant
 	}
 }
 
-// requestLeast gives a container that requests nothing of a resource the least request, and takes it from the container with the
-// largest request: together they request what Karmada reserves. A Pod whose containers have too little to share requests more than
-// that, by the least requests.
-func requestLeast(containers []corev1.Container, index int, name corev1.ResourceName) {
-	resources := &containers[index].Resources
+// requestLeast gives a container that requests nothing of a resource the least request. One that runs beside others takes it from the one
+// with the largest request: together they request what Karmada reserves. A Pod whose containers have too little to share requests
+// more than that, by the least requests.
+func requestLeast(container *corev1.Container, running []sizedContainer, name corev1.ResourceName) {
+	resources := &container.Resources
 	if request := resources.Requests[name]; request.Sign() > 0 {
 		return
 	}
@@ -101,15 +124,16 @@ func requestLeast(containers []corev1.Container, index int, name corev1.Resource
 		least = limit.DeepCopy()
 	}
 	resources.Requests[name] = least
-	largest := index
-	for i := range containers {
-		if of, most := containers[i].Resources.Requests[name], containers[largest].Resources.Requests[name]; of.Cmp(most) > 0 {
-			largest = i
+	largest, beside := container, false
+	for _, other := range running {
+		beside = beside || other.Container == container
+		if of, most := other.Resources.Requests[name], largest.Resources.Requests[name]; of.Cmp(most) > 0 {
+			largest = other.Container
 		}
 	}
-	left := containers[largest].Resources.Requests[name].DeepCopy()
+	left := largest.Resources.Requests[name].DeepCopy()
 	left.Sub(least)
-	if largest != index && left.Sign() > 0 {
-		containers[largest].Resources.Requests[name] = left
+	if beside && largest != container && left.Sign() > 0 {
+		largest.Resources.Requests[name] = left
 	}
 }

@@ -16,6 +16,7 @@ import (
 func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 	size := v1alpha.InstanceSize(spec, typeResources(spec))
 	together := corev1.ResourceList{}
+	running := runningContainers(pod, spec.Runtime.Sandbox)
 	for name, total := range size {
 		_, ofType := typeResources(spec)[name]
 		_, ofInstance := spec.Runtime.Resources.Requests[name]
@@ -25,44 +26,56 @@ func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 		if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
 			together[name] = total.DeepCopy()
 		}
-		limitContainers(pod.Containers, spec, name)
+		limitRunning(running, name, total)
+		limitInit(pod.InitContainers, spec.Runtime.Sandbox, name, total)
 	}
-	if len(pod.Containers) > 1 && len(together) > 0 {
+	if len(running) > 1 && len(together) > 0 {
 		pod.Resources = &corev1.ResourceRequirements{Limits: together}
 	}
 }
 
-// limitContainers limits the containers that have no limit of a resource to what they request themselves and what no container
+// limitRunning limits the containers and sidecars that have no limit of a resource to what they request themselves and what none of them
 // has named.
-func limitContainers(containers []corev1.Container, spec *v1alpha.InstanceSpec, name corev1.ResourceName) {
-	rest := v1alpha.InstanceSize(spec, typeResources(spec))[name]
-	own := make([]corev1.ResourceList, len(containers))
-	for i := range containers {
-		if wanted := spec.Runtime.Sandbox.Containers[i].Resources; wanted != nil {
-			own[i] = wanted.Requests
-			if limit, limited := wanted.Limits[name]; limited {
-				rest.Sub(limit)
-				continue
-			}
-			rest.Sub(wanted.Requests[name])
-		}
+func limitRunning(containers []sizedContainer, name corev1.ResourceName, total resource.Quantity) {
+	rest := total.DeepCopy()
+	for _, container := range containers {
+		rest.Sub(container.of.Size()[name])
 	}
-	for i := range containers {
-		if _, limited := containers[i].Resources.Limits[name]; limited {
-			continue
-		}
-		limit := own[i][name].DeepCopy()
+	for _, container := range containers {
+		limit := container.ownRequest(name)[name].DeepCopy()
 		limit.Add(rest)
-		if limit.Sign() <= 0 {
+		if limit.Cmp(total) > 0 {
+			// A limit of zero, which is none, hid the request.
+			limit = total.DeepCopy()
+		}
+		limitTo(container.Container, name, limit)
+	}
+}
+
+// limitInit limits the other init containers that have no limit of a resource to what the sidecars before them leave.
+func limitInit(containers []corev1.Container, sandbox *v1alpha.SandboxRuntime, name corev1.ResourceName, total resource.Quantity) {
+	rest := total.DeepCopy()
+	for i := range containers {
+		of := &sandbox.InitContainers[i]
+		if of.IsSidecar() {
+			rest.Sub(of.Size()[name])
 			continue
 		}
-		resources := &containers[i].Resources
-		resources.Limits = orEmpty(resources.Limits)
-		resources.Limits[name] = limit
-		if _, requested := resources.Requests[name]; !requested {
-			// Otherwise Kubernetes would make the limit the request.
-			resources.Requests = orEmpty(resources.Requests)
-			resources.Requests[name] = resource.Quantity{}
-		}
+		limitTo(&containers[i], name, rest.DeepCopy())
+	}
+}
+
+// limitTo limits a container that has no limit of a resource.
+func limitTo(container *corev1.Container, name corev1.ResourceName, limit resource.Quantity) {
+	resources := &container.Resources
+	if _, limited := resources.Limits[name]; limited || limit.Sign() <= 0 {
+		return
+	}
+	resources.Limits = orEmpty(resources.Limits)
+	resources.Limits[name] = limit
+	if _, requested := resources.Requests[name]; !requested {
+		// Otherwise Kubernetes would make the limit the request.
+		resources.Requests = orEmpty(resources.Requests)
+		resources.Requests[name] = resource.Quantity{}
 	}
 }

@@ -9,8 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -31,14 +29,17 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 			Name:            instance.Name,
 			Namespace:       instance.Namespace,
 			Labels:          labels,
+			Annotations:     settings.podAnnotations(instance.Annotations),
 			OwnerReferences: []metav1.OwnerReference{instance.ControllerReference()},
 		},
 		Spec: corev1.PodSpec{
-			Containers:                   desiredContainers(&instance.Spec),
-			Volumes:                      desiredVolumes(instance.Spec.Volumes),
-			RestartPolicy:                corev1.RestartPolicyAlways,
-			AutomountServiceAccountToken: new(false),
-			EnableServiceLinks:           new(false),
+			InitContainers:                desiredInitContainers(sandbox),
+			Containers:                    desiredContainers(&instance.Spec),
+			Volumes:                       settings.desiredVolumes(instance.Spec.Volumes),
+			RestartPolicy:                 corev1.RestartPolicyAlways,
+			TerminationGracePeriodSeconds: clonePointer(sandbox.TerminationGracePeriodSeconds),
+			AutomountServiceAccountToken:  new(false),
+			EnableServiceLinks:            new(false),
 		},
 	}
 	for _, secret := range sandbox.ImagePullSecrets {
@@ -47,35 +48,8 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	pod.Spec.RuntimeClassName, _ = settings.runtimeClass(&instance.Spec)
 	limitToSize(&pod.Spec, &instance.Spec)
 	boundContainers(&pod.Spec, &instance.Spec)
-	settings.secure(&pod.Spec)
+	settings.secure(&pod.Spec, sandbox)
 	return pod
-}
-
-func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
-	sizes := v1alpha.ContainerSizes(spec, typeResources(spec))
-	result := make([]corev1.Container, 0, len(sizes))
-	for i, size := range sizes {
-		wanted := spec.Runtime.Sandbox.Containers[i].DeepCopy()
-		container := corev1.Container{
-			Name:      wanted.Name,
-			Image:     wanted.Image,
-			Command:   wanted.Command,
-			Args:      wanted.Args,
-			Env:       wanted.Env,
-			EnvFrom:   wanted.EnvFrom,
-			Resources: desiredResources(wanted.Resources, size),
-		}
-		for _, port := range wanted.Ports {
-			container.Ports = append(container.Ports, desiredPort(port))
-		}
-		for _, attachment := range wanted.VolumeAttachments {
-			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
-				Name: attachment.Name, MountPath: ptr.Deref(attachment.MountPath, ""),
-			})
-		}
-		result = append(result, container)
-	}
-	return result
 }
 
 // typeResources are those of the instance type that were recorded in the Instance.
@@ -84,27 +58,6 @@ func typeResources(spec *v1alpha.InstanceSpec) corev1.ResourceList {
 		return nil
 	}
 	return spec.Controller.InstanceTypeResources
-}
-
-func desiredPort(port v1alpha.NamedPort) corev1.ContainerPort {
-	result := corev1.ContainerPort{ContainerPort: port.Port, Protocol: ptr.Deref(port.Protocol, corev1.ProtocolTCP)}
-	// A template allows longer names than a Pod does. Nothing in the cell refers to a port by its name.
-	if len(validation.IsValidPortName(port.Name)) == 0 {
-		result.Name = port.Name
-	}
-	return result
-}
-
-func desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Volume {
-	var result []corev1.Volume
-	for i := range volumes {
-		volume := volumes[i].DeepCopy()
-		result = append(result, corev1.Volume{
-			Name:         volume.Name,
-			VolumeSource: corev1.VolumeSource{ConfigMap: volume.ConfigMap, Secret: volume.Secret},
-		})
-	}
-	return result
 }
 
 // desiredResources are the resources of a container that takes size. wanted may be nil; its requests are part of size.

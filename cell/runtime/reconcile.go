@@ -191,6 +191,7 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 		return nil, err
 	}
 	pod := desiredPod(sized(s.instance, s.deployment), &s.Settings)
+	resolveFields(&pod.Spec, s.instance, s.deployment)
 	maps.Copy(pod.Labels, isolation.PodLabels(s.deployment, s.instance))
 	return pod, nil
 }

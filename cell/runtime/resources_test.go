@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
+	componentresource "k8s.io/component-helpers/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -96,39 +97,37 @@ func checkRequested(t *testing.T, resources *corev1.ResourceRequirements) {
 	}
 }
 
-// TestPodsRequestWhatKarmadaReserves on random Instances: the requests of the containers add up to the size of the Instance,
-// and Kubernetes takes them.
+// TestPodsRequestWhatKarmadaReserves on random Instances: what Kubernetes takes a Pod to request is the size of the Instance, and
+// Kubernetes takes the Pod.
 func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 	t.Logf("go test ./cell/runtime -run %s -args -seed %d -instances %d", t.Name(), *seed, *instances)
 	random := rand.New(rand.NewSource(*seed))
 	for range *instances {
 		instance := randomInstance(random)
 		size := v1alpha.InstanceSize(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
-		left := size.DeepCopy()
 		pod := desiredPod(instance, &Settings{})
 		checkTogether(t, &pod.Spec)
-		for _, container := range pod.Spec.Containers {
+		for _, container := range podContainers(&pod.Spec) {
 			checkResources(t, &container.Resources)
 			checkRequested(t, &container.Resources)
 			checkBounded(t, &container.Resources)
-			for name, quantity := range container.Resources.Requests {
-				rest := left[name]
-				rest.Sub(quantity)
-				left[name] = rest
-			}
 		}
-		for name, rest := range left {
-			// A size that is too small to be shared is exceeded by the least requests.
-			least := leastRequests()[name]
-			least.Mul(2 * int64(len(instance.Spec.Runtime.Sandbox.Containers)))
-			if of := size[name]; rest.Sign() < 0 && of.Cmp(least) < 0 {
-				rest.Add(least)
-				if rest.Sign() >= 0 {
-					continue
-				}
+		requests := componentresource.PodRequests(pod, componentresource.PodResourcesOptions{SkipPodLevelResources: true})
+		for name, quantity := range requests {
+			rest := size[name].DeepCopy()
+			rest.Sub(quantity)
+			// A size that is too small to be shared is exceeded by the least requests, and so is one that none of them names; one that the
+			// init containers need may lack a least request.
+			least := leastRequests()[name].DeepCopy()
+			least.Mul(int64(len(podContainers(&pod.Spec))))
+			if rest.Sign() < 0 {
+				rest.Neg()
 			}
-			if !rest.IsZero() {
-				t.Errorf("of %s the Pod does not request what the Instance takes: %s is left", name, rest.String())
+			of := size[name]
+			small := least.DeepCopy()
+			small.Mul(2)
+			if exact := len(pod.Spec.InitContainers) == 0 && of.Cmp(small) >= 0; exact && !rest.IsZero() || rest.Cmp(least) > 0 {
+				t.Errorf("of %s the Pod requests %s, and the Instance takes %s", name, quantity.String(), of.String())
 			}
 		}
 		if t.Failed() {
@@ -143,13 +142,15 @@ func checkTogether(t *testing.T, pod *corev1.PodSpec) {
 	if pod.Resources == nil {
 		return
 	}
+	together := componentresource.PodRequests(&corev1.Pod{Spec: *pod}, componentresource.PodResourcesOptions{SkipPodLevelResources: true})
 	for name, limit := range pod.Resources.Limits {
-		var sum resource.Quantity
-		for i := range pod.Containers {
-			sum.Add(pod.Containers[i].Resources.Requests[name])
-		}
-		if sum.Cmp(limit) > 0 {
+		if sum := together[name]; sum.Cmp(limit) > 0 {
 			t.Errorf("the containers request %s of %s together, and are limited to %s", sum.String(), name, limit.String())
+		}
+		for _, container := range podContainers(pod) {
+			if own := container.Resources.Limits[name]; own.Cmp(limit) > 0 {
+				t.Errorf("container %s is limited to %s of %s, and the Pod to %s", container.Name, own.String(), name, limit.String())
+			}
 		}
 	}
 }
@@ -181,18 +182,30 @@ func checkResources(t *testing.T, resources *corev1.ResourceRequirements) {
 
 // randomInstance names few resources, so that containers, Instance and type often name the same.
 func randomInstance(random *rand.Rand) *v1alpha.Instance {
-	var containers []v1alpha.SandboxContainer
+	var containers, init []v1alpha.SandboxContainer
 	for i := range 1 + random.Intn(4) {
-		container := v1alpha.SandboxContainer{Name: fmt.Sprint("c", i), Image: "example.com/app"}
-		if random.Intn(3) > 0 {
-			container.Resources = &v1alpha.ContainerResourceRequirements{Limits: randomList(random), Requests: randomList(random)}
+		containers = append(containers, randomContainer(random, fmt.Sprint("c", i)))
+	}
+	for i := range max(0, random.Intn(6)-2) {
+		container := randomContainer(random, fmt.Sprint("i", i))
+		if random.Intn(2) == 0 {
+			container.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 		}
-		containers = append(containers, container)
+		init = append(init, container)
 	}
 	instance := sandbox(containers...)
+	instance.Spec.Runtime.Sandbox.InitContainers = init
 	instance.Spec.Controller.InstanceTypeResources = randomList(random)
 	instance.Spec.Runtime.Resources.Requests = randomList(random)
 	return instance
+}
+
+func randomContainer(random *rand.Rand, name string) v1alpha.SandboxContainer {
+	container := v1alpha.SandboxContainer{Name: name, Image: "example.com/app"}
+	if random.Intn(3) > 0 {
+		container.Resources = &v1alpha.ContainerResourceRequirements{Limits: randomList(random), Requests: randomList(random)}
+	}
+	return container
 }
 
 func randomList(random *rand.Rand) corev1.ResourceList {

@@ -26,6 +26,9 @@ type Settings struct {
 	ExternalClasses []string
 	// Capabilities are those that containers keep; all others are dropped.
 	Capabilities []corev1.Capability
+	// PodAnnotations are the domains of the annotations of templates that are put on Pods, beside those without a domain. Runtimes, network
+	// plugins and admission of a cell read annotations: a consumer could change with them what keeps Pods apart.
+	PodAnnotations []string
 	// EphemeralStorage is what a container may write to its own disk, logs included, where it does not say its own; zero: no limit.
 	// Without one a container could fill the disk of its node.
 	EphemeralStorage resource.Quantity
@@ -56,13 +59,16 @@ func (s *Settings) unsupported(spec *v1alpha.InstanceSpec) *finding {
 	for i := range spec.Volumes {
 		if spec.Volumes[i].Disk != nil {
 			return &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf(
-				"volume %s is a disk, and a sandbox of this cell attaches configMap and secret volumes only", spec.Volumes[i].Name)}
+				"volume %s is a disk, and a sandbox of this cell attaches configMap, secret and emptyDir volumes only", spec.Volumes[i].Name)}
 		}
 	}
 	for i := range spec.NetworkInterfaces {
 		if message := unsupportedInterface(&spec.NetworkInterfaces[i]); message != "" {
 			return &finding{v1alpha.ReasonConfigurationError, message}
 		}
+	}
+	if message := unsupportedInContainers(spec.Runtime.Sandbox); message != "" {
+		return &finding{v1alpha.ReasonConfigurationError, message}
 	}
 	if _, served := s.runtimeClass(spec); !served {
 		have := "none but the default, for templates that name no class"
@@ -98,15 +104,25 @@ func notHonoured(spec *v1alpha.InstanceSpec) string {
 	return ""
 }
 
-// secure gives a Pod what keeps it apart from its node and from other Pods there.
-func (s *Settings) secure(spec *corev1.PodSpec) {
+// secure gives a Pod what keeps it apart from its node and from other Pods there, and what the template restricts further.
+func (s *Settings) secure(spec *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) {
 	spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-	for i := range spec.Containers {
-		spec.Containers[i].SecurityContext = &corev1.SecurityContext{
+	if wanted := sandbox.SecurityContext.DeepCopy(); wanted != nil {
+		spec.SecurityContext.RunAsUser, spec.SecurityContext.RunAsGroup = wanted.RunAsUser, wanted.RunAsGroup
+		spec.SecurityContext.RunAsNonRoot, spec.SecurityContext.FSGroup = wanted.RunAsNonRoot, wanted.FSGroup
+	}
+	wanted := sandbox.AllContainers()
+	for i, container := range podContainers(spec) {
+		context := &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: slices.Clone(s.Capabilities)},
 		}
-		s.boundDisk(&spec.Containers[i].Resources)
+		if own := wanted[i].SecurityContext.DeepCopy(); own != nil {
+			context.RunAsUser, context.RunAsGroup = own.RunAsUser, own.RunAsGroup
+			context.RunAsNonRoot, context.ReadOnlyRootFilesystem = own.RunAsNonRoot, own.ReadOnlyRootFilesystem
+		}
+		container.SecurityContext = context
+		s.boundDisk(&container.Resources)
 	}
 }
 

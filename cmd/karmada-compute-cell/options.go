@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
@@ -42,6 +43,7 @@ type podOptions struct {
 	externalClasses  []string
 	capabilities     []string
 	ephemeralStorage string
+	annotations      []string
 }
 
 type electionOptions struct {
@@ -70,6 +72,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil, "Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. Instances of other classes are not started: their conditions have reason RuntimeClassNotServed.")
 	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil, "Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as virtual-machine. The agent creates no Pods for Instances of these classes.")
 	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only capabilities of the baseline Pod security standard are allowed.")
+	pods.StringSliceVar(&o.pods.annotations, "pod-annotations", nil, "Domains of annotations of templates that are put on Pods, such as prometheus.io. Annotations whose keys have no domain always are. Runtimes, network plugins and admission in a cell read annotations: allow no domain of theirs.")
 	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "Ephemeral storage limit of each container, logs included, unless its template sets another limit. 0: no limit.")
 
 	election := groups.FlagSet("leader election")
@@ -141,6 +144,15 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 			mistakes = append(mistakes, fmt.Errorf("%s: %q: %s", flag, name, problem))
 		}
 	}
+	for _, domain := range o.annotations {
+		for _, problem := range validation.IsDNS1123Subdomain(domain) {
+			mistakes = append(mistakes, fmt.Errorf("--pod-annotations: %q: %s", domain, problem))
+		}
+		if domain == v1alpha.GroupVersion.Group {
+			mistakes = append(mistakes, fmt.Errorf("--pod-annotations: annotations of %s are the add-on's own", domain))
+		}
+	}
+	settings.PodAnnotations = o.annotations
 	limit, err := resource.ParseQuantity(o.ephemeralStorage)
 	if err != nil || limit.Sign() < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--ephemeral-storage-limit: %q is no size such as 10Gi", o.ephemeralStorage))

@@ -28,6 +28,9 @@ func TestValidate(t *testing.T) {
 		"classes that cannot be": {
 			[]string{"--runtime-class=A_B", "--runtime-classes=X=kata,empty="}, []string{"--runtime-class", "--runtime-classes"},
 		},
+		"domains of annotations":       {args: []string{"--pod-annotations=prometheus.io,example.com"}},
+		"annotations of the add-on":    {[]string{"--pod-annotations=compute.datumapis.com"}, []string{"--pod-annotations"}},
+		"annotations of no domain":     {[]string{"--pod-annotations=a/b"}, []string{"--pod-annotations"}},
 		"classes of another runtime":   {args: []string{"--external-runtime-classes=virtual-machine,unikernel"}},
 		"a class of two runtimes":      {[]string{"--runtime-classes=vm=kata", "--external-runtime-classes=vm"}, []string{"--external-runtime-classes"}},
 		"an external class of no name": {[]string{"--external-runtime-classes=A_B"}, []string{"--external-runtime-classes"}},

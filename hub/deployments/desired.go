@@ -96,7 +96,7 @@ func sameDeployment(existing, desired *v1alpha.WorkloadDeployment) bool {
 }
 
 func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlacement, city string) *v1alpha.WorkloadDeployment {
-	return &v1alpha.WorkloadDeployment{
+	deployment := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      v1alpha.DeploymentName(workload.Name, placement.Name, city),
 			Namespace: workload.Namespace,
@@ -117,4 +117,8 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 			Rollout:       workload.Spec.Rollout.DeepCopy(),
 		},
 	}
+	if seconds := workload.Spec.MinReadySeconds; seconds != nil {
+		deployment.Spec.MinReadySeconds = new(*seconds)
+	}
+	return deployment
 }

@@ -53,7 +53,7 @@ func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 	// What the original in the project says of quota counts for nothing.
 	copied.Spec.Quota = nil
 	// Progress is judged in the project: a change of its deadline is not sent to the cells.
-	copied.Spec.Rollout = nil
+	copied.Spec.Rollout = copied.Spec.Rollout.ForCells()
 	return copied
 }
 

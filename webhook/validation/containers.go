@@ -4,44 +4,106 @@
 package validation
 
 import (
-	"maps"
-	"slices"
+	"path"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
+// sandboxRules are what the containers of one sandbox share.
+type sandboxRules struct {
+	sandbox *v1alpha.SandboxRuntime
+	volumes *volumes
+	// all are the names of its containers, and names those that were seen.
+	all, names sets.Set[string]
+	ports      *portRules
+}
+
 func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *volumes) {
 	containers := at.child("containers")
 	if len(sandbox.Containers) == 0 {
 		p.required(containers, "must have at least one container")
 	}
-	names, ports := sets.New[string](), newPortRules()
+	rules := &sandboxRules{sandbox: sandbox, volumes: volumes, all: sets.New[string](), names: sets.New[string](), ports: newPortRules()}
+	for _, container := range sandbox.AllContainers() {
+		rules.all.Insert(container.Name)
+	}
 	for i := range sandbox.Containers {
 		container := &sandbox.Containers[i]
 		item := containers.item(i, container.Name)
-		p.label(item.child("name"), container.Name)
-		p.unique(item.child("name"), names, container.Name)
-		p.image(item.child("image"), container.Image)
-		p.arguments(item.child("command"), container.Command)
-		p.arguments(item.child("args"), container.Args)
-		p.env(item.child("env"), container.Env)
-		p.envFrom(item.child("envFrom"), container.EnvFrom)
-		p.containerResources(item.child("resources"), container.Resources)
-		p.mounts(item.child("volumeAttachments"), container.VolumeAttachments, volumes)
-		ports.check(p, item.child("ports"), container.Ports)
+		p.container(item, container, rules)
+		p.probes(item, container, sandbox.TerminationGracePeriodSeconds)
+		if container.RestartPolicy != nil {
+			p.forbidden(item.child("restartPolicy"), *container.RestartPolicy, "containers are always restarted; only init containers have a policy of their own")
+		}
 	}
+	for i := range sandbox.InitContainers {
+		container := &sandbox.InitContainers[i]
+		item := at.child("initContainers").item(i, container.Name)
+		p.container(item, container, rules)
+		p.initContainer(item, container, sandbox.TerminationGracePeriodSeconds)
+	}
+	p.gracePeriod(at.child("terminationGracePeriodSeconds"), sandbox.TerminationGracePeriodSeconds)
+	p.sandboxSecurity(at.child("securityContext"), sandbox.SecurityContext)
 	secrets := sets.New[string]()
 	for i, secret := range sandbox.ImagePullSecrets {
 		item := at.child("imagePullSecrets").item(i, secret.Name).child("name")
 		p.subdomain(item, secret.Name)
 		p.unique(item, secrets, secret.Name)
 	}
+}
+
+// container validates what all containers may have.
+func (p *problems) container(at place, container *v1alpha.SandboxContainer, rules *sandboxRules) {
+	p.label(at.child("name"), container.Name)
+	p.unique(at.child("name"), rules.names, container.Name)
+	p.image(at.child("image"), container.Image)
+	p.arguments(at.child("command"), container.Command)
+	p.arguments(at.child("args"), container.Args)
+	p.workingDir(at.child("workingDir"), container.WorkingDir)
+	p.env(at.child("env"), container.Env, rules.all)
+	p.envFrom(at.child("envFrom"), container.EnvFrom)
+	p.containerResources(at.child("resources"), container.Resources)
+	p.containerSecurity(at.child("securityContext"), container.SecurityContext, rules.sandbox.SecurityContext)
+	p.mounts(at.child("volumeAttachments"), container.VolumeAttachments, rules.volumes)
+	rules.ports.check(p, at.child("ports"), container.Ports)
+}
+
+// initContainer validates what only a sidecar may have: another init container ends before anything could probe it.
+func (p *problems) initContainer(at place, container *v1alpha.SandboxContainer, grace *int64) {
+	if policy := container.RestartPolicy; policy != nil && *policy != corev1.ContainerRestartPolicyAlways {
+		p.unsupported(at.child("restartPolicy"), string(*policy), string(corev1.ContainerRestartPolicyAlways))
+	}
+	if container.IsSidecar() {
+		p.probes(at, container, grace)
+		return
+	}
+	const reason = "may be set only in an init container with restartPolicy Always"
+	for _, of := range []struct {
+		name string
+		set  bool
+	}{
+		{"readinessProbe", container.ReadinessProbe != nil}, {"livenessProbe", container.LivenessProbe != nil},
+		{"startupProbe", container.StartupProbe != nil}, {"lifecycle", container.Lifecycle != nil},
+	} {
+		if of.set {
+			p.forbidden(at.child(of.name), "", reason)
+		}
+	}
+}
+
+func (p *problems) workingDir(at place, text string) {
+	if text == "" {
+		return
+	}
+	if !path.IsAbs(text) {
+		p.invalid(at, text, "must be absolute")
+	}
+	p.text(at, text)
 }
 
 func (p *problems) image(at place, text string) {
@@ -68,7 +130,8 @@ func (p *problems) text(at place, text string) {
 	}
 }
 
-func (p *problems) env(at place, env []corev1.EnvVar) {
+// env validates the variables of a container of a sandbox whose containers have these names.
+func (p *problems) env(at place, env []corev1.EnvVar, containers sets.Set[string]) {
 	names := sets.New[string]()
 	for i := range env {
 		variable := &env[i]
@@ -86,7 +149,7 @@ func (p *problems) env(at place, env []corev1.EnvVar) {
 		if variable.Value != "" {
 			p.forbidden(item.child("valueFrom"), variable.Value, "may not be set together with value")
 		}
-		p.valueFrom(item.child("valueFrom"), variable.ValueFrom)
+		p.valueFrom(item.child("valueFrom"), variable.ValueFrom, containers)
 	}
 }
 
@@ -112,31 +175,6 @@ func (p *problems) envFrom(at place, sources []corev1.EnvFromSource) {
 	}
 }
 
-func (p *problems) valueFrom(at place, source *corev1.EnvVarSource) {
-	const only = "only configMapKeyRef and secretKeyRef are supported"
-	if source.FieldRef != nil {
-		p.forbidden(at.child("fieldRef"), source.FieldRef.String(), only)
-	}
-	if source.ResourceFieldRef != nil {
-		p.forbidden(at.child("resourceFieldRef"), source.ResourceFieldRef.ContainerName+"/"+source.ResourceFieldRef.Resource, only)
-	}
-	if source.FileKeyRef != nil {
-		p.forbidden(at.child("fileKeyRef"), source.FileKeyRef.String(), only)
-	}
-	if *source == (corev1.EnvVarSource{}) {
-		p.required(at, "must have exactly one of configMapKeyRef and secretKeyRef")
-	}
-	if ref := source.ConfigMapKeyRef; ref != nil {
-		p.keyRef(at.child("configMapKeyRef"), ref.Name, ref.Key)
-	}
-	if ref := source.SecretKeyRef; ref != nil {
-		if source.ConfigMapKeyRef != nil {
-			p.forbidden(at.child("secretKeyRef"), ref.String(), "must have exactly one of configMapKeyRef and secretKeyRef")
-		}
-		p.keyRef(at.child("secretKeyRef"), ref.Name, ref.Key)
-	}
-}
-
 func (p *problems) keyRef(at place, name, key string) {
 	p.subdomain(at.child("name"), name)
 	p.dataKey(at.child("key"), key)
@@ -149,46 +187,4 @@ func (p *problems) dataKey(at place, key string) {
 		return
 	}
 	p.messages(at, key, validation.IsConfigMapKey(key))
-}
-
-func (p *problems) containerResources(at place, resources *v1alpha.ContainerResourceRequirements) {
-	if resources == nil {
-		return
-	}
-	p.quantities(at.child("limits"), resources.Limits)
-	p.quantities(at.child("requests"), resources.Requests)
-	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
-		request := resources.Requests[name].DeepCopy()
-		limit, limited := resources.Limits[name]
-		if limit = limit.DeepCopy(); limited && countable(request) && countable(limit) && request.Cmp(limit) > 0 {
-			p.invalid(at.child("requests").entry(string(name)), request.String(), "must be at most the limit "+limit.String())
-		}
-	}
-}
-
-// limitsSum requires the sum of the containers' limits to equal the size of the Instance, for each resource for which the
-// Instance has a size and every container a limit.
-func (p *problems) limitsSum(at place, requests corev1.ResourceList, containers []v1alpha.SandboxContainer) {
-	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		sum, ok := sumLimits(name, containers)
-		if size := requests[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) != 0 {
-			p.invalid(at.entry(string(name)), size.String(), "must be the sum of the containers' limits, "+sum.String())
-		}
-	}
-}
-
-func sumLimits(name corev1.ResourceName, containers []v1alpha.SandboxContainer) (resource.Quantity, bool) {
-	var sum resource.Quantity
-	for i := range containers {
-		if containers[i].Resources == nil {
-			return sum, false
-		}
-		limit, ok := containers[i].Resources.Limits[name]
-		if !ok || !countable(limit) {
-			return sum, false
-		}
-		// Copied, because arithmetic on a Quantity may change its operand.
-		sum.Add(limit.DeepCopy())
-	}
-	return sum, len(containers) > 0
 }

@@ -31,16 +31,21 @@ func unmetered(workload *v1alpha.Workload) *problems {
 	if runtime.Sandbox == nil {
 		return p
 	}
-	for i := range runtime.Sandbox.Containers {
-		container := &runtime.Sandbox.Containers[i]
+	p.uncountedIn(at.child("sandbox", "containers"), runtime.Sandbox.Containers)
+	p.uncountedIn(at.child("sandbox", "initContainers"), runtime.Sandbox.InitContainers)
+	return p
+}
+
+func (p *problems) uncountedIn(at place, containers []v1alpha.SandboxContainer) {
+	for i := range containers {
+		container := &containers[i]
 		if container.Resources == nil {
 			continue
 		}
-		item := at.child("sandbox", "containers").item(i, container.Name).child("resources")
+		item := at.item(i, container.Name).child("resources")
 		p.uncounted(item.child("limits"), container.Resources.Limits)
 		p.uncounted(item.child("requests"), container.Resources.Requests)
 	}
-	return p
 }
 
 func (p *problems) uncounted(at place, list corev1.ResourceList) {

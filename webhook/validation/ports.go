@@ -94,10 +94,8 @@ func portNames(runtime *v1alpha.InstanceRuntimeSpec) sets.Set[string] {
 	if runtime.VirtualMachine != nil {
 		ports = runtime.VirtualMachine.Ports
 	}
-	if runtime.Sandbox != nil {
-		for i := range runtime.Sandbox.Containers {
-			ports = append(ports, runtime.Sandbox.Containers[i].Ports...)
-		}
+	for _, container := range runtime.Sandbox.Running() {
+		ports = append(ports, container.Ports...)
 	}
 	names := sets.New[string]()
 	for _, port := range ports {

@@ -101,7 +101,13 @@ func TestAnnotationsWithoutEffect(t *testing.T) {
 	if got := of(machine, v1alpha.AnnotationRestartedAt); got != "" {
 		t.Errorf("warnings %q", got)
 	}
-	if got := of(sandbox, annotationSSHKeys, "b", "a", "c", "d"); !strings.Contains(got, "spec.template.metadata.annotations: a, b, c and 2 more: ") {
+	if got := of(sandbox, "team", "version"); got != "" {
+		t.Errorf("warnings %q", got)
+	}
+	if got := of(machine, "team"); !strings.Contains(got, "annotations: team: set on the Instances, with no effect on their virtual machines") {
+		t.Errorf("warnings %q", got)
+	}
+	if got := of(sandbox, annotationSSHKeys, "e/b", "e/a", "io.kata", "e/d", "plain"); !strings.Contains(got, "annotations: compute.datumapis.com/ssh-keys, e/a, e/b and 2 more: ") {
 		t.Errorf("warnings %q", got)
 	}
 }

@@ -82,7 +82,7 @@ func (p *problems) runtime(at place, runtime *v1alpha.InstanceRuntimeSpec, volum
 	}
 	if runtime.Sandbox != nil {
 		p.sandbox(at.child("sandbox"), runtime.Sandbox, volumes)
-		p.limitsSum(resources.child("requests"), runtime.Resources.Requests, runtime.Sandbox.Containers)
+		p.limitsSum(resources.child("requests"), runtime.Resources.Requests, runtime.Sandbox)
 	}
 	if runtime.VirtualMachine != nil {
 		p.virtualMachine(at.child("virtualMachine"), runtime.VirtualMachine, volumes)
@@ -100,6 +100,12 @@ func (p *problems) virtualMachine(at place, machine *v1alpha.VirtualMachineRunti
 		item := attachments.item(i, attachment.Name)
 		p.unique(item.child("name"), names, attachment.Name)
 		volume := p.attach(item, attachment, volumes)
+		if attachment.ReadOnly {
+			p.forbidden(item.child("readOnly"), true, "only containers support it")
+		}
+		if attachment.SubPath != "" {
+			p.forbidden(item.child("subPath"), attachment.SubPath, "only containers support it")
+		}
 		if attachment.MountPath != nil {
 			p.mountPath(item.child("mountPath"), *attachment.MountPath, paths)
 		}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -122,35 +120,22 @@ func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1
 	most := maps.Clone(kind.Spec.Resources)
 	maps.Copy(most, runtime.Resources.Requests)
 	for _, name := range slices.Sorted(maps.Keys(most)) {
-		sum, ok := sumTaken(name, runtime.Sandbox.Containers)
+		sum, ok := taken(name, runtime.Sandbox)
 		if size := most[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) > 0 {
 			source := "instance type " + kind.Name
 			if _, requested := runtime.Resources.Requests[name]; requested {
 				source = "spec.template.spec.runtime.resources.requests"
 			}
-			p.invalid(at.child("sandbox", "containers"), sum.String(), fmt.Sprintf("together must take at most %s of %s, as in %s", size.String(), name, source))
+			p.invalid(at.child("sandbox", "containers"), sum.String(), fmt.Sprintf("together%s must take at most %s of %s, as in %s",
+				withInit(runtime.Sandbox), size.String(), name, source))
 		}
 	}
 }
 
-// sumTaken is what the containers take of a resource together: the limit of each, else its request.
-func sumTaken(name corev1.ResourceName, containers []v1alpha.SandboxContainer) (resource.Quantity, bool) {
-	var sum resource.Quantity
-	for i := range containers {
-		if containers[i].Resources == nil {
-			continue
-		}
-		taken, named := containers[i].Resources.Limits[name]
-		if !named {
-			taken, named = containers[i].Resources.Requests[name]
-		}
-		if !named {
-			continue
-		}
-		if !countable(taken) {
-			return sum, false
-		}
-		sum.Add(taken.DeepCopy())
+// withInit names the init containers where there are some: those that take too much may be among them.
+func withInit(sandbox *v1alpha.SandboxRuntime) string {
+	if len(sandbox.InitContainers) == 0 {
+		return ""
 	}
-	return sum, true
+	return " with sidecars, and each init container with the sidecars before it,"
 }

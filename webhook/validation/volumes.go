@@ -37,7 +37,7 @@ func (p *problems) volumes(at place, list []v1alpha.InstanceVolume) *volumes {
 }
 
 func (p *problems) volumeSource(at place, volume *v1alpha.InstanceVolume, devices sets.Set[string]) {
-	const exactlyOne = "must have exactly one of disk, configMap and secret"
+	const exactlyOne = "must have exactly one of disk, configMap, secret and emptyDir"
 	set := 0
 	another := func(at place) {
 		if set++; set > 1 {
@@ -62,8 +62,24 @@ func (p *problems) volumeSource(at place, volume *v1alpha.InstanceVolume, device
 		p.mode(item.child("defaultMode"), source.DefaultMode)
 		p.items(item.child("items"), source.Items)
 	}
+	if source := volume.EmptyDir; source != nil {
+		item := at.child("emptyDir")
+		another(item)
+		p.emptyDir(item, source)
+	}
 	if set == 0 {
 		p.required(at, exactlyOne)
+	}
+}
+
+func (p *problems) emptyDir(at place, source *corev1.EmptyDirVolumeSource) {
+	switch source.Medium {
+	case corev1.StorageMediumDefault, corev1.StorageMediumMemory:
+	default:
+		p.unsupported(at.child("medium"), string(source.Medium), string(corev1.StorageMediumMemory))
+	}
+	if source.SizeLimit != nil {
+		p.positive(at.child("sizeLimit"), *source.SizeLimit)
 	}
 }
 
@@ -129,11 +145,11 @@ func (p *problems) attach(at place, attachment *v1alpha.VolumeAttachment, volume
 
 // mounts validates the volumes that a container attaches.
 func (p *problems) mounts(at place, attachments []v1alpha.VolumeAttachment, volumes *volumes) {
-	names, paths := sets.New[string](), sets.New[string]()
+	paths := sets.New[string]()
 	for i := range attachments {
 		attachment := &attachments[i]
 		item := at.item(i, attachment.Name)
-		p.unique(item.child("name"), names, attachment.Name)
+		p.subPath(item.child("subPath"), attachment.SubPath)
 		volume := p.attach(item, attachment, volumes)
 		// An image may contain a filesystem, which cannot be validated here.
 		if volume != nil && volume.Disk != nil && !mountable(volume.Disk) && !bootable(volume.Disk) {
@@ -145,6 +161,18 @@ func (p *problems) mounts(at place, attachments []v1alpha.VolumeAttachment, volu
 		}
 		p.mountPath(item.child("mountPath"), *attachment.MountPath, paths)
 	}
+}
+
+func (p *problems) subPath(at place, text string) {
+	switch {
+	case text == "":
+		return
+	case path.IsAbs(text):
+		p.invalid(at, text, "must be relative")
+	case climbs(text):
+		p.invalid(at, text, "must not contain '..'")
+	}
+	p.text(at, text)
 }
 
 func (p *problems) mountPath(at place, text string, seen sets.Set[string]) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -18,21 +19,28 @@ import (
 func Warnings(workload *v1alpha.Workload) []string {
 	var warnings []string
 	if sandbox := workload.Spec.Template.Spec.Runtime.Sandbox; sandbox != nil {
-		path := field.NewPath("spec", "template", "spec", "runtime", "sandbox", "containers")
-		for i := range sandbox.Containers {
-			warnings = append(warnings, imageWarnings(path.Index(i).Child("image"), sandbox.Containers[i].Image)...)
+		path := field.NewPath("spec", "template", "spec", "runtime", "sandbox")
+		for i, container := range sandbox.AllContainers() {
+			at := path.Child("containers").Index(i)
+			if init := i - len(sandbox.Containers); init >= 0 {
+				at = path.Child("initContainers").Index(init)
+			}
+			warnings = append(warnings, imageWarnings(at.Child("image"), container.Image)...)
+			warnings = append(warnings, probeWarnings(at, container, sandbox)...)
 		}
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
 }
 
-// annotationWarnings name the annotations of a template that have no effect on what runs.
+// annotationWarnings name the annotations of a template that may have no effect on what runs.
 func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
+	machine := template.Spec.Runtime.VirtualMachine != nil
 	var without []string
 	for _, key := range slices.Sorted(maps.Keys(template.Annotations)) {
-		ofMachine := key == annotationSSHKeys && template.Spec.Runtime.VirtualMachine != nil
-		if key != v1alpha.AnnotationRestartedAt && !ofMachine {
+		onPods := !machine && v1alpha.IsPlainAnnotation(key)
+		ofMachine := key == annotationSSHKeys && machine
+		if key != v1alpha.AnnotationRestartedAt && !ofMachine && !onPods {
 			without = append(without, shorten(key))
 		}
 	}
@@ -44,7 +52,41 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	if more := len(without) - shownKeys; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: set on the Instances, with no effect on their Pods or virtual machines", text)}
+	effect := "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
+	if machine {
+		effect = "set on the Instances, with no effect on their virtual machines"
+	}
+	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: %s", text, effect)}
+}
+
+// probeWarnings name the ports that are probed and that no container names: a probe of one on which nothing listens never succeeds.
+func probeWarnings(path *field.Path, container *v1alpha.SandboxContainer, sandbox *v1alpha.SandboxRuntime) []string {
+	named := map[int32]bool{}
+	for _, of := range sandbox.Running() {
+		for _, port := range of.Ports {
+			named[port.Port] = true
+		}
+	}
+	var warnings []string
+	for _, probe := range []struct {
+		name string
+		of   *corev1.Probe
+	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
+		at, port := path.Child(probe.name), int32(0)
+		switch {
+		case probe.of == nil:
+		case probe.of.HTTPGet != nil:
+			at, port = at.Child("httpGet", "port"), probe.of.HTTPGet.Port.IntVal
+		case probe.of.TCPSocket != nil:
+			at, port = at.Child("tcpSocket", "port"), probe.of.TCPSocket.Port.IntVal
+		case probe.of.GRPC != nil:
+			at, port = at.Child("grpc", "port"), probe.of.GRPC.Port
+		}
+		if port != 0 && !named[port] {
+			warnings = append(warnings, fmt.Sprintf("%s: no container has port %d in ports: the probe fails unless one listens there", at, port))
+		}
+	}
+	return warnings
 }
 
 func imageWarnings(path *field.Path, text string) []string {

@@ -5,11 +5,14 @@ package validation
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,8 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// maxReplicas is how many Instances a placement may have in one city.
-const maxReplicas = 5000
+// maxMinReady is the longest minReadySeconds.
+const maxMinReady = 3600
 
 // Workload returns every problem of a Workload, each with its field path. On an update, before is the stored Workload.
 // Problems that it has too, by the same rule and with the same value, are not reported: other fields of a stored object that
@@ -38,15 +41,45 @@ func check(workload *v1alpha.Workload) *problems {
 	p.template(spec.child("template"), &workload.Spec.Template)
 	p.placements(spec.child("placements"), workload.Spec.Placements)
 	p.rollout(spec.child("rollout"), workload.Spec.Rollout)
+	p.minReadySeconds(spec.child("minReadySeconds"), &workload.Spec)
 	return p
 }
 
 func (p *problems) rollout(at place, rollout *v1alpha.WorkloadRollout) {
-	if rollout == nil || rollout.ProgressDeadlineSeconds == nil {
+	if rollout == nil {
 		return
 	}
-	if deadline := *rollout.ProgressDeadlineSeconds; deadline < 1 {
-		p.invalid(at.child("progressDeadlineSeconds"), deadline, "must be at least 1 second")
+	if deadline := rollout.ProgressDeadlineSeconds; deadline != nil && *deadline < 1 {
+		p.invalid(at.child("progressDeadlineSeconds"), *deadline, "must be at least 1 second")
+	}
+	if most := rollout.MaxUnavailable; most != nil {
+		p.maxUnavailable(at.child("maxUnavailable"), most)
+	}
+}
+
+// maxUnavailable requires a number of at least 1, or a percentage from 1% to 100%.
+func (p *problems) maxUnavailable(at place, most *intstr.IntOrString) {
+	percent := strings.TrimSuffix(most.StrVal, "%")
+	value, err := strconv.Atoi(percent)
+	switch {
+	case most.Type == intstr.Int && most.IntVal < 1:
+		p.invalid(at, most.IntVal, "must be at least 1: a rollout could replace no Instance")
+	case most.Type == intstr.String && (err != nil || percent == most.StrVal || value < 1 || value > 100 || len(percent) > 3):
+		p.invalid(at, most.StrVal, "must be a number, or a percentage from 1% to 100%")
+	}
+}
+
+// minReadySeconds requires less than the progress deadline, as Kubernetes does: no Instance would become available in time.
+func (p *problems) minReadySeconds(at place, spec *v1alpha.WorkloadSpec) {
+	if spec.MinReadySeconds == nil {
+		return
+	}
+	seconds := *spec.MinReadySeconds
+	if seconds < 0 || seconds > maxMinReady {
+		p.invalid(at, seconds, validation.InclusiveRangeError(0, maxMinReady))
+	}
+	if deadline := spec.Rollout.ProgressDeadline(); time.Duration(seconds)*time.Second >= deadline {
+		p.invalid(at, seconds, fmt.Sprintf("must be less than spec.rollout.progressDeadlineSeconds, %d", int64(deadline.Seconds())))
 	}
 }
 
@@ -145,70 +178,5 @@ func (p *problems) cityCodes(at place, codes []string) {
 			p.add(item, code, field.Duplicate(item.path, shown(code)))
 		}
 		seen.Insert(upper)
-	}
-}
-
-func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
-	if scale.MinReplicas < 1 || scale.MinReplicas > maxReplicas {
-		p.invalid(at.child("minReplicas"), scale.MinReplicas, validation.InclusiveRangeError(1, maxReplicas))
-	}
-	if scale.MaxReplicas != nil {
-		limit := *scale.MaxReplicas
-		item := at.child("maxReplicas")
-		if limit < scale.MinReplicas {
-			p.invalid(item, limit, fmt.Sprintf("must be at least minReplicas, %d", scale.MinReplicas))
-		}
-		if limit > maxReplicas {
-			p.invalid(item, limit, validation.InclusiveRangeError(1, maxReplicas))
-		}
-		if len(scale.Metrics) == 0 {
-			p.invalid(item, limit, "may be set only with metrics")
-		}
-	}
-	if scale.MaxReplicas == nil && len(scale.Metrics) > 0 {
-		p.required(at.child("maxReplicas"), "metrics have no effect without it")
-	}
-	switch scale.InstanceManagementPolicy {
-	case "", v1alpha.OrderedReady, v1alpha.Parallel:
-	default:
-		p.unsupported(at.child("instanceManagementPolicy"), string(scale.InstanceManagementPolicy),
-			string(v1alpha.OrderedReady), string(v1alpha.Parallel))
-	}
-	for i := range scale.Metrics {
-		p.metric(at.child("metrics").item(i, "").child("resource"), scale.Metrics[i].Resource)
-	}
-}
-
-func (p *problems) metric(at place, metric *v1alpha.ResourceMetricSource) {
-	if metric == nil {
-		p.required(at, "must name a resource to scale by")
-		return
-	}
-	if metric.Name != "cpu" {
-		p.unsupported(at.child("name"), metric.Name, "cpu")
-	}
-	at = at.child("target")
-	set := 0
-	if value := metric.Target.Value; value != nil {
-		set++
-		if item := at.child("value"); p.counted(item, *value) {
-			p.forbidden(item, value.String(), "nothing scales by the use of all Instances together; use averageValue or averageUtilization")
-		}
-	}
-	if value := metric.Target.AverageValue; value != nil {
-		set++
-		p.positive(at.child("averageValue"), *value)
-	}
-	if value := metric.Target.AverageUtilization; value != nil {
-		set++
-		if *value <= 0 {
-			p.invalid(at.child("averageUtilization"), *value, "must be positive")
-		}
-	}
-	switch {
-	case set == 0:
-		p.required(at, "must have exactly one of averageValue and averageUtilization")
-	case set > 1:
-		p.forbidden(at, set, "must have exactly one of averageValue and averageUtilization")
 	}
 }

@@ -113,8 +113,9 @@ func TestScale(t *testing.T) {
 			"metric of nothing", nil, func(w *v1alpha.Workload) { scale(w).Metrics = []v1alpha.MetricSpec{{}} },
 			[]string{scalePath + "metrics[0].resource " + required, scalePath + "maxReplicas " + required},
 		},
+		{"metric of memory", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).Metrics[0].Resource.Name = "memory" }, nil},
 		{
-			"metric of memory", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).Metrics[0].Resource.Name = "memory" },
+			"metric of a disk", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).Metrics[0].Resource.Name = "ephemeral-storage" },
 			[]string{scalePath + "metrics[0].resource.name " + unsupported},
 		},
 		{"no target", nil, with(v1alpha.MetricTarget{}), []string{target + " " + required}},
