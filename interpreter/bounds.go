@@ -118,7 +118,10 @@ func boundReport(report *v1alpha.InstanceReport) {
 func first[T any](entries []T, most int) []T { return entries[:min(len(entries), most)] }
 
 func boundConditions(conditions []metav1.Condition) []metav1.Condition {
-	conditions = slices.DeleteFunc(first(conditions, MaxConditions), func(c metav1.Condition) bool { return !isValid(c.Type, c.Reason, c.Status) })
+	conditions = slices.DeleteFunc(first(conditions, MaxConditions), func(c metav1.Condition) bool {
+		// The zero time is encoded as null.
+		return !isValid(c.Type, c.Reason, c.Status) || c.LastTransitionTime.IsZero()
+	})
 	for i := range conditions {
 		conditions[i].Message = boundMessage(conditions[i].Message)
 	}

@@ -34,7 +34,9 @@ func from(t *testing.T, cell string, templateGeneration int64, ready int32, indi
 	status := interpreter.ReflectedStatus{Generation: 7, ResourceTemplateGeneration: templateGeneration}
 	status.ObservedGeneration = 7
 	status.Replicas, status.DesiredReplicas, status.ReadyReplicas = int32(len(indices)), int32(len(indices)), ready
-	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "StableInstanceFound"}
+	available := metav1.Condition{
+		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "StableInstanceFound", LastTransitionTime: metav1.Unix(1767225600, 0),
+	}
 	if ready == 0 {
 		available.Status, available.Reason, available.Message = metav1.ConditionFalse, "InstancesProvisioning", "none is Ready"
 	}
@@ -156,7 +158,7 @@ func TestInterpretStatus(t *testing.T) {
 
 func TestInterpretStatusIsBounded(t *testing.T) {
 	inCell := onHub()
-	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Long", Message: strings.Repeat("é", 5000)}}
+	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Long", Message: strings.Repeat("é", 5000), LastTransitionTime: metav1.Unix(1767225600, 0)}}
 	inCell.Status.Conditions = long
 	var report v1alpha.InstanceReport
 	for i := range int32(1500) {

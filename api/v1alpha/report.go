@@ -143,6 +143,10 @@ func (s *InstanceState) describe(instance *ReportedInstance, since string) {
 	instance.Conditions = make([]metav1.Condition, min(len(s.Conditions), maxConditions))
 	for i := range instance.Conditions {
 		c := &s.Conditions[i]
+		if times[i].IsZero() {
+			// An API server refuses a condition without a time.
+			times[i] = metav1.Unix(0, 0)
+		}
 		instance.Conditions[i] = metav1.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, LastTransitionTime: times[i]}
 	}
 }

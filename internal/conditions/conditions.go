@@ -22,12 +22,13 @@ type Stamp struct {
 }
 
 // Stamped returns wanted with the generation of the stamp. A condition keeps the transition time that it has in existing
-// while its status is the same. existing is not changed, and conditions of other types are not returned.
+// while its status is the same and that time is not zero. existing is not changed, and conditions of other types are not returned.
 func Stamped(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Condition) []metav1.Condition {
 	result := make([]metav1.Condition, 0, len(wanted))
 	for _, condition := range wanted {
 		var one []metav1.Condition
-		if before := meta.FindStatusCondition(existing, condition.Type); before != nil {
+		// The zero time is encoded as null, which the hub's API server refuses.
+		if before := meta.FindStatusCondition(existing, condition.Type); before != nil && !before.LastTransitionTime.IsZero() {
 			one = append(one, *before)
 		}
 		condition.ObservedGeneration = stamp.Generation

@@ -20,6 +20,7 @@ func TestStamped(t *testing.T) {
 		{Type: "Other", Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(then)},
 		{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Old", ObservedGeneration: 1, LastTransitionTime: metav1.NewTime(then)},
 	}
+	zero := []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Old"}}
 	tests := map[string]struct {
 		existing []metav1.Condition
 		status   metav1.ConditionStatus
@@ -27,6 +28,7 @@ func TestStamped(t *testing.T) {
 	}{
 		"the time is kept while the status is the same": {existing, metav1.ConditionFalse, then},
 		"the time changes with the status":              {existing, metav1.ConditionTrue, now.Truncate(time.Second)},
+		"the zero time is not kept":                     {zero, metav1.ConditionFalse, now.Truncate(time.Second)},
 		"a new condition has the time to the second":    {nil, metav1.ConditionTrue, now.Truncate(time.Second)},
 	}
 	for name, test := range tests {

@@ -52,7 +52,8 @@ local function bound_conditions(of, whole)
   local conditions = bound(of.conditions, max_conditions)
   for i = #conditions, 1, -1 do
     local c = conditions[i]
-    if not (is_word(c.type) and is_word(c.reason) and (c.status == "True" or c.status == "False" or c.status == "Unknown")) then
+    if not (is_word(c.type) and is_word(c.reason) and (c.status == "True" or c.status == "False" or c.status == "Unknown")
+      and (whole or c.lastTransitionTime)) then
       table.remove(conditions, i)
       conditions = whole and {} or conditions
       if whole then
