@@ -45,7 +45,7 @@ func (c *command) convertCommand() *cobra.Command {
 func (c *command) convert(file string, options convert.Options) error {
 	in := c.Streams.In
 	if file != "-" {
-		opened, err := os.Open(file)
+		opened, err := os.Open(file) //nolint:gosec // the file that the user names
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,8 @@ var holding = map[string]func(*WorkloadDeploymentSpec) bool{
 	"quota":                 func(s *WorkloadDeploymentSpec) bool { return s.Quota != nil },
 	"suspended":             func(s *WorkloadDeploymentSpec) bool { return s.Suspended },
 
-	"minReadySeconds":        func(s *WorkloadDeploymentSpec) bool { return s.MinReadySeconds != nil },
+	// An agent that does not know it does as with 0.
+	"minReadySeconds":        func(s *WorkloadDeploymentSpec) bool { return s.MinReadySeconds != nil && *s.MinReadySeconds > 0 },
 	"rollout.maxUnavailable": func(s *WorkloadDeploymentSpec) bool { return s.Rollout != nil && s.Rollout.MaxUnavailable != nil },
 	"scaleSettings.behavior": func(s *WorkloadDeploymentSpec) bool { return s.ScaleSettings.Behavior != nil },
 }
@@ -65,14 +66,7 @@ func ofSandbox(set func(*SandboxRuntime) bool) func(*InstanceSpec) bool {
 }
 
 func ofContainer(set func(*SandboxContainer) bool) func(*InstanceSpec) bool {
-	return ofSandbox(func(s *SandboxRuntime) bool {
-		for _, container := range s.AllContainers() {
-			if set(container) {
-				return true
-			}
-		}
-		return false
-	})
+	return func(s *InstanceSpec) bool { return slices.ContainsFunc(s.Runtime.Sandbox.AllContainers(), set) }
 }
 
 func ofVariable(set func(*corev1.EnvVarSource) bool) func(*InstanceSpec) bool {

@@ -63,7 +63,7 @@ func TestManifests(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(golden) //nolint:gosec // a file of the test
+			want, err := os.ReadFile(golden)
 			if err != nil {
 				t.Fatal(err)
 			}

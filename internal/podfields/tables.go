@@ -4,6 +4,7 @@
 package podfields
 
 import (
+	"maps"
 	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,9 +50,7 @@ type fields map[string]Entry
 // and adds other fields.
 func (f fields) and(others ...fields) fields {
 	for _, other := range others {
-		for name, entry := range other {
-			f[name] = entry
-		}
+		maps.Copy(f, other)
 	}
 	return f
 }
