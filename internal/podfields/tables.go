@@ -191,7 +191,7 @@ var Tables = []Table{
 		"name":      at(volumes + ".name"),
 		"configMap": at(volumes + ".configMap"),
 		"secret":    at(volumes + ".secret"),
-		"emptyDir":  but(volumes+".emptyDir", "without a sizeLimit, that of a container's own disk in the cell counts"),
+		"emptyDir":  but(volumes+".emptyDir", "without a sizeLimit, the cell's limit for the disk of a container counts"),
 		"projected": no(noStorage + "; name each source as a volume"), "downwardAPI": no("use variables with fieldRef"),
 		"hostPath": no(shared), "image": no("not every cell supports it"),
 	}.and(each(noStorage, "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs", "persistentVolumeClaim", "rbd", "flexVolume", "cinder", "cephfs",
