@@ -92,9 +92,15 @@ func TestEveryFieldOfATemplate(t *testing.T) {
 	if pod == nil {
 		t.Fatalf("no Pod: %+v", f.storedInstance("web-0").Status.Conditions)
 	}
-	app, template := pod.Spec.Containers[0], stored.Spec.Template.Spec.Runtime.Sandbox.Containers[0]
-	if !equality.Semantic.DeepEqual(app.ReadinessProbe, template.ReadinessProbe) || !equality.Semantic.DeepEqual(app.LivenessProbe, template.LivenessProbe) ||
-		!equality.Semantic.DeepEqual(app.StartupProbe, template.StartupProbe) || !equality.Semantic.DeepEqual(app.Lifecycle, template.Lifecycle) {
+	checkPod(t, pod, &stored.Spec.Template.Spec.Runtime.Sandbox.Containers[0])
+}
+
+// checkPod compares a Pod with the container of the template and with the rest of it.
+func checkPod(t *testing.T, pod *corev1.Pod, template *v1alpha.SandboxContainer) {
+	t.Helper()
+	app := pod.Spec.Containers[0]
+	got := []any{app.ReadinessProbe, app.LivenessProbe, app.StartupProbe, app.Lifecycle}
+	if want := []any{template.ReadinessProbe, template.LivenessProbe, template.StartupProbe, template.Lifecycle}; !equality.Semantic.DeepEqual(got, want) {
 		t.Errorf("container %+v", app)
 	}
 	if len(app.VolumeMounts) != 2 || app.VolumeMounts[1].SubPath != "cache" || !app.VolumeMounts[1].ReadOnly || app.WorkingDir != "/srv" {
