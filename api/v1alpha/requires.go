@@ -24,7 +24,6 @@ var holding = map[string]func(*WorkloadDeploymentSpec) bool{
 	"quota":                 func(s *WorkloadDeploymentSpec) bool { return s.Quota != nil },
 	"suspended":             func(s *WorkloadDeploymentSpec) bool { return s.Suspended },
 
-	// An agent that does not know it does as with 0.
 	"minReadySeconds":        func(s *WorkloadDeploymentSpec) bool { return s.MinReadySeconds != nil && *s.MinReadySeconds > 0 },
 	"rollout.maxUnavailable": func(s *WorkloadDeploymentSpec) bool { return s.Rollout != nil && s.Rollout.MaxUnavailable != nil },
 	"scaleSettings.behavior": func(s *WorkloadDeploymentSpec) bool { return s.ScaleSettings.Behavior != nil },
