@@ -63,6 +63,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs
 	go run ./hack/reasons
 	go run ./hack/metrics
 	go run ./hack/flags
+	go run ./hack/fields
 	$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --source-path=api/v1alpha --max-depth=30 --output-path=docs/reference/api.md \
 		--config=hack/tools/reference/config.yaml --templates-dir=hack/tools/reference/templates
 	go run ./hack/dashboards

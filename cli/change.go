@@ -25,8 +25,8 @@ func (c *command) restartCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restart WORKLOAD",
 		Short: "Replace all Instances of a Workload, in the order of its rollout",
-		Long: "Replace all Instances of a Workload, as `kubectl rollout restart` does: one after the other in each city, or all at once where\n" +
-			"instanceManagementPolicy is Parallel.",
+		Long: "Replace all Instances of a Workload, as `kubectl rollout restart` does: one after the other in each city, or where\n" +
+			"instanceManagementPolicy is Parallel as many at a time as rollout.maxUnavailable allows.",
 		Example:           c.examples("\n  %s restart web"),
 		Args:              oneArg("the name of a Workload"),
 		ValidArgsFunction: c.completeWorkloads,

@@ -48,6 +48,19 @@ Feature: Run Instances in a cell
     And Workload "web" becomes available with 3 ready Instances
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
 
+  @template
+  Scenario: A Pod has what its template says of probes, init containers, identity and fields of the Instance
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When the consumer patches workload "web" with {"spec":{"template":{"metadata":{"annotations":{"team":"a","k8s.v1.cni.cncf.io/networks":"other"}},"spec":{"volumes":[{"name":"tmp","emptyDir":{"medium":"Memory","sizeLimit":"16Mi"}}],"runtime":{"sandbox":{"terminationGracePeriodSeconds":7,"securityContext":{"fsGroup":1000,"runAsNonRoot":true},"initContainers":[{"name":"migrate","image":"docker.io/library/nginx:1.27"},{"name":"proxy","image":"docker.io/library/nginx:1.27","restartPolicy":"Always","resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}],"containers":[{"name":"app","image":"docker.io/library/nginx:1.28","ports":[{"name":"http","port":80}],"readinessProbe":{"httpGet":{"port":"http","path":"/"},"periodSeconds":2},"lifecycle":{"preStop":{"sleep":{"seconds":1}}},"env":[{"name":"CITY","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels['compute.datumapis.com/city-code']"}}},{"name":"PROJECT","valueFrom":{"fieldRef":{"fieldPath":"metadata.annotations['compute.datumapis.com/project']"}}}],"volumeAttachments":[{"name":"tmp","mountPath":"/tmp"},{"name":"tmp","mountPath":"/cache","subPath":"cache","readOnly":true}]}]}}}}}}
+    Then cell "dfw" has exactly the pods
+      | name           | spec.containers[0].readinessProbe.periodSeconds | spec.initContainers[*].name | spec.terminationGracePeriodSeconds | spec.securityContext.fsGroup | spec.containers[0].volumeMounts[*].mountPath | spec.containers[0].env[*].value  | metadata.annotations | status.phase |
+      | web-main-dfw-0 | 2                                               | migrate proxy               | 7                                  | 1000                         | /tmp /cache                                  | DFW north                        | {"team":"a"}         | Running      |
+    And Workload "web" becomes available with 1 ready Instances
+    When the consumer tries to patch workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"terminationGracePeriodSeconds":86400}}}}}}
+    Then that is refused with "spec.template.spec.runtime.sandbox.terminationGracePeriodSeconds"
+
   @protection
   Scenario: A Pod that is lost comes back, and only Pods may be changed in a cell
     Given Workload "web" runs with

@@ -10,7 +10,8 @@ import (
 
 // InstanceTemplateSpec is the template that Instances are created from.
 type InstanceTemplateSpec struct {
-	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too; annotations are not.
+	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too, and so are annotations whose keys have no
+	// domain. The operator of a cell may allow domains.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 

@@ -65,14 +65,7 @@ func ofSandbox(set func(*SandboxRuntime) bool) func(*InstanceSpec) bool {
 }
 
 func ofContainer(set func(*SandboxContainer) bool) func(*InstanceSpec) bool {
-	return ofSandbox(func(s *SandboxRuntime) bool {
-		for _, container := range s.AllContainers() {
-			if set(container) {
-				return true
-			}
-		}
-		return false
-	})
+	return func(s *InstanceSpec) bool { return slices.ContainsFunc(s.Runtime.Sandbox.AllContainers(), set) }
 }
 
 func ofVariable(set func(*corev1.EnvVarSource) bool) func(*InstanceSpec) bool {

@@ -143,7 +143,7 @@ type InstanceManagementPolicy string
 const (
 	// OrderedReady creates Instance i when 0..i-1 are Ready, and replaces from the highest index down, one at a time.
 	OrderedReady InstanceManagementPolicy = "OrderedReady"
-	// Parallel creates and replaces all Instances at once.
+	// Parallel creates all Instances at once, and replaces as many at a time as rollout.maxUnavailable allows.
 	Parallel InstanceManagementPolicy = "Parallel"
 )
 

@@ -144,6 +144,19 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 			mistakes = append(mistakes, fmt.Errorf("%s: %q: %s", flag, name, problem))
 		}
 	}
+	settings.PodAnnotations = o.annotations
+	mistakes = append(mistakes, o.checkAnnotations())
+	limit, err := resource.ParseQuantity(o.ephemeralStorage)
+	if err != nil || limit.Sign() < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--ephemeral-storage-limit: %q is no size such as 10Gi", o.ephemeralStorage))
+	}
+	settings.EphemeralStorage = limit
+	return settings, errors.Join(mistakes...)
+}
+
+// checkAnnotations returns every mistake in the domains of annotations.
+func (o *podOptions) checkAnnotations() error {
+	var mistakes []error
 	for _, domain := range o.annotations {
 		for _, problem := range validation.IsDNS1123Subdomain(domain) {
 			mistakes = append(mistakes, fmt.Errorf("--pod-annotations: %q: %s", domain, problem))
@@ -152,11 +165,5 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 			mistakes = append(mistakes, fmt.Errorf("--pod-annotations: annotations of %s are the add-on's own", domain))
 		}
 	}
-	settings.PodAnnotations = o.annotations
-	limit, err := resource.ParseQuantity(o.ephemeralStorage)
-	if err != nil || limit.Sign() < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--ephemeral-storage-limit: %q is no size such as 10Gi", o.ephemeralStorage))
-	}
-	settings.EphemeralStorage = limit
-	return settings, errors.Join(mistakes...)
+	return errors.Join(mistakes...)
 }

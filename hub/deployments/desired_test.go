@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -65,6 +66,24 @@ func TestMakePlan(t *testing.T) {
 				t.Errorf("missing %v, want %v", got.missing, c.wantMissing)
 			}
 		})
+	}
+}
+
+// TestBuildDeployment: what a Workload says of its Instances and their rollout is in each of its deployments.
+func TestBuildDeployment(t *testing.T) {
+	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}}
+	placement := &v1alpha.WorkloadPlacement{Name: "main"}
+	if got := buildDeployment(workload, placement, "DFW").Spec; got.MinReadySeconds != nil || got.Rollout != nil {
+		t.Errorf("got %+v", got)
+	}
+	workload.Spec.MinReadySeconds = new(int32(5))
+	workload.Spec.Rollout = &v1alpha.WorkloadRollout{MaxUnavailable: new(intstr.FromString("50%"))}
+	got := buildDeployment(workload, placement, "DFW").Spec
+	if *got.MinReadySeconds != 5 || got.Rollout.MaxUnavailable.StrVal != "50%" {
+		t.Errorf("got %+v", got)
+	}
+	if *got.MinReadySeconds = 6; *workload.Spec.MinReadySeconds != 5 {
+		t.Error("the Workload was changed")
 	}
 }
 

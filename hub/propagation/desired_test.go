@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
@@ -48,12 +49,17 @@ func TestDesiredCopy(t *testing.T) {
 	}
 }
 
-// TestTheCopyHasNoRollout: a change of the deadline costs the cells nothing.
+// TestTheCopyHasNoRollout: a change of the deadline costs the cells nothing. They replace the Instances, and have what bounds that.
 func TestTheCopyHasNoRollout(t *testing.T) {
 	s := newScope()
 	s.deployment.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: new(int32(60))}
 	if got := s.desiredCopy("hub-uid"); got.Spec.Rollout != nil || s.deployment.Spec.Rollout == nil {
 		t.Errorf("the copy has %+v, the original %+v", got.Spec.Rollout, s.deployment.Spec.Rollout)
+	}
+	s.deployment.Spec.Rollout.MaxUnavailable, s.deployment.Spec.MinReadySeconds = new(intstr.FromInt32(2)), new(int32(5))
+	got := s.desiredCopy("hub-uid").Spec
+	if got.Rollout == nil || got.Rollout.MaxUnavailable.IntVal != 2 || got.Rollout.ProgressDeadlineSeconds != nil || *got.MinReadySeconds != 5 {
+		t.Errorf("the copy has %+v and %v", got.Rollout, got.MinReadySeconds)
 	}
 }
 

@@ -96,11 +96,18 @@ func (h *Hostile) checkPods(ctx context.Context) error {
 			return fmt.Errorf("list the Pods of %s: %w", plane, err)
 		}
 		for i := range pods.Items {
-			for _, container := range pods.Items[i].Spec.Containers {
+			spec := &pods.Items[i].Spec
+			for _, container := range slices.Concat(spec.Containers, spec.InitContainers) {
 				for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 					if limit := container.Resources.Limits[resource]; limit.Sign() <= 0 {
 						h.find("a container has no limit", fmt.Sprintf("%s Pod %s: %s of %s, QoS class %s", plane, pods.Items[i].Name, resource, container.Name, pods.Items[i].Status.QOSClass))
 					}
+				}
+				if context := container.SecurityContext; context == nil || context.AllowPrivilegeEscalation == nil || *context.AllowPrivilegeEscalation {
+					h.find("a container may gain privileges", fmt.Sprintf("%s Pod %s: %s", plane, pods.Items[i].Name, container.Name))
+				}
+				if probe := container.ReadinessProbe; probe != nil && probe.HTTPGet != nil && probe.HTTPGet.Host != "" {
+					h.find("a node probes another host", fmt.Sprintf("%s Pod %s: %s probes %s", plane, pods.Items[i].Name, container.Name, probe.HTTPGet.Host))
 				}
 			}
 		}

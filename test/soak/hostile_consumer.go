@@ -233,7 +233,9 @@ func (n *consumerNoise) changeTemplate(template fields) {
 		return // a virtual machine
 	}
 	container := sandbox["containers"].([]any)[0].(fields) //nolint:forcetypeassert // every sandbox has one
-	switch n.IntN(12) {
+	switch n.IntN(14) {
+	case 12, 13:
+		n.changePod(sandbox, container)
 	case 0, 11:
 		size["requests"] = fields{"cpu": "0", "memory": "0"}
 	case 1:
@@ -263,5 +265,29 @@ func (n *consumerNoise) changeTemplate(template fields) {
 	default:
 		spec["controller"] = fields{"templateHash": n.value(), "schedulingGates": []any{fields{"name": "Quota"}}}
 		spec["location"] = fields{"name": n.value() + "x", "namespace": pick(n.dice, n.namespaces...)}
+	}
+}
+
+// changePod changes what a template says of its Pod beside the image.
+func (n *consumerNoise) changePod(sandbox, container fields) {
+	switch n.IntN(6) {
+	case 0:
+		sandbox["initContainers"] = []any{fields{
+			"name": pick(n.dice, "app", "first"), "image": "docker.io/library/nginx:1.27", "restartPolicy": pick(n.dice, "Always", "Never"),
+			"resources": fields{"limits": fields{"cpu": n.quantity()}},
+		}}
+	case 1:
+		container["readinessProbe"] = fields{"httpGet": fields{"host": pick(n.dice, "169.254.169.254", ""), "port": pick[any](n.dice, 80, "none")}, "periodSeconds": n.number()}
+	case 2:
+		container["livenessProbe"] = fields{"exec": fields{"command": []any{"sh", "-c", strings.Repeat("x", pick(n.dice, 10, 20_000))}}}
+	case 3:
+		sandbox["terminationGracePeriodSeconds"] = pick(n.dice, 0, 600, 86400, -1)
+		sandbox["securityContext"] = fields{"runAsUser": n.number(), "fsGroup": n.number(), "sysctls": []any{fields{"name": "kernel.msgmax", "value": "1"}}}
+	case 4:
+		container["securityContext"] = fields{"privileged": true, "allowPrivilegeEscalation": true, "runAsNonRoot": n.IntN(2) == 0, "runAsUser": 0}
+	default:
+		container["env"] = []any{fields{"name": "NODE", "valueFrom": fields{"fieldRef": fields{
+			"fieldPath": pick(n.dice, "spec.nodeName", "status.hostIP", "metadata.namespace", "metadata.annotations['"+v1alpha.AnnotationProjectName+"']"),
+		}}}}
 	}
 }

@@ -87,8 +87,10 @@ func (p *problems) initContainer(at place, container *v1alpha.SandboxContainer, 
 		name string
 		set  bool
 	}{
-		{"readinessProbe", container.ReadinessProbe != nil}, {"livenessProbe", container.LivenessProbe != nil},
-		{"startupProbe", container.StartupProbe != nil}, {"lifecycle", container.Lifecycle != nil},
+		{"readinessProbe", container.ReadinessProbe != nil},
+		{"livenessProbe", container.LivenessProbe != nil},
+		{"startupProbe", container.StartupProbe != nil},
+		{"lifecycle", container.Lifecycle != nil},
 	} {
 		if of.set {
 			p.forbidden(at.child(of.name), "", reason)

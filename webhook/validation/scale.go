@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -110,27 +111,28 @@ func (p *problems) scalingRules(at place, rules *autoscalingv2.HPAScalingRules) 
 	if rules.Tolerance != nil && p.counted(at.child("tolerance"), *rules.Tolerance) {
 		p.forbidden(at.child("tolerance"), rules.Tolerance.String(), "not every cell supports it; set another target or stabilizationWindowSeconds")
 	}
-	if choice := rules.SelectPolicy; choice != nil {
-		switch *choice {
-		case autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.DisabledPolicySelect:
-		default:
-			p.unsupported(at.child("selectPolicy"), string(*choice), string(autoscalingv2.MaxChangePolicySelect),
-				string(autoscalingv2.MinChangePolicySelect), string(autoscalingv2.DisabledPolicySelect))
-		}
+	switch ptr.Deref(rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect) {
+	case autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.DisabledPolicySelect:
+	default:
+		p.unsupported(at.child("selectPolicy"), string(*rules.SelectPolicy), string(autoscalingv2.MaxChangePolicySelect),
+			string(autoscalingv2.MinChangePolicySelect), string(autoscalingv2.DisabledPolicySelect))
 	}
 	if rules.Policies != nil && len(rules.Policies) == 0 {
 		p.required(at.child("policies"), "must have at least one policy; leave it out for those of Kubernetes")
 	}
 	for i := range rules.Policies {
-		policy, item := &rules.Policies[i], at.child("policies").item(i, "")
-		if policy.Type != autoscalingv2.PodsScalingPolicy && policy.Type != autoscalingv2.PercentScalingPolicy {
-			p.unsupported(item.child("type"), string(policy.Type), string(autoscalingv2.PercentScalingPolicy), string(autoscalingv2.PodsScalingPolicy))
-		}
-		if policy.Value < 1 {
-			p.invalid(item.child("value"), policy.Value, "must be positive")
-		}
-		if policy.PeriodSeconds < 1 || policy.PeriodSeconds > maxPeriod {
-			p.invalid(item.child("periodSeconds"), policy.PeriodSeconds, validation.InclusiveRangeError(1, maxPeriod))
-		}
+		p.scalingPolicy(at.child("policies").item(i, ""), &rules.Policies[i])
+	}
+}
+
+func (p *problems) scalingPolicy(at place, policy *autoscalingv2.HPAScalingPolicy) {
+	if policy.Type != autoscalingv2.PodsScalingPolicy && policy.Type != autoscalingv2.PercentScalingPolicy {
+		p.unsupported(at.child("type"), string(policy.Type), string(autoscalingv2.PercentScalingPolicy), string(autoscalingv2.PodsScalingPolicy))
+	}
+	if policy.Value < 1 {
+		p.invalid(at.child("value"), policy.Value, "must be positive")
+	}
+	if policy.PeriodSeconds < 1 || policy.PeriodSeconds > maxPeriod {
+		p.invalid(at.child("periodSeconds"), policy.PeriodSeconds, validation.InclusiveRangeError(1, maxPeriod))
 	}
 }

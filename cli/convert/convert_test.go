@@ -1,0 +1,164 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package convert
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/randfill"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
+)
+
+var options = Options{Cities: []string{"DFW"}, Network: "default"}
+
+// TestManifests converts testdata/*.yaml, and compares the output with the files beside them. Admission takes each Workload.
+func TestManifests(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.in.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			in, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = in.Close() }()
+			result, err := Manifests(in, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			for _, object := range result.Objects {
+				if workload, ok := object.(*v1alpha.Workload); ok {
+					if problems := validation.Workload(workload, nil); len(problems) > 0 {
+						t.Errorf("admission refuses Workload %s: %v", workload.Name, problems)
+					}
+				}
+			}
+			if err := result.Print(&out); err != nil {
+				t.Fatal(err)
+			}
+			out.WriteString("---\n# Not carried over:\n")
+			for _, loss := range result.Losses {
+				fmt.Fprintf(&out, "# %s\n", loss)
+			}
+			golden := strings.TrimSuffix(file, ".in.yaml") + ".out.yaml"
+			if os.Getenv("UPDATE") != "" {
+				if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+			}
+		})
+	}
+}
+
+func TestManifestsThatCannotBeConverted(t *testing.T) {
+	tests := map[string]string{
+		"":        "there is no Deployment",
+		"a: [":    "no YAML",
+		"kind: A": "there is no Deployment",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{nome: a}]}}}}": `Deployment web: error unmarshaling JSON: while decoding JSON: json: unknown field "nome"`,
+		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: many}}":                             "StatefulSet web: ",
+	}
+	for text, want := range tests {
+		if _, err := Manifests(strings.NewReader(text), options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestNothingIsLostSilently: of every field of a Pod that is set, either the Workload has something, or the list names it. A field of the
+// Pod is set alone, with a value that no cell has anyway.
+func TestNothingIsLostSilently(t *testing.T) {
+	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(12).Funcs(
+		func(i *intstr.IntOrString, _ randfill.Continue) { *i = intstr.FromInt32(80) },
+		func(p *corev1.ContainerRestartPolicy, _ randfill.Continue) { *p = corev1.ContainerRestartPolicyAlways },
+		func(s *string, _ randfill.Continue) { *s = "x" },
+		func(b *bool, _ randfill.Continue) { *b = true },
+		func(s *metav1.LabelSelector, _ randfill.Continue) {},
+	)
+	base := func() *appsv1.Deployment {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}}}
+		d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		return d
+	}
+	plain, _ := FromDeployment(base(), options)
+	check := func(of string, into func(*appsv1.Deployment) reflect.Value) {
+		for _, field := range podfields.FieldsOf(into(base()).Type()) {
+			d := base()
+			value := into(d).FieldByIndex(field.Index)
+			filler.Fill(value.Addr().Interface())
+			workload, losses := FromDeployment(d, options)
+			if reflect.DeepEqual(workload, plain) && len(losses) == 0 {
+				t.Errorf("%s.%s is lost silently", of, field.Name)
+			}
+		}
+	}
+	check("spec", func(d *appsv1.Deployment) reflect.Value { return reflect.ValueOf(&d.Spec.Template.Spec).Elem() })
+	check("container", func(d *appsv1.Deployment) reflect.Value {
+		return reflect.ValueOf(&d.Spec.Template.Spec.Containers[0]).Elem()
+	})
+	check("securityContext", func(d *appsv1.Deployment) reflect.Value {
+		d.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{}
+		return reflect.ValueOf(d.Spec.Template.Spec.SecurityContext).Elem()
+	})
+	check("container.securityContext", func(d *appsv1.Deployment) reflect.Value {
+		d.Spec.Template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{}
+		return reflect.ValueOf(d.Spec.Template.Spec.Containers[0].SecurityContext).Elem()
+	})
+	check("volumeMounts", func(d *appsv1.Deployment) reflect.Value {
+		return reflect.ValueOf(&d.Spec.Template.Spec.Containers[0].VolumeMounts[0]).Elem()
+	})
+}
+
+func TestRollouts(t *testing.T) {
+	stateful := func(change func(*appsv1.StatefulSetSpec)) *v1alpha.Workload {
+		from := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}
+		change(&from.Spec)
+		workload, _ := FromStatefulSet(from, options)
+		return workload
+	}
+	policy := func(w *v1alpha.Workload) v1alpha.InstanceManagementPolicy {
+		return w.Spec.Placements[0].ScaleSettings.InstanceManagementPolicy
+	}
+	if w := stateful(func(*appsv1.StatefulSetSpec) {}); policy(w) != v1alpha.OrderedReady || w.Spec.Rollout != nil {
+		t.Errorf("a StatefulSet is %s with %+v", policy(w), w.Spec.Rollout)
+	}
+	w := stateful(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = appsv1.ParallelPodManagement })
+	if policy(w) != v1alpha.Parallel || w.Spec.Rollout.MaxUnavailable.IntVal != 1 {
+		t.Errorf("a parallel StatefulSet is %s with %+v", policy(w), w.Spec.Rollout)
+	}
+	d := &appsv1.Deployment{}
+	d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
+	d.Spec.Replicas = new(int32(0))
+	recreated, losses := FromDeployment(d, options)
+	if recreated.Spec.Rollout.MaxUnavailable.StrVal != "100%" {
+		t.Errorf("Recreate is %+v", recreated.Spec.Rollout)
+	}
+	if !slices.ContainsFunc(losses, func(l Loss) bool { return l.Path == "spec.replicas" }) {
+		t.Errorf("no Instances: %v", losses)
+	}
+}

@@ -1,0 +1,237 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podfields
+
+import (
+	"maps"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	template   = "spec.template"
+	spec       = template + ".spec"
+	sandbox    = spec + ".runtime.sandbox"
+	containers = sandbox + ".containers[]"
+	volumes    = spec + ".volumes[]"
+	scale      = "spec.placements[].scaleSettings"
+)
+
+// Reasons that several fields share.
+const (
+	placed    = "the platform chooses the nodes of a city; choose cities in spec.placements, and isolation in runtime.class"
+	shared    = "Instances share nothing with their node"
+	named     = "the host name of an Instance is its name, and the cell resolves names"
+	noStorage = "cells attach configMap, secret and emptyDir volumes"
+	noDevice  = "cells attach no devices"
+	noIDs     = "Instances have no identity in their cell, and no token"
+	profiles  = "cells set the profiles that keep Instances apart"
+)
+
+func at(path string) Entry             { return Entry{Path: path} }
+func but(path, text string) Entry      { return Entry{Path: path, Text: text} }
+func no(text string) Entry             { return Entry{Text: text} }
+func only(text string, s ...any) Entry { return Entry{Text: text, Same: s} }
+func harmless(text string) Entry       { return Entry{Text: text, Harmless: true} }
+func table[T any](f fields) Table      { return Table{Type: reflect.TypeFor[T](), Fields: f} }
+func each(text string, n ...string) fields {
+	result := fields{}
+	for _, name := range n {
+		result[name] = no(text)
+	}
+	return result
+}
+
+type fields map[string]Entry
+
+// and adds other fields.
+func (f fields) and(others ...fields) fields {
+	for _, other := range others {
+		maps.Copy(f, other)
+	}
+	return f
+}
+
+// Tables has the tables of all types whose fields are not all honoured by the same names, in the order of the reference.
+var Tables = []Table{
+	table[corev1.PodSpec](fields{
+		"volumes":                       at(volumes),
+		"initContainers":                at(sandbox + ".initContainers[]"),
+		"containers":                    at(containers),
+		"restartPolicy":                 only("containers are always restarted; a job is no Workload", corev1.RestartPolicyAlways),
+		"terminationGracePeriodSeconds": but(sandbox+".terminationGracePeriodSeconds", "at most 600"),
+		"securityContext":               at(sandbox + ".securityContext"),
+		"imagePullSecrets":              at(sandbox + ".imagePullSecrets[]"),
+		"ephemeralContainers":           no("they are added to a running Pod, and are no part of a template"),
+		"activeDeadlineSeconds":         no("Instances have no deadline"),
+		"dnsPolicy":                     only(named, corev1.DNSClusterFirst),
+		"schedulerName":                 only(placed, corev1.DefaultSchedulerName),
+		"serviceAccountName":            only(noIDs, "default"),
+		"serviceAccount":                only(noIDs, "default"),
+		"automountServiceAccountToken":  only(noIDs, false),
+		"shareProcessNamespace":         only("containers of an Instance do not see each other's processes", false),
+		"runtimeClassName":              no("name a class of the platform in " + spec + ".runtime.class"),
+		"enableServiceLinks":            only("Instances see no Services of their cell", false),
+		"readinessGates":                no("conditions of other controllers do not exist in a cell; use a readiness probe"),
+		"overhead":                      no("the RuntimeClass of the cell sets it"),
+		"os":                            only("cells run Linux", corev1.PodOS{Name: corev1.Linux}),
+		"hostUsers":                     no(profiles),
+		"schedulingGates":               no("the add-on has gates of its own"),
+		"resourceClaims":                no(noDevice),
+		"resources":                     no("set the size of the Instance in " + spec + ".runtime.resources"),
+		"workloadRef":                   no("it names an object of the cell"),
+	}.and(
+		each(placed, "nodeSelector", "nodeName", "affinity", "tolerations", "topologySpreadConstraints", "priorityClassName", "priority", "preemptionPolicy"),
+		each(shared, "hostNetwork", "hostPID", "hostIPC"),
+		each(named, "hostname", "subdomain", "setHostnameAsFQDN", "hostAliases", "dnsConfig", "hostnameOverride"),
+	)),
+	table[corev1.Container](fields{
+		"name":                     at(containers + ".name"),
+		"image":                    at(containers + ".image"),
+		"command":                  at(containers + ".command"),
+		"args":                     at(containers + ".args"),
+		"workingDir":               but(containers+".workingDir", "absolute"),
+		"ports":                    at(containers + ".ports[]"),
+		"envFrom":                  at(containers + ".envFrom"),
+		"env":                      at(containers + ".env[]"),
+		"resources":                at(containers + ".resources"),
+		"restartPolicy":            but(sandbox+".initContainers[].restartPolicy", "only Always, of an init container: a sidecar"),
+		"volumeMounts":             at(containers + ".volumeAttachments[]"),
+		"livenessProbe":            at(containers + ".livenessProbe"),
+		"readinessProbe":           at(containers + ".readinessProbe"),
+		"startupProbe":             at(containers + ".startupProbe"),
+		"lifecycle":                at(containers + ".lifecycle"),
+		"securityContext":          at(containers + ".securityContext"),
+		"resizePolicy":             no("the size of an Instance changes with its template"),
+		"restartPolicyRules":       no("not every cell supports it"),
+		"volumeDevices":            no(noDevice),
+		"terminationMessagePath":   only("cells use the default", corev1.TerminationMessagePathDefault),
+		"terminationMessagePolicy": only("cells use the default", corev1.TerminationMessageReadFile),
+		"imagePullPolicy":          only("cells use the default: Always for the tag latest, else IfNotPresent; name a digest", corev1.PullIfNotPresent),
+	}.and(each("Instances have no console", "stdin", "stdinOnce", "tty"))),
+	table[corev1.ContainerPort](fields{
+		"name":          at(containers + ".ports[].name"),
+		"containerPort": at(containers + ".ports[].port"),
+		"protocol":      at(containers + ".ports[].protocol"),
+	}.and(each(shared, "hostPort", "hostIP"))),
+	table[corev1.EnvVar](fields{
+		"name": at(containers + ".env[].name"), "value": at(containers + ".env[].value"), "valueFrom": at(containers + ".env[].valueFrom"),
+	}),
+	table[corev1.EnvVarSource](fields{
+		"fieldRef": but(containers+".env[].valueFrom.fieldRef", "metadata.name, metadata.namespace (of the project), metadata.labels['<key>'], "+
+			"metadata.annotations['<key>'], status.podIP and status.podIPs; not of the node, the service account or the UID"),
+		"resourceFieldRef": but(containers+".env[].valueFrom.resourceFieldRef", "limits and requests of cpu and memory"),
+		"configMapKeyRef":  at(containers + ".env[].valueFrom.configMapKeyRef"),
+		"secretKeyRef":     at(containers + ".env[].valueFrom.secretKeyRef"),
+		"fileKeyRef":       no("not every cell supports it"),
+	}),
+	table[corev1.ResourceRequirements](fields{
+		"limits": at(containers + ".resources.limits"), "requests": at(containers + ".resources.requests"), "claims": no(noDevice),
+	}),
+	table[corev1.VolumeMount](fields{
+		"name":              at(containers + ".volumeAttachments[].name"),
+		"readOnly":          at(containers + ".volumeAttachments[].readOnly"),
+		"mountPath":         at(containers + ".volumeAttachments[].mountPath"),
+		"subPath":           at(containers + ".volumeAttachments[].subPath"),
+		"subPathExpr":       no("use subPath; an Instance's own values are in variables"),
+		"recursiveReadOnly": only("volumes of Instances have no mounts below them", corev1.RecursiveReadOnlyDisabled),
+		"mountPropagation":  only(shared, corev1.MountPropagationNone),
+	}),
+	table[corev1.Probe](fields{
+		"exec": but(containers+".readinessProbe.exec", "a command of at most 64 items and 16 KiB"), "httpGet": at(containers + ".readinessProbe.httpGet"),
+		"tcpSocket": at(containers + ".readinessProbe.tcpSocket"), "grpc": at(containers + ".readinessProbe.grpc"),
+		"initialDelaySeconds": at(containers + ".readinessProbe.initialDelaySeconds"), "timeoutSeconds": at(containers + ".readinessProbe.timeoutSeconds"),
+		"periodSeconds": at(containers + ".readinessProbe.periodSeconds"), "successThreshold": at(containers + ".readinessProbe.successThreshold"),
+		"failureThreshold":              at(containers + ".readinessProbe.failureThreshold"),
+		"terminationGracePeriodSeconds": but(containers+".livenessProbe.terminationGracePeriodSeconds", "at most 600"),
+	}),
+	table[corev1.HTTPGetAction](fields{
+		"path": at(containers + ".readinessProbe.httpGet.path"), "port": at(containers + ".readinessProbe.httpGet.port"),
+		"scheme": at(containers + ".readinessProbe.httpGet.scheme"), "httpHeaders": at(containers + ".readinessProbe.httpGet.httpHeaders"),
+		"host": no("a node probes the Instance itself only; for a virtual host set the header Host"),
+	}),
+	table[corev1.TCPSocketAction](fields{
+		"port": at(containers + ".readinessProbe.tcpSocket.port"), "host": no("a node probes the Instance itself only"),
+	}),
+	table[corev1.Lifecycle](fields{
+		"postStart": at(containers + ".lifecycle.postStart"), "preStop": at(containers + ".lifecycle.preStop"),
+		"stopSignal": no("not every cell supports it; set STOPSIGNAL in the image, or use preStop"),
+	}),
+	table[corev1.LifecycleHandler](fields{
+		"exec": at(containers + ".lifecycle.preStop.exec"), "httpGet": at(containers + ".lifecycle.preStop.httpGet"),
+		"sleep":     but(containers+".lifecycle.preStop.sleep", "at least a second, and at most the grace period"),
+		"tcpSocket": no("Kubernetes does not support it either"),
+	}),
+	table[corev1.SecurityContext](fields{
+		"runAsUser":                at(containers + ".securityContext.runAsUser"),
+		"runAsGroup":               at(containers + ".securityContext.runAsGroup"),
+		"runAsNonRoot":             at(containers + ".securityContext.runAsNonRoot"),
+		"readOnlyRootFilesystem":   at(containers + ".securityContext.readOnlyRootFilesystem"),
+		"allowPrivilegeEscalation": only("no container may gain privileges", false),
+		"privileged":               only("no container is privileged", false),
+		"capabilities": only("the operator of a cell decides which capabilities containers keep; all others are dropped",
+			corev1.Capabilities{}, corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}),
+		"seccompProfile": only("every container has profile RuntimeDefault", corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
+		"procMount":      only(profiles, corev1.DefaultProcMount),
+	}.and(each(profiles, "seLinuxOptions", "windowsOptions", "appArmorProfile"))),
+	table[corev1.PodSecurityContext](fields{
+		"runAsUser":           at(sandbox + ".securityContext.runAsUser"),
+		"runAsGroup":          at(sandbox + ".securityContext.runAsGroup"),
+		"runAsNonRoot":        at(sandbox + ".securityContext.runAsNonRoot"),
+		"fsGroup":             at(sandbox + ".securityContext.fsGroup"),
+		"fsGroupChangePolicy": only("volumes of Instances are small and new", corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch),
+		"supplementalGroups":  no("use fsGroup for files of volumes"), "supplementalGroupsPolicy": only("cells use the default", corev1.SupplementalGroupsPolicyMerge),
+		"sysctls":        no(shared),
+		"seccompProfile": only("every container has profile RuntimeDefault", corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
+	}.and(each(profiles, "seLinuxOptions", "windowsOptions", "appArmorProfile", "seLinuxChangePolicy"))),
+	table[corev1.Volume](fields{
+		"name":      at(volumes + ".name"),
+		"configMap": at(volumes + ".configMap"),
+		"secret":    at(volumes + ".secret"),
+		"emptyDir":  but(volumes+".emptyDir", "without a sizeLimit, the cell's limit for the disk of a container counts"),
+		"projected": no(noStorage + "; name each source as a volume"), "downwardAPI": no("use variables with fieldRef"),
+		"hostPath": no(shared), "image": no("not every cell supports it"),
+	}.and(each(noStorage, "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs", "persistentVolumeClaim", "rbd", "flexVolume", "cinder", "cephfs",
+		"flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume", "scaleIO", "storageos", "csi", "ephemeral"))),
+	table[appsv1.DeploymentSpec](fields{
+		"replicas":                at(scale + ".minReplicas"),
+		"selector":                harmless("the add-on selects the Instances of a Workload"),
+		"template":                at(template),
+		"strategy":                at("spec.rollout"),
+		"minReadySeconds":         at("spec.minReadySeconds"),
+		"revisionHistoryLimit":    harmless("the add-on keeps no revisions"),
+		"paused":                  only("a rollout cannot be paused", false),
+		"progressDeadlineSeconds": at("spec.rollout.progressDeadlineSeconds"),
+	}),
+	table[appsv1.DeploymentStrategy](fields{
+		"type": but("spec.rollout.maxUnavailable", "Recreate is 100%"), "rollingUpdate": at("spec.rollout"),
+	}),
+	table[appsv1.RollingUpdateDeployment](fields{
+		"maxUnavailable": but("spec.rollout.maxUnavailable", "at least 1: an Instance is replaced in its place"),
+		"maxSurge":       no("an Instance is replaced in its place: one index never runs twice"),
+	}),
+	table[appsv1.StatefulSetSpec](fields{
+		"replicas":             at(scale + ".minReplicas"),
+		"selector":             harmless("the add-on selects the Instances of a Workload"),
+		"template":             at(template),
+		"podManagementPolicy":  at(scale + ".instanceManagementPolicy"),
+		"updateStrategy":       at("spec.rollout"),
+		"minReadySeconds":      at("spec.minReadySeconds"),
+		"revisionHistoryLimit": harmless("the add-on keeps no revisions"),
+		"serviceName":          no("Instances have no Service; their addresses are in status.networkInterfaces"),
+		"volumeClaimTemplates": no(noStorage), "persistentVolumeClaimRetentionPolicy": no(noStorage),
+		"ordinals": no("indices begin at 0"),
+	}),
+	table[appsv1.StatefulSetUpdateStrategy](fields{
+		"type":          only("Instances of an earlier template are always replaced", appsv1.RollingUpdateStatefulSetStrategyType),
+		"rollingUpdate": at("spec.rollout"),
+	}),
+	table[appsv1.RollingUpdateStatefulSetStrategy](fields{
+		"partition":      only("a rollout replaces all Instances", int32(0)),
+		"maxUnavailable": but("spec.rollout.maxUnavailable", "with policy Parallel"),
+	}),
+	table[corev1.PodTemplateSpec](fields{"metadata": but(template+".metadata", "labels and annotations"), "spec": at(spec)}),
+}
