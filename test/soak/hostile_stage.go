@@ -4,6 +4,7 @@
 package soak
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -44,6 +46,11 @@ func (h *Hostile) arrange(ctx context.Context) error {
 	foreign, err := h.foreign(ctx)
 	if err != nil {
 		return err
+	}
+	if h.Quota {
+		if err := h.meter(ctx); err != nil {
+			return err
+		}
 	}
 	for _, plane := range h.planes {
 		if err := h.addBystanders(ctx, plane); err != nil {
@@ -152,26 +159,26 @@ func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	if err := h.party.List(ctx, &cells); err != nil || len(cells.Items) == 0 {
 		return errors.Join(fmt.Errorf("cell %s has %d Cells", h.Cell, len(cells.Items)), err)
 	}
-	sent := []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
-		return (&cellNoise{dice: &d, cell: cells.Items[0].Name, sent: sent, names: h.sent()}).next
+		return (&cellNoise{dice: &d, cell: cells.Items[0].Name, sent: h.sent()}).next
 	}
 	return nil
 }
 
 // sent are the deployments that the hostile cell was sent.
-func (h *Hostile) sent() []string {
-	var names []string
+func (h *Hostile) sent() []types.NamespacedName {
+	var sent []types.NamespacedName
 	for _, cell := range h.Federation.Cells() {
-		for _, workload := range []string{"victim", h.hostileNames()[0]} {
+		for project, workload := range map[string]string{h.Victim: "victim", h.Project: h.hostileNames()[0]} {
 			if cell.Name == h.Cell {
-				names = append(names, v1alpha.DeploymentName(workload, "p0", cell.City))
+				sent = append(sent, types.NamespacedName{Namespace: h.collector.hubNamespaces[project], Name: v1alpha.DeploymentName(workload, "p0", cell.City)})
 			}
 		}
 	}
-	return names
+	slices.SortFunc(sent, func(a, b types.NamespacedName) int { return cmp.Compare(a.Name, b.Name) })
+	return sent
 }
 
 // withdraw ends the noise: the party deletes what only it can, and sets right what it is responsible for.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func testDice(seed uint64) *dice {
@@ -18,7 +19,7 @@ func testDice(seed uint64) *dice {
 func drawn(seed uint64, party Party) []Write {
 	next := (&consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}}).next
 	if party == PartyCell {
-		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []string{"ns-1"}, names: []string{"victim-p0-ord"}}).next
+		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []types.NamespacedName{{Namespace: "ns-1", Name: "victim-p0-ord"}}}).next
 	}
 	writes := make([]Write, 1000)
 	for i := range writes {
