@@ -6,6 +6,7 @@ package collector
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -49,12 +50,13 @@ func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
 
 // removalWork is the Work of a deployment or a hub namespace that is in a cell without one. Nothing in it is applied, since its
 // dispatching is suspended; when it is deleted, Karmada deletes the object in the cell.
-func removalWork(cell string, object types.NamespacedName) (*workv1alpha1.Work, error) {
+func removalWork(cell string, entry *v1alpha.InventoryEntry) (*workv1alpha1.Work, error) {
+	object := entry.Key()
 	manifest := map[string]any{
 		"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindWorkloadDeployment,
 		"metadata": manifestMetadata(cell, object, v1alpha.KindWorkloadDeployment),
 	}
-	if isNamespace(object) {
+	if entry.IsNamespace() {
 		manifest = namespaceManifest(cell, object.Namespace)
 	}
 	work, err := newWork(cell, workName(object), manifest, map[string]string{
@@ -64,6 +66,12 @@ func removalWork(cell string, object types.NamespacedName) (*workv1alpha1.Work, 
 		return nil, err
 	}
 	work.Spec.SuspendDispatching = new(true)
+	if entry.IsNamespace() {
+		// By these hub/propagation hears of the end of the Work, if the project wants the namespace again meanwhile.
+		origin := projects.Origin{Project: entry.Project, ProjectUID: entry.ProjectUID, Namespace: entry.ProjectNamespace}
+		maps.Copy(work.Labels, origin.Labels())
+		work.Annotations = origin.Annotations()
+	}
 	return work, nil
 }
 

@@ -54,6 +54,9 @@ func (f *fixture) removesNamespace() bool {
 	if work.DeletionTimestamp.IsZero() || work.Labels[v1alpha.LabelInventory] != v1alpha.InventoryRemoval {
 		return false
 	}
+	if work.Annotations[v1alpha.AnnotationProjectName] != planes.ProjectName.String() {
+		f.t.Fatalf("nobody hears of the end of the Work: %v", work.Annotations)
+	}
 	object := metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &object); err != nil {
 		f.t.Fatal(err)

@@ -135,7 +135,7 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 
 // remove has Karmada delete a deployment or a hub namespace in a cell: it deletes what a Work carries when the Work is deleted.
 func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.InventoryEntry) error {
-	work, err := removalWork(cell, entry.Key())
+	work, err := removalWork(cell, entry)
 	if err != nil {
 		return err
 	}
