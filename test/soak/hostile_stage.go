@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -156,8 +158,12 @@ func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	if h.party, err = newClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
 		return err
 	}
-	if err := h.party.List(ctx, &cells); err != nil || len(cells.Items) == 0 {
-		return errors.Join(fmt.Errorf("cell %s has %d Cells", h.Cell, len(cells.Items)), err)
+	// The hub sends it when the cell has joined.
+	if err := wait.PollUntilContextTimeout(ctx, time.Second, h.Patience, true, func(ctx context.Context) (bool, error) {
+		err := h.party.List(ctx, &cells)
+		return len(cells.Items) > 0, err
+	}); err != nil {
+		return fmt.Errorf("wait for the Cell of cell %s: %w", h.Cell, err)
 	}
 	h.source = func(worker uint64) func() Write {
 		d := foreign
@@ -233,9 +239,9 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
 }
 
-// deleteMadeUp deletes what the cell was never sent, and Instances and Pods without an owner: only their administrator knows what they are.
+// deleteMadeUp deletes what the cell was never sent: only its administrator knows what that is.
 func (h *Hostile) deleteMadeUp(ctx context.Context) error {
-	c, sent := h.party, []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
+	c := h.party
 	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind, podKind} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
@@ -243,8 +249,7 @@ func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 			return err
 		}
 		for i := range list.Items {
-			unowned := kind != deploymentKind && slices.Contains(sent, list.Items[i].GetNamespace()) && len(list.Items[i].GetOwnerReferences()) == 0
-			if !unowned && !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
+			if !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
 				continue
 			}
 			if err := c.Delete(ctx, &list.Items[i]); client.IgnoreNotFound(err) != nil {
