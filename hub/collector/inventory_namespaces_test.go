@@ -57,11 +57,13 @@ func (f *fixture) removesNamespace() bool {
 	if work.Annotations[v1alpha.AnnotationProjectName] != planes.ProjectName.String() {
 		f.t.Fatalf("nobody hears of the end of the Work: %v", work.Annotations)
 	}
+	// Without the label of Pod security the hub's policy refuses the Work.
 	object := metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &object); err != nil {
 		f.t.Fatal(err)
 	}
-	if object.Kind != "Namespace" || object.Name != f.HubNamespace || object.Labels["karmada.io/managed"] != "true" || work.Spec.SuspendDispatching == nil || !*work.Spec.SuspendDispatching {
+	if object.Kind != "Namespace" || object.Name != f.HubNamespace || object.Labels["karmada.io/managed"] != "true" ||
+		object.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Spec.SuspendDispatching == nil || !*work.Spec.SuspendDispatching {
 		f.t.Fatalf("the Work to delete is %+v with %+v", work.Spec.SuspendDispatching, object)
 	}
 	return true
