@@ -47,11 +47,11 @@ func TestNoiseHasEverything(t *testing.T) {
 			"create Workload", "patch Workload", "delete Workload", "patch WorkloadDeployment/status", "patch WorkloadDeployment/scale", "patch Instance/status",
 			"create WorkloadDeployment", "create Instance", "delete WorkloadDeployment", "create InstanceSlice", "delete ConfigMap", "patch Secret",
 			"delete LocationBinding", "patch LocationBinding/status", "patch InstanceType", "patch Namespace",
-			`"cpu":"0"`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
+			`"requests":{"cpu":"0","memory":"0"}`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
 		},
 		PartyCell: {
 			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance", "delete Instance", "patch Instance/status", "delete Pod",
-			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"0-9999,0-9999,`,
+			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"existing":"0-9999,0-9999,`,
 		},
 	} {
 		all := strings.Builder{}
