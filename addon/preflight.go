@@ -77,7 +77,7 @@ func (s *session) preflight(ctx context.Context) *findings {
 	if s.reachable(f, s.hub) {
 		s.checkKarmada(f)
 		s.checkRights(ctx, f, s.hub, append(hubRights, clusterRights...))
-		s.checkCities(ctx, f)
+		s.checkClusters(ctx, f)
 	}
 	if s.reachable(f, s.milo) {
 		s.checkRights(ctx, f, s.milo, clusterRights)
@@ -222,8 +222,8 @@ func checkRate(f *findings, args []string) {
 	}
 }
 
-// checkCities names the Clusters that no Workload can run on.
-func (s *session) checkCities(ctx context.Context, f *findings) {
+// checkClusters names the Clusters that no Workload can run on.
+func (s *session) checkClusters(ctx context.Context, f *findings) {
 	clusters := &unstructured.UnstructuredList{}
 	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
 	clusters.SetKind("ClusterList")
@@ -231,6 +231,7 @@ func (s *session) checkCities(ctx context.Context, f *findings) {
 		f.fail("list the Clusters of the hub: %w", err)
 		return
 	}
+	s.checkCellUsers(ctx, f, clusters.Items)
 	var without []string
 	for i := range clusters.Items {
 		if clusters.Items[i].GetLabels()[cityLabel] == "" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,6 +116,68 @@ func TestInventory(t *testing.T) {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: cell.Name}}
 	if _, err := inventory.New(f.readOnly(), f.direct, f.clock).Reconcile(t.Context(), request); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestInventoryOfNamespaces: the cell lists the namespaces of the hub alone, and which of them are empty.
+func TestInventoryOfNamespaces(t *testing.T) {
+	f := newFixture(t)
+	ours := types.UID(f.namespace + "-ours")
+	sent := func(name string, hub types.UID) *corev1.Namespace {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: f.namespace + name, Annotations: map[string]string{v1alpha.AnnotationProjectName: "north"},
+			Labels: map[string]string{v1alpha.LabelHub: string(hub), v1alpha.LabelProjectUID: "project-uid", v1alpha.LabelProjectNamespace: "default"},
+		}}
+		if hub == "" {
+			namespace.Labels = nil
+		}
+		f.create(namespace)
+		return namespace
+	}
+	empty, used := sent("-empty", ours), sent("-used", ours)
+	sent("-theirs", "another-hub")
+	sent("-own", "")
+	pod := f.pod(f.instance(f.deployment(1), 0))
+	moved := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: used.Name, Name: pod.Name, Labels: pod.Labels}, Spec: corev1.PodSpec{Containers: pod.Spec.Containers}}
+	f.create(moved)
+	cell := f.cell(ours)
+	at := now
+	look := func() v1alpha.CellStatus {
+		at = at.Add(time.Minute)
+		f.clock.SetTime(at)
+		return f.takeInventory(inventory.New(f.cached, f.direct, f.clock), cell)
+	}
+	if status := look(); status.Namespaces != nil || slices.ContainsFunc(status.Digests, func(digest string) bool { return digest != "" }) {
+		t.Errorf("without being asked the cell reports %+v", status)
+	}
+	f.getCell(cell, cell.Name)
+	cell.Spec.Namespaces = true
+	for _, namespace := range []*corev1.Namespace{empty, used} {
+		if bucket := v1alpha.InventoryBucket(v1alpha.NamespaceKey(namespace.Name)); !slices.Contains(cell.Spec.List, bucket) {
+			cell.Spec.List = append(cell.Spec.List, bucket)
+		}
+	}
+	f.update(cell)
+	f.eventually("the cache has the namespaces and the Pod", func(ctx context.Context) bool {
+		namespaces := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
+		return f.cached.List(ctx, namespaces, client.MatchingLabels{v1alpha.LabelHub: string(ours)}) == nil && len(namespaces.Items) == 2 &&
+			f.cached.Get(ctx, client.ObjectKeyFromObject(moved), &corev1.Pod{}) == nil
+	})
+	want := []v1alpha.InventoryEntry{
+		{Namespace: empty.Name, Empty: true, Project: "north", ProjectUID: "project-uid", ProjectNamespace: "default"},
+		{Namespace: used.Name, Project: "north", ProjectUID: "project-uid", ProjectNamespace: "default"},
+	}
+	if status := look(); status.Namespaces == nil || *status.Namespaces != 2 || status.Total != 0 || !slices.Equal(status.Entries, want) {
+		t.Errorf("status %+v", status)
+	}
+	// Without a namespace controller the namespace stays in deletion.
+	f.remove(empty)
+	f.eventually("the cache knows of the deletion", func(ctx context.Context) bool {
+		namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+		return f.cached.Get(ctx, client.ObjectKeyFromObject(empty), namespace) == nil && !namespace.DeletionTimestamp.IsZero()
+	})
+	if status := look(); *status.Namespaces != 1 {
+		t.Errorf("a namespace in deletion counts: %+v", status)
 	}
 }
 

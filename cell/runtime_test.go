@@ -166,6 +166,18 @@ func TestRuntimeReconcile(t *testing.T) {
 			},
 			wantPod: true, wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: 10 * time.Second,
 		},
+		"the Pod of an earlier Instance that was orphaned is deleted": {
+			given: func(f *fixture) {
+				f.pod(f.instance(f.deployment(1), 0), func(p *corev1.Pod) { p.OwnerReferences = nil })
+			},
+			wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: time.Second, wantEvent: "Warning ControllerGone deleted: its controller, Instance web-0",
+		},
+		"an Instance that no deployment controls does not start": {
+			given: func(f *fixture) {
+				f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.OwnerReferences = nil })
+			},
+			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError no WorkloadDeployment controls the Instance",
+		},
 		"the Pod of another Instance that has the name stays": {
 			given: func(f *fixture) {
 				deployment := f.deployment(1)

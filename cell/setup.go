@@ -56,8 +56,7 @@ const confirmAfter = 20 * time.Second
 const reconcileTimeout = time.Minute
 
 // CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers of deployments, their own
-// NetworkPolicies, and ConfigMaps and Secrets that the hub has
-// sent.
+// NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {
@@ -66,6 +65,10 @@ func CacheOptions() (cache.Options, error) {
 	fromProject, err := labels.NewRequirement(v1alpha.LabelProject, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("select what the hub has sent: %w", err)
+	}
+	ofHub, err := labels.NewRequirement(v1alpha.LabelHub, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, fmt.Errorf("select the hub namespaces: %w", err)
 	}
 	own := labels.SelectorFromSet(labels.Set{v1alpha.LabelManagedBy: v1alpha.ManagedByCell})
 	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: transforms.StripAnnotations()}
@@ -76,6 +79,9 @@ func CacheOptions() (cache.Options, error) {
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
 			// Controllers cache only the metadata of these.
+			&corev1.Namespace{}: {
+				Label: labels.NewSelector().Add(*ofHub), Transform: transforms.StripAnnotations(v1alpha.AnnotationProjectName),
+			},
 			&corev1.ConfigMap{}: sent,
 			&corev1.Secret{}:    sent,
 		},

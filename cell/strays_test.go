@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -64,6 +65,18 @@ func TestDeploymentsFindTheNameTaken(t *testing.T) {
 				return instance
 			},
 			wantLeaving: []string{"web-0"}, wantEvent: "Warning ControllerGone deleted: its controller, WorkloadDeployment web",
+		},
+		"by an Instance that the deployment has lost, which is adopted": {
+			given: func(f *fixture) *v1alpha.Instance {
+				return f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.OwnerReferences = nil })
+			},
+			wantAdopted: true, wantPresent: []string{"web-0"}, wantEvent: "Normal Adopted adopted from an earlier WorkloadDeployment web",
+		},
+		"by an Instance that somebody has made up, which is deleted": {
+			given: func(f *fixture) *v1alpha.Instance {
+				return f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.OwnerReferences, i.Labels = nil, nil })
+			},
+			wantLeaving: []string{"web-0"}, wantEvent: "Warning ControllerGone deleted: its controller, WorkloadDeployment",
 		},
 		"by an Instance of another deployment, which stays": {
 			given: func(f *fixture) *v1alpha.Instance {
@@ -159,6 +172,20 @@ func TestAudit(t *testing.T) {
 				f.deployment(1)
 			},
 			wantSoon: true, wantPresent: []string{"web-3"}, wantEvent: "Normal Adopted",
+		},
+		"an Instance that somebody has made up is deleted": {
+			given: func(f *fixture) {
+				f.instance(f.deployment(1), 7, func(i *v1alpha.Instance) {
+					i.OwnerReferences, i.Labels = nil, map[string]string{v1alpha.LabelDeploymentName: "web"}
+				})
+			},
+			wantSoon: true, wantLeaving: []string{"web-7"}, wantEvent: "Warning ControllerGone",
+		},
+		"a Pod that was orphaned is deleted": {
+			given: func(f *fixture) {
+				f.pod(f.instance(f.deployment(1), 0), func(p *corev1.Pod) { p.OwnerReferences = nil })
+			},
+			wantSoon: true, wantPresent: []string{"web-0"}, wantEvent: "Warning ControllerGone",
 		},
 		"an InstanceSlice of a deployment stays": {
 			given: func(f *fixture) { f.deployment(1); f.slice() },

@@ -82,3 +82,26 @@ Feature: What a cell has is what it was sent
     Examples:
       | mode | given                                                    | cell | city | label |
       | pull | cell "lhr" is in pull mode and cannot reach the webhooks | lhr  | LHR  | lhr   |
+
+  Scenario Outline: A namespace that has lost its Work is removed from a cell in <mode> mode
+    Given <given>
+    And a namespace in project "south"
+    And project "south" may use LHR
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | <city> | 1        |
+    # So does karmada-controller-manager, without a request to the cell, while its cache of the cell lacks the namespace.
+    When the Work of the namespace for cell "<cell>" loses its finalizers
+    And the consumer deletes workload "web"
+    Then namespace "${hubNamespace}" on the hub is gone
+    And namespace "${hubNamespace}" in cell "<cell>" exists
+    And cell "<cell>" has nothing of the namespace
+
+    Examples:
+      | mode | given                          | cell | city |
+      | push | a namespace in project "north" | dfw  | DFW  |
+
+    @customization
+    Examples:
+      | mode | given                                                    | cell | city |
+      | pull | cell "lhr" is in pull mode and cannot reach the webhooks | lhr  | LHR  |

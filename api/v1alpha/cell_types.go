@@ -28,6 +28,10 @@ type CellSpec struct {
 	// +kubebuilder:validation:items:Maximum=63
 	List []int32 `json:"list,omitempty"`
 
+	// namespaces asks for the hub namespaces, too: digests, listed and entries then include them.
+	// +optional
+	Namespaces bool `json:"namespaces,omitempty"`
+
 	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has anything left of them, once
 	// Karmada cannot bring them there any more.
 	// +optional
@@ -65,6 +69,10 @@ type CellStatus struct {
 	// +optional
 	Total int32 `json:"total,omitempty"`
 
+	// namespaces is the number of hub namespaces that the digests include. An agent that does not list namespaces leaves it out.
+	// +optional
+	Namespaces *int32 `json:"namespaces,omitempty"`
+
 	// digests are the digests of the buckets, by number. An empty bucket has an empty one.
 	// +optional
 	// +listType=atomic
@@ -94,15 +102,19 @@ type CellStatus struct {
 	Left []LeavingDeployment `json:"left,omitempty"`
 }
 
-// InventoryEntry is one WorkloadDeployment in a cell.
+// InventoryEntry is one WorkloadDeployment or one hub namespace in a cell.
 type InventoryEntry struct {
 	// namespace is the hub namespace.
 	// +required
 	Namespace string `json:"namespace"`
 
-	// name of the WorkloadDeployment.
+	// name of the WorkloadDeployment; empty: the entry is about the hub namespace.
 	// +required
 	Name string `json:"name"`
+
+	// empty reports of a hub namespace that the cell has no WorkloadDeployment, no Instance and no Pod of an Instance in it.
+	// +optional
+	Empty bool `json:"empty,omitempty"`
 
 	// templateUID is the UID of the hub's copy that Karmada wrote here.
 	// +optional

@@ -9,11 +9,12 @@ import (
 	"hash/fnv"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 const (
-	// InventoryBuckets is the number of buckets into which the WorkloadDeployments of a cell are divided. Hub and cell must have
+	// InventoryBuckets is the number of buckets into which the WorkloadDeployments and hub namespaces of a cell are divided. Hub and cell must have
 	// the same.
 	InventoryBuckets = 64
 	// InventoryEntries is how many entries a cell reports at most at once.
@@ -36,7 +37,25 @@ func (d *WorkloadDeployment) Entry() InventoryEntry {
 	}
 }
 
-// Key is the namespace and name of the WorkloadDeployment.
+// NamespaceEntry is the entry of a hub namespace in a cell.
+func NamespaceEntry(namespace metav1.Object) InventoryEntry {
+	return InventoryEntry{
+		Namespace:        namespace.GetName(),
+		Project:          namespace.GetAnnotations()[AnnotationProjectName],
+		ProjectUID:       types.UID(namespace.GetLabels()[LabelProjectUID]),
+		ProjectNamespace: namespace.GetLabels()[LabelProjectNamespace],
+	}
+}
+
+// NamespaceKey is the key of a hub namespace in an inventory.
+func NamespaceKey(hubNamespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: hubNamespace}
+}
+
+// IsNamespace reports whether the entry is about a hub namespace, and not about a WorkloadDeployment in one.
+func (e *InventoryEntry) IsNamespace() bool { return e.Name == "" }
+
+// Key is the namespace and name of the WorkloadDeployment, or the NamespaceKey.
 func (e *InventoryEntry) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 }
@@ -44,17 +63,17 @@ func (e *InventoryEntry) Key() types.NamespacedName {
 // maxEntryText is the longest text of an entry, in bytes: no name or value of a label is longer.
 const maxEntryText = 512
 
-// Valid reports whether an entry may be of a WorkloadDeployment that a hub sent: it is in a hub namespace, and its texts are bounded.
+// Valid reports whether an entry may be of something that a hub sent: it is in a hub namespace or is one, and its texts are bounded.
 func (e *InventoryEntry) Valid() bool {
 	for _, text := range []string{e.Namespace, e.Name, string(e.TemplateUID), e.Project, string(e.ProjectUID), e.ProjectNamespace, string(e.DeploymentUID)} {
 		if len(text) > maxEntryText {
 			return false
 		}
 	}
-	return IsHubNamespace(e.Namespace) && e.Name != ""
+	return IsHubNamespace(e.Namespace)
 }
 
-// InventoryBucket is the bucket of a WorkloadDeployment: the same on the hub and in the cell, whatever its UID.
+// InventoryBucket is the bucket of a WorkloadDeployment or hub namespace: the same on the hub and in the cell, whatever its UID.
 func InventoryBucket(deployment types.NamespacedName) int32 {
 	hasher := fnv.New32a()
 	// Writing to a hash.Hash never returns an error.
@@ -62,7 +81,7 @@ func InventoryBucket(deployment types.NamespacedName) int32 {
 	return int32(hasher.Sum32() % InventoryBuckets)
 }
 
-// Inventory sums up which WorkloadDeployments there are, in any order. The zero value is empty. It is for one goroutine.
+// Inventory sums up which WorkloadDeployments and hub namespaces exist, in any order. The zero value is empty. It is for one goroutine.
 //
 // +kubebuilder:object:generate=false
 type Inventory struct {
@@ -72,7 +91,7 @@ type Inventory struct {
 	counts [InventoryBuckets]int
 }
 
-// Add adds a WorkloadDeployment of which the hub's copy has a UID.
+// Add adds a WorkloadDeployment of which the hub's copy has a UID, or a hub namespace without one.
 func (i *Inventory) Add(deployment types.NamespacedName, templateUID types.UID) {
 	hasher := fnv.New64a()
 	_, _ = hasher.Write([]byte(deployment.String() + "/" + string(templateUID)))
@@ -98,12 +117,15 @@ func CompareEntries(a, b InventoryEntry) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// NewCellStatus is the status of a cell that has the WorkloadDeployments of entries. It sorts entries.
+// NewCellStatus is the status of a cell that has the WorkloadDeployments and hub namespaces of entries. It sorts entries.
 func NewCellStatus(cell *Cell, entries []InventoryEntry) CellStatus {
 	status := CellStatus{ObservedGeneration: cell.Generation, Listed: slices.Sorted(slices.Values(cell.Spec.List))}
 	slices.SortFunc(entries, CompareEntries)
-	inventory := Inventory{}
+	inventory, namespaces := Inventory{}, int32(0)
 	for i := range entries {
+		if entries[i].IsNamespace() {
+			namespaces++
+		}
 		inventory.Add(entries[i].Key(), entries[i].TemplateUID)
 		if !slices.Contains(status.Listed, InventoryBucket(entries[i].Key())) {
 			continue
@@ -114,6 +136,9 @@ func NewCellStatus(cell *Cell, entries []InventoryEntry) CellStatus {
 			status.Truncated = true
 		}
 	}
-	status.Total, status.Digests = inventory.Total, inventory.Digests()
+	status.Total, status.Digests = inventory.Total-namespaces, inventory.Digests()
+	if cell.Spec.Namespaces {
+		status.Namespaces = &namespaces
+	}
 	return status
 }

@@ -48,6 +48,21 @@ func TestDigests(t *testing.T) {
 	}
 }
 
+// TestNamespacesInInventory: a hub namespace changes the digests and is no WorkloadDeployment. Its number says that namespaces are in.
+func TestNamespacesInInventory(t *testing.T) {
+	key := v1alpha.NamespaceKey("ns-a")
+	entries := []v1alpha.InventoryEntry{{Namespace: "ns-a"}, {Namespace: "ns-a", Name: "web"}}
+	asked := &v1alpha.Cell{Spec: v1alpha.CellSpec{Namespaces: true, List: []int32{v1alpha.InventoryBucket(key)}}}
+	status := v1alpha.NewCellStatus(asked, entries)
+	if status.Total != 1 || status.Namespaces == nil || *status.Namespaces != 1 || !slices.Contains(status.Entries, entries[0]) || entries[0].Key() != key {
+		t.Errorf("status %+v", status)
+	}
+	without := v1alpha.NewCellStatus(&v1alpha.Cell{}, entries[1:])
+	if without.Namespaces != nil || slices.Equal(without.Digests, status.Digests) {
+		t.Errorf("status %+v", without)
+	}
+}
+
 func TestCellStatusIsBounded(t *testing.T) {
 	var all []int32
 	for bucket := range int32(v1alpha.InventoryBuckets) {

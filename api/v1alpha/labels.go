@@ -39,7 +39,7 @@ const (
 	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
 	LabelHubNamespace = "compute.datumapis.com/hub-namespace"
 
-	// LabelHub, on a copy and on what is made of it in a cell, is the UID of the hub: that of the namespace kube-system there. A
+	// LabelHub, on a copy, on the Work of a hub namespace, and on what is made of them in a cell, is the UID of the hub: that of the namespace kube-system there. A
 	// cell that belongs to two hubs tells each what it has of that one.
 	LabelHub = "compute.datumapis.com/hub-uid"
 

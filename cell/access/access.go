@@ -20,8 +20,8 @@ package access
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=cells,verbs=get;list;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=cells/status,verbs=patch
 
-// Hub namespaces in which nothing is left are reported.
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list
+// Hub namespaces are part of the inventory, and those in which nothing is left are counted.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 
 // Pods are created and deleted, and patched to label those that an earlier version has created.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=create;delete;get;list;patch;watch

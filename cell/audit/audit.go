@@ -146,10 +146,10 @@ func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
 	return found, nil
 }
 
-// suspect says whether an object that is not being deleted has a controller of a kind that does not exist.
+// suspect says whether an object that is not being deleted has a controller of a kind that does not exist, or none.
 func suspect(obj client.Object, kind string, owners map[types.UID]bool) bool {
 	controller, ok := strays.ControllerName(obj, kind)
-	return ok && obj.GetDeletionTimestamp().IsZero() && !owners[controller.UID]
+	return obj.GetDeletionTimestamp().IsZero() && (strays.IsOrphan(obj) || ok && !owners[controller.UID])
 }
 
 // handle removes the suspects that have been ones for long enough. The API server has the last word on each.

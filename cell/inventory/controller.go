@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -44,11 +45,13 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		For(&v1alpha.Cell{}).
 		// The status of WorkloadDeployments changes often, and is not in the inventory.
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		// So do the namespaces that carry them: one whose Work is lost stays empty, and no other object names it.
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
 		WithOptions(options).
 		Complete(r)
 }
 
-// allCells are the Cells of every hub: a WorkloadDeployment may have passed from one to another.
+// allCells are the Cells of every hub: a WorkloadDeployment or namespace may have passed from one to another.
 func (r *Reconciler) allCells(ctx context.Context, _ client.Object) []reconcile.Request {
 	var cells v1alpha.CellList
 	if err := r.client.List(ctx, &cells); err != nil {

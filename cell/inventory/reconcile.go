@@ -6,9 +6,12 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -41,7 +44,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return s.Run(ctx, s.takeInventory, s.findLeft, s.writeStatus)
 }
 
-// takeInventory counts the WorkloadDeployments of the Cell's hub. Those that are being deleted are still there.
+// takeInventory counts the WorkloadDeployments and namespaces of the Cell's hub. Deployments that are being deleted are still there.
 func (s *scope) takeInventory(ctx context.Context) error {
 	var deployments v1alpha.WorkloadDeploymentList
 	// Nothing in the list is changed.
@@ -54,8 +57,57 @@ func (s *scope) takeInventory(ctx context.Context) error {
 			entries = append(entries, deployments.Items[i].Entry())
 		}
 	}
-	s.status = v1alpha.NewCellStatus(s.cell, entries)
+	namespaces, err := s.namespaces(ctx)
+	if err != nil {
+		return err
+	}
+	s.status = v1alpha.NewCellStatus(s.cell, append(entries, namespaces...))
 	return nil
+}
+
+// namespaces are the entries of the hub namespaces of the Cell's hub, if the hub asks for them. A namespace in deletion needs nothing
+// more, and is left out.
+func (s *scope) namespaces(ctx context.Context) ([]v1alpha.InventoryEntry, error) {
+	if !s.cell.Spec.Namespaces {
+		return nil, nil
+	}
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
+	// Nothing in the list is changed.
+	if err := s.client.List(ctx, list, client.MatchingLabels{v1alpha.LabelHub: string(s.cell.Spec.HubUID)}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the hub namespaces of the cell: %w", err)
+	}
+	var entries []v1alpha.InventoryEntry
+	for i := range list.Items {
+		if !list.Items[i].DeletionTimestamp.IsZero() {
+			continue
+		}
+		entry := v1alpha.NamespaceEntry(&list.Items[i])
+		if slices.Contains(s.cell.Spec.List, v1alpha.InventoryBucket(entry.Key())) {
+			var err error
+			if entry.Empty, err = s.isEmpty(ctx, entry.Namespace); err != nil {
+				return nil, err
+			}
+			if !entry.Empty {
+				// Instances and Pods end without an event for the Cell.
+				s.RequeueAfter.AtMost(interval)
+			}
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
+// isEmpty reports whether a hub namespace has no WorkloadDeployment of any hub, no Instance and no Pod of an Instance.
+func (s *scope) isEmpty(ctx context.Context, namespace string) (bool, error) {
+	for _, list := range []client.ObjectList{&v1alpha.WorkloadDeploymentList{}, &v1alpha.InstanceList{}, &corev1.PodList{}} {
+		if err := s.client.List(ctx, list, client.InNamespace(namespace), client.Limit(1), client.UnsafeDisableDeepCopy); err != nil {
+			return false, fmt.Errorf("list %T of namespace %s: %w", list, namespace, err)
+		}
+		if meta.LenList(list) > 0 {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // writeStatus writes the status when it differs.

@@ -75,6 +75,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // findDeployment gets the WorkloadDeployment of the Instance.
 func (s *scope) findDeployment(ctx context.Context) (err error) {
 	s.deployment, err = owned.Deployment(ctx, s.Client, s.instance)
+	if strays.IsOrphan(s.instance) {
+		s.blocked = &finding{
+			v1alpha.ReasonConfigurationError, "no WorkloadDeployment controls the Instance, so that it does not start; the agent deletes it unless its WorkloadDeployment adopts it",
+		}
+	}
 	return err
 }
 
@@ -245,7 +250,7 @@ func (s *scope) findHolder(ctx context.Context) error {
 		// The cache was out of date.
 		s.pod = pod
 		return nil
-	case !pod.DeletionTimestamp.IsZero() || ofInstance && controller.Name == s.instance.Name:
+	case !pod.DeletionTimestamp.IsZero() || ofInstance && controller.Name == s.instance.Name || strays.IsOrphan(pod):
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the Pod of an earlier Instance to end"}
 	default:
 		s.blocked = &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf("a Pod %s exists that is not of this Instance; delete it", pod.Name)}

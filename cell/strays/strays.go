@@ -3,7 +3,8 @@
 
 // Package strays removes what a cell's garbage collector has missed: objects whose controller is gone, although an object of its
 // name may exist. The garbage collector knows owners by their UID; it forgets those that were deleted, and created again under
-// their name, while its watch was interrupted. It also removes InstanceSlices that Karmada has left without their deployment.
+// their name, while its watch was interrupted. It also removes InstanceSlices that Karmada has left without their deployment, and
+// Instances and Pods that have no controller.
 package strays
 
 import (
@@ -83,11 +84,24 @@ func ControllerName(obj client.Object, kind string) (controller metav1.OwnerRefe
 	return *found, true
 }
 
+// IsOrphan reports whether an object that only the agent creates has no controller: its controller was deleted with --cascade=orphan,
+// or somebody else has created the object.
+func IsOrphan(obj client.Object) bool {
+	_, isPod := obj.(*corev1.Pod)
+	return metav1.GetControllerOfNoCopy(obj) == nil && (!isPod || obj.GetLabels()[v1alpha.LabelDeploymentName] != "")
+}
+
 // Pod deletes a Pod, as read from the API server, if the Instance that controls it does not exist any more, and says whether it
-// did. An Instance that has its name now is another one.
+// did. An Instance that has its name now is another one. An orphan is deleted, too: no Instance counts it.
 func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	controller, ok := ControllerName(pod, v1alpha.KindInstance)
-	if !ok || !pod.DeletionTimestamp.IsZero() {
+	if !pod.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	if IsOrphan(pod) {
+		return true, k.remove(ctx, pod, kindPod, metav1.OwnerReference{Kind: v1alpha.KindInstance, Name: pod.Name})
+	}
+	if !ok {
 		return false, nil
 	}
 	instance := &v1alpha.Instance{}
@@ -99,9 +113,12 @@ func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 
 // Instance deletes an Instance, as read from the API server, if the WorkloadDeployment that controls it does not exist any more,
 // and says whether it did anything. A WorkloadDeployment of the same name and the same Workload adopts the Instance instead: what
-// runs goes on.
+// runs goes on. The WorkloadDeployment of an orphan is the one that its label names.
 func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool, error) {
 	controller, ok := ControllerName(instance, v1alpha.KindWorkloadDeployment)
+	if IsOrphan(instance) {
+		controller, ok = metav1.OwnerReference{Kind: v1alpha.KindWorkloadDeployment, Name: instance.Labels[v1alpha.LabelDeploymentName]}, true
+	}
 	if !ok || !instance.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
@@ -135,6 +152,9 @@ func (k *Keeper) Slice(ctx context.Context, slice *v1alpha.InstanceSlice) (bool,
 
 // gone says whether the object that controller names is gone, and reads into found what has its name now.
 func (k *Keeper) gone(ctx context.Context, key client.ObjectKey, found client.Object, controller metav1.OwnerReference) (bool, error) {
+	if key.Name == "" {
+		return true, nil
+	}
 	if err := k.live.Get(ctx, key, found); err != nil {
 		if apierrors.IsNotFound(err) {
 			return true, nil

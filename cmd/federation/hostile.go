@@ -32,7 +32,7 @@ recover. The seed decides all writes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
-			run.soak.Projects = []string{"hostile", "victim"}
+			run.soak.Projects, run.args = []string{"hostile", "victim"}, soak.QuotaArgs
 			return run.run(ctx, cmd.OutOrStdout(), run.on)
 		},
 	}
@@ -65,7 +65,8 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 	var found []error
 	for _, party := range r.parties {
 		h := &soak.Hostile{
-			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", EarlierNames: r.earlierNames,
+			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", Quota: true,
+			EarlierNames: r.earlierNames,
 		}
 		h.Namespace, h.Consumer = namespace, federation.Admin
 		result, err := h.Run(ctx)

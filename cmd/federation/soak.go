@@ -62,6 +62,8 @@ type soakRun struct {
 	pull, keep bool
 	// crds is a folder of CRDs of an earlier version, and earlier is that version; empty: they are those of the checkout.
 	crds, earlier string
+	// args are additional arguments of the hub binary.
+	args []string
 }
 
 // cells are one alone in its city, and two that share one.
@@ -109,7 +111,7 @@ func (r *soakRun) prepare(ctx context.Context, f *federation.Federation) error {
 			return err
 		}
 	}
-	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas, Earlier: r.earlier != ""})
+	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas, Args: r.args, Earlier: r.earlier != ""})
 	if err != nil {
 		return err
 	}

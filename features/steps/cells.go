@@ -16,8 +16,10 @@ import (
 	"github.com/cucumber/godog"
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -47,6 +49,13 @@ func addCellSteps(sc sentences) {
 		}
 		s.disturbed.add("cell "+cell, func(ctx context.Context) error { return s.bringBack(ctx, cell) })
 		return s.federation.StopCell(ctx, cell)
+	})
+	sc.Step(`^the Work of the namespace for cell "([^"]*)" loses its finalizers$`, func(ctx context.Context, cell string) error {
+		s := from(ctx)
+		work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+			Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName("Namespace", s.hubNamespace(), ""),
+		}}
+		return s.client("hub", admin).Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	})
 	sc.Step(`^a deployment "([^"]*)" with a quota that grants nothing is put into cell "([^"]*)"$`, func(ctx context.Context, name, cell string) error {
 		return from(ctx).putDeployment(ctx, cell, name)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 const (
@@ -139,10 +140,10 @@ const (
 // addOnArgs are for every replica. A lost cell is given up, what nobody asked for is removed, and what Karmada forgot is looked for,
 // earlier than anybody would want in earnest.
 func addOnArgs(mode string) []string {
-	return []string{
+	return append([]string{
 		"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s", "--interpreter-mode=" + mode,
-		"--quota", "--quota-projects=" + labelMetered, "--feature-gates=NetworkBinding=true",
-	}
+		"--feature-gates=NetworkBinding=true",
+	}, soak.QuotaArgs...)
 }
 
 // interpreters are the kinds that are registered on the hub in each mode.

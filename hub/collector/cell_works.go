@@ -6,6 +6,7 @@ package collector
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 const (
@@ -24,6 +26,7 @@ const (
 	executionFinalizer = "karmada.io/execution-controller"
 	// labelManagedByKarmada is on everything that Karmada may change or delete in a cell.
 	labelManagedByKarmada = "karmada.io/managed"
+	kindNamespace         = "Namespace"
 )
 
 // cellWorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is deleted in
@@ -45,24 +48,42 @@ func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
 	})
 }
 
-// removalWork is the Work of a deployment that is in a cell without one. Nothing in it is applied, since its dispatching is
-// suspended; when it is deleted, Karmada deletes the deployment in the cell.
-func removalWork(cell string, deployment types.NamespacedName) (*workv1alpha1.Work, error) {
+// removalWork is the Work of a deployment or a hub namespace that is in a cell without one. Nothing in it is applied, since its
+// dispatching is suspended; when it is deleted, Karmada deletes the object in the cell.
+func removalWork(cell string, entry *v1alpha.InventoryEntry) (*workv1alpha1.Work, error) {
+	object := entry.Key()
 	manifest := map[string]any{
 		"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindWorkloadDeployment,
-		"metadata": manifestMetadata(cell, deployment, v1alpha.KindWorkloadDeployment),
+		"metadata": manifestMetadata(cell, object, v1alpha.KindWorkloadDeployment),
 	}
-	work, err := newWork(cell, workName(deployment), manifest, map[string]string{
-		v1alpha.LabelInventory: v1alpha.InventoryRemoval, v1alpha.LabelHubNamespace: deployment.Namespace,
+	if entry.IsNamespace() {
+		manifest = namespaceManifest(cell, object.Namespace)
+	}
+	work, err := newWork(cell, workName(object), manifest, map[string]string{
+		v1alpha.LabelInventory: v1alpha.InventoryRemoval, v1alpha.LabelHubNamespace: object.Namespace,
 	})
 	if err != nil {
 		return nil, err
 	}
 	work.Spec.SuspendDispatching = new(true)
+	if entry.IsNamespace() {
+		// By these hub/propagation hears of the end of the Work, if the project wants the namespace again meanwhile.
+		origin := projects.Origin{Project: entry.Project, ProjectUID: entry.ProjectUID, Namespace: entry.ProjectNamespace}
+		maps.Copy(work.Labels, origin.Labels())
+		work.Annotations = origin.Annotations()
+	}
 	return work, nil
 }
 
-// isRemoval says whether a Work is still what removalWork made. Karmada takes it over when the deployment comes back meanwhile.
+// namespaceManifest is the manifest of a hub namespace in a cell, with the label without which the hub's policy refuses a Work.
+func namespaceManifest(cell, name string) map[string]any {
+	metadata := manifestMetadata(cell, types.NamespacedName{Name: name}, kindNamespace)
+	metadata["labels"] = map[string]string{labelManagedByKarmada: "true", projects.LabelPodSecurity: projects.PodSecurity}
+	return map[string]any{"apiVersion": "v1", "kind": kindNamespace, "metadata": metadata}
+}
+
+// isRemoval says whether a Work is still what removalWork made. Karmada takes it over when the deployment comes back meanwhile, and
+// hub/propagation when the namespace does.
 func isRemoval(work *workv1alpha1.Work) bool {
 	return work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryRemoval && work.Spec.SuspendDispatching != nil &&
 		*work.Spec.SuspendDispatching && work.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] == ""
@@ -98,9 +119,24 @@ func manifestMetadata(cell string, object types.NamespacedName, kind string) map
 	return metadata
 }
 
-// workName is the name that Karmada gives the Work of a deployment.
-func workName(deployment types.NamespacedName) string {
-	return karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, deployment.Name, deployment.Namespace)
+// workName is the name that Karmada gives the Work of a deployment or, for a NamespaceKey, of a hub namespace.
+func workName(object types.NamespacedName) string {
+	if isNamespace(object) {
+		return karmadanames.GenerateWorkName(kindNamespace, object.Namespace, "")
+	}
+	return karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, object.Name, object.Namespace)
+}
+
+// isNamespace reports whether the key of an inventory is that of a hub namespace.
+func isNamespace(object types.NamespacedName) bool {
+	return object == v1alpha.NamespaceKey(object.Namespace)
+}
+
+func describe(object types.NamespacedName) string {
+	if isNamespace(object) {
+		return "hub namespace " + object.Namespace
+	}
+	return "WorkloadDeployment " + object.String()
 }
 
 // carries says whether a Work carries a Cell with this spec.

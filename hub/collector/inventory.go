@@ -46,7 +46,7 @@ type InventoryOptions struct {
 	// Mender bounds and counts what is done.
 	Mender *Mender
 	// After is how long cell and hub must disagree before that is looked into, and the least time between two questions to a
-	// project about the same deployment. Nothing is removed before two answers.
+	// project about the same object. Nothing is removed before two answers.
 	After time.Duration
 	// Clock says how long they have disagreed.
 	Clock clock.Clock
@@ -69,7 +69,7 @@ type Inventory struct {
 func NewInventory(o InventoryOptions) (*Inventory, error) {
 	mismatch := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_inventory_mismatch",
-		Help: "WorkloadDeployments on which a cell and the hub disagree for longer than --inventory-after: direction unexpected if only the cell has the WorkloadDeployment, missing if the cell lacks it.",
+		Help: "WorkloadDeployments and hub namespaces on which a cell and the hub disagree for longer than --inventory-after: direction unexpected if only the cell has the object, missing if the cell lacks it.",
 	}, []string{"cell", "direction"})
 	if err := o.Registerer.Register(mismatch); err != nil {
 		return nil, fmt.Errorf("register the metric of the cells' inventories: %w", err)

@@ -61,6 +61,8 @@ type fixture struct {
 	hub       types.UID
 	// entries are what the cell has.
 	entries []v1alpha.InventoryEntry
+	// listsNoNamespaces says that the agent is one of an earlier version.
+	listsNoNamespaces bool
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -156,7 +158,9 @@ func (f *fixture) report() *v1alpha.Cell {
 		if err := json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, cell); err != nil {
 			f.t.Fatal(err)
 		}
-		raw, err := json.Marshal(v1alpha.NewCellStatus(cell, append([]v1alpha.InventoryEntry{}, f.entries...)))
+		asked := cell.DeepCopy()
+		asked.Spec.Namespaces = asked.Spec.Namespaces && !f.listsNoNamespaces
+		raw, err := json.Marshal(v1alpha.NewCellStatus(asked, append([]v1alpha.InventoryEntry{}, f.entries...)))
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -36,10 +36,10 @@ func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState
 	return errors.Join(failed...)
 }
 
-// resend makes Karmada apply the Work of a deployment again. A deployment without a Work is not the inventory's matter.
-func (i *Inventory) resend(ctx context.Context, cell string, deployment types.NamespacedName) error {
+// resend makes Karmada apply the Work of a deployment or a hub namespace again. One without a Work is not the inventory's matter.
+func (i *Inventory) resend(ctx context.Context, cell string, object types.NamespacedName) error {
 	work := &workv1alpha1.Work{}
-	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(deployment)}
+	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(object)}
 	if err := i.APIReader.Get(ctx, key, work); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -51,7 +51,7 @@ func (i *Inventory) resend(ctx context.Context, cell string, deployment types.Na
 	if err != nil {
 		return err
 	}
-	fault := Repair{Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have WorkloadDeployment %s", cell, deployment)}
+	fault := Repair{Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have %s", cell, describe(object))}
 	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
 		return i.Hub.Patch(ctx, work, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(InventoryFieldManager))
 	})

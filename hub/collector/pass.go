@@ -30,8 +30,9 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 		// Nothing is concluded from the last word of a cell that is cut off.
 		*state = *newCellState()
 		i.measure(c.name, state)
-		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name})
+		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, Namespaces: true})
 	}
+	c.expectNamespaces(report)
 	var leaving []v1alpha.LeavingDeployment
 	var unknown error
 	if i.owns(c.name) {
@@ -41,7 +42,7 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	state.compare(report, c.expected, now)
 	state.suspects(report, c.expected, now)
 	i.measure(c.name, state)
-	err := i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, List: state.ask(now, i.After), Leaving: leaving})
+	err := i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, Namespaces: true, List: state.ask(now, i.After), Leaving: leaving})
 	return errors.Join(err, unknown, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
 }
 
@@ -79,13 +80,13 @@ func (i *Inventory) ensureWork(ctx context.Context, c *cell, spec v1alpha.CellSp
 func (i *Inventory) cleanUp(ctx context.Context, v *view) error {
 	var failed []error
 	for n := range v.works {
-		work := &v.works[n]
+		work := v.works[n]
 		name := cellOf(work)
 		if !work.DeletionTimestamp.IsZero() || !i.owns(name) {
 			continue
 		}
 		c := v.cells[name]
-		stale := c == nil || c.work != work
+		stale := work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && (c == nil || c.work != work)
 		if isRemoval(work) {
 			stale = i.Clock.Since(work.CreationTimestamp.Time) >= i.After
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -21,7 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
-// verdict is what is to become of a deployment that should not be in a cell.
+// verdict is what is to become of a deployment or a hub namespace that should not be in a cell.
 type verdict int
 
 const (
@@ -43,10 +44,10 @@ func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellSt
 		}
 		i.left--
 		s.next = now.Add(i.After)
-		found, err := i.judge(ctx, c.name, &entry)
+		found, err := i.judge(ctx, c, &entry)
 		switch {
 		case err != nil:
-			failed = append(failed, fmt.Errorf("WorkloadDeployment %s is not expected in the cell: %w", entry.Key(), err))
+			failed = append(failed, fmt.Errorf("%s is not expected in the cell: %w", describe(entry.Key()), err))
 		case found == keep:
 			s.gone = time.Time{}
 		case s.gone.IsZero():
@@ -58,34 +59,55 @@ func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellSt
 	return errors.Join(failed...)
 }
 
-// judge asks whether a deployment is to stay in a cell. It reads API servers alone.
-func (i *Inventory) judge(ctx context.Context, cell string, entry *v1alpha.InventoryEntry) (verdict, error) {
+// judge asks whether a deployment or a hub namespace is to stay in a cell. It reads API servers alone.
+func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.InventoryEntry) (verdict, error) {
 	work := &workv1alpha1.Work{}
-	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(entry.Key())}
+	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(c.name), Name: workName(entry.Key())}
 	if err := i.APIReader.Get(ctx, key, work); err == nil {
 		// Karmada keeps it up to date there, or is removing it.
 		return keep, nil
 	} else if !apierrors.IsNotFound(err) {
 		return undecided, fmt.Errorf("get its Work: %w", err)
 	}
+	if entry.IsNamespace() {
+		if used, err := i.isUsed(ctx, c, entry); err != nil || used {
+			return keep, err
+		}
+	}
 	answer, err := i.Owners.Verdict(ctx, ownership.Key{
 		Project: entry.Project, ProjectUID: entry.ProjectUID, HubNamespace: entry.Namespace, UID: entry.DeploymentUID,
-		Deployment: types.NamespacedName{Namespace: entry.ProjectNamespace, Name: entry.Name},
+		Deployment: types.NamespacedName{Namespace: entry.ProjectNamespace, Name: entry.Name}, City: c.city,
 	})
 	switch {
 	case answer.Held != "":
-		log.FromContext(ctx).Info("A deployment that Milo does not have stays in its cell", "deployment", entry.Key(), "project", entry.Project, "reason", answer.Held)
+		log.FromContext(ctx).Info("An object that Milo does not have stays in its cell", "object", entry.Key(), "project", entry.Project, "reason", answer.Held)
 		return keep, nil
 	case answer.Verdict == ownership.Unknown:
 		return undecided, err
 	case answer.Verdict == ownership.Gone:
 		return unwanted, nil
+	case entry.IsNamespace():
+		return keep, nil
 	}
-	settled, err := i.settledElsewhere(ctx, cell, entry.Key())
+	settled, err := i.settledElsewhere(ctx, c.name, entry.Key())
 	if err != nil || !settled {
 		return keep, err
 	}
 	return unwanted, nil
+}
+
+// isUsed reports whether the cell or the hub has anything in a hub namespace that is for the cell's city.
+func (i *Inventory) isUsed(ctx context.Context, c *cell, entry *v1alpha.InventoryEntry) (bool, error) {
+	if !entry.Empty {
+		return true, nil
+	}
+	var copies v1alpha.WorkloadDeploymentList
+	if err := i.APIReader.List(ctx, &copies, client.InNamespace(entry.Namespace)); err != nil {
+		return true, fmt.Errorf("list the copies in hub namespace %s: %w", entry.Namespace, err)
+	}
+	return slices.ContainsFunc(copies.Items, func(copied v1alpha.WorkloadDeployment) bool {
+		return v1alpha.CityLabel(copied.Spec.CityCode) == c.city
+	}), nil
 }
 
 // settledElsewhere says whether a deployment that exists does not need the cell: it is not assigned to it, and runs in full in
@@ -111,19 +133,23 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil
 }
 
-// remove has Karmada delete a deployment in a cell: it deletes what a Work carries when the Work is deleted.
+// remove has Karmada delete a deployment or a hub namespace in a cell: it deletes what a Work carries when the Work is deleted.
 func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.InventoryEntry) error {
-	work, err := removalWork(cell, entry.Key())
+	work, err := removalWork(cell, entry)
 	if err != nil {
 		return err
 	}
-	fault := Repair{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: fmt.Sprintf(
-		"project %s has no WorkloadDeployment %s/%s with UID %s any more, but cell %s has it", entry.Project, entry.ProjectNamespace,
-		entry.Name, entry.DeploymentUID, cell)}
+	message := fmt.Sprintf("project %s has no WorkloadDeployment %s/%s with UID %s any more, but cell %s has it", entry.Project,
+		entry.ProjectNamespace, entry.Name, entry.DeploymentUID, cell)
+	if entry.IsNamespace() {
+		message = fmt.Sprintf("project %s has nothing in namespace %s for cell %s any more, but the cell has hub namespace %s", entry.Project,
+			entry.ProjectNamespace, cell, entry.Namespace)
+	}
+	fault := Repair{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: message}
 	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
 		if err := i.Hub.Create(ctx, work, client.FieldOwner(InventoryFieldManager)); err != nil {
 			if apierrors.IsAlreadyExists(err) {
-				log.FromContext(ctx).Info("Karmada has made a Work of a deployment that was to be removed; it stays", "work", work.Name)
+				log.FromContext(ctx).Info("There is a Work again of an object that was to be removed from its cell; it stays", "work", work.Name)
 				return nil
 			}
 			return fmt.Errorf("make a Work of it to delete: %w", err)

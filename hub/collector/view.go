@@ -25,15 +25,19 @@ type view struct {
 	hub   types.UID
 	cells map[string]*cell
 	// works are all Works of the inventory.
-	works []workv1alpha1.Work
+	works []*workv1alpha1.Work
 }
 
 // cell is a member cluster of a city.
 type cell struct {
-	name  string
+	name string
+	// city is the city of the cell, as a label.
+	city  string
 	ready bool
 	// expected are the UIDs of the copies that Karmada sends there.
 	expected map[types.NamespacedName]types.UID
+	// namespaces are the keys of the hub namespaces that Works carry there.
+	namespaces []types.NamespacedName
 	// leaving are the deployments that are no longer assigned to it and that it has not released.
 	leaving []v1alpha.LeavingDeployment
 	// work carries the Cell; nil: there is none yet.
@@ -53,19 +57,32 @@ func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
 			return nil, fmt.Errorf("list %T of the hub: %w", list, err)
 		}
 	}
-	if err := i.Hub.List(ctx, &works, client.UnsafeDisableDeepCopy, client.HasLabels{v1alpha.LabelInventory}); err != nil {
-		return nil, fmt.Errorf("list the Works of the inventory: %w", err)
+	if err := i.Hub.List(ctx, &works, client.UnsafeDisableDeepCopy, client.HasLabels{v1alpha.LabelHubNamespace}); err != nil {
+		return nil, fmt.Errorf("list the add-on's Works: %w", err)
 	}
-	v := &view{hub: hub, cells: cellsOf(clusters.Items), works: works.Items}
+	v := &view{hub: hub, cells: cellsOf(clusters.Items)}
 	v.expect(copies.Items, bindings.Items)
 	v.leave(copies.Items)
-	for n := range v.works {
-		work := &v.works[n]
-		if c := v.cells[cellOf(work)]; c != nil && work.Name == cellWorkName(hub) && work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell {
-			c.work = work
-		}
+	for n := range works.Items {
+		v.addWork(&works.Items[n])
 	}
 	return v, nil
+}
+
+// addWork notes a Work of the inventory, or that a Work carries a hub namespace to a cell. A Work without the label of the hub is of an
+// earlier version: its namespace in the cell lacks the label, too, and the cell does not list it.
+func (v *view) addWork(work *workv1alpha1.Work) {
+	c := v.cells[cellOf(work)]
+	if work.Labels[v1alpha.LabelInventory] != "" {
+		v.works = append(v.works, work)
+	}
+	switch {
+	case c == nil:
+	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cellWorkName(v.hub):
+		c.work = work
+	case work.Labels[v1alpha.LabelHub] == string(v.hub) && work.DeletionTimestamp.IsZero():
+		c.namespaces = append(c.namespaces, v1alpha.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
+	}
 }
 
 // cellsOf are the Clusters that have a city and are not being deleted.
@@ -78,6 +95,7 @@ func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 		}
 		cells[cluster.Name] = &cell{
 			name:     cluster.Name,
+			city:     v1alpha.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 			ready:    meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady),
 			expected: map[types.NamespacedName]types.UID{},
 		}
@@ -131,6 +149,16 @@ func (c *cell) report() *v1alpha.CellStatus {
 		return !entry.Valid()
 	})
 	return status
+}
+
+// expectNamespaces adds the hub namespaces to what is expected, if the cell lists namespaces.
+func (c *cell) expectNamespaces(report *v1alpha.CellStatus) {
+	if report.Namespaces == nil {
+		return
+	}
+	for _, key := range c.namespaces {
+		c.expected[key] = ""
+	}
 }
 
 // cellOf is the cell of a Work, or "".

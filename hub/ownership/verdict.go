@@ -35,8 +35,10 @@ type Key struct {
 	// Project is the name of the project, and ProjectUID its identity; "": any project of that name is the owner.
 	Project    string
 	ProjectUID types.UID
-	// Deployment is the original in the project; empty: the project itself is the owner.
+	// Deployment is the original in the project; empty: the project itself is the owner. Without its name, the originals of City in
+	// the namespace are the owners together.
 	Deployment types.NamespacedName
+	City       string
 	// UID is the UID of the original, if that is known.
 	UID types.UID
 	// HubNamespace is the hub namespace of the original's copy.
@@ -78,7 +80,7 @@ func New(o Options) *Owners { return &Owners{o} }
 // object: Milo answers for a project that does not exist as for one that is empty.
 func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
 	uid, answer, err := o.ofProject(ctx, key)
-	if err != nil || answer.Verdict != Wanted || key.Deployment.Name == "" {
+	if err != nil || answer.Verdict != Wanted || key.Deployment == (types.NamespacedName{}) {
 		return answer, err
 	}
 	project, err := projects.Find(ctx, o.Projects, multicluster.ClusterName(key.Project))
@@ -142,6 +144,9 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 		}
 		return Unknown, fmt.Errorf("ask project %s for namespace %s: %w", key.Project, key.Deployment.Namespace, err)
 	}
+	if key.Deployment.Name == "" {
+		return o.ofCity(ctx, reader, project.Origin(namespace.Name).HubNamespaces(namespace.UID), key)
+	}
 	original := &v1alpha.WorkloadDeployment{}
 	err := reader.Get(ctx, key.Deployment, original)
 	isMissing := projects.IsMissing(err, key.Deployment.Name)
@@ -159,6 +164,21 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 		return Wanted, nil
 	}
 	return o.recreated(ctx, reader, key)
+}
+
+// ofCity is the verdict for what all originals of a city need that belong in a hub namespace.
+func (o *Owners) ofCity(ctx context.Context, project client.Reader, hubNamespaces []string, key Key) (Verdict, error) {
+	if !slices.Contains(hubNamespaces, key.HubNamespace) {
+		return Gone, nil
+	}
+	var originals v1alpha.WorkloadDeploymentList
+	if err := project.List(ctx, &originals, client.InNamespace(key.Deployment.Namespace)); err != nil {
+		return Unknown, fmt.Errorf("list the WorkloadDeployments in namespace %s of project %s: %w", key.Deployment.Namespace, key.Project, err)
+	}
+	if slices.ContainsFunc(originals.Items, func(d v1alpha.WorkloadDeployment) bool { return v1alpha.CityLabel(d.Spec.CityCode) == key.City }) {
+		return Wanted, nil
+	}
+	return Gone, nil
 }
 
 // recreated is the verdict for a deployment that the project does not have.

@@ -16,6 +16,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
+// Pods of namespaces that projects have in a cell must keep to the baseline of Pod security: whoever may write Pods there cannot
+// reach the node. The restricted level would refuse images that run as root.
+const (
+	LabelPodSecurity = "pod-security.kubernetes.io/enforce"
+	PodSecurity      = "baseline"
+)
+
 // HubNamespaces are the names that the hub namespace may have when the namespace in the project has this UID: that of
 // this version first, then that of earlier ones.
 func (o Origin) HubNamespaces(namespaceUID types.UID) []string {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
 // executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries. Karmada honours it on any
@@ -28,13 +29,6 @@ const executionFinalizer = "karmada.io/execution-controller"
 // labelManagedByKarmada is on everything that Karmada may delete in a cell. Karmada sets it on the manifests of its own Works,
 // not on those of others.
 const labelManagedByKarmada = "karmada.io/managed"
-
-// Pods of namespaces that projects have in a cell must keep to the baseline of Pod security: whoever may write Pods there cannot
-// reach the node. The restricted level would refuse images that run as root.
-const (
-	labelPodSecurity = "pod-security.kubernetes.io/enforce"
-	podSecurity      = "baseline"
-)
 
 // desiredCopy is the copy on the hub with this UID.
 func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
@@ -68,18 +62,18 @@ func (s *scope) desiredNamespace() *corev1.Namespace {
 // desiredNamespaceWork carries the hub namespace into one cell and is deleted with the hub namespace. It has the name that
 // Karmada would give it, and the manifest is annotated with it: only then does Karmada restore a namespace that is deleted
 // in the cell. That happens when the namespace is still being deleted there while the next Workload arrives.
-func (s *scope) desiredNamespaceWork(cell string) (*workv1alpha1.Work, error) {
-	labels := s.origin.Labels()
+func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.Work, error) {
+	labels, annotations := s.origin.Labels(), s.origin.Annotations()
 	name, space := karmadanames.GenerateWorkName("Namespace", s.hubNamespace, ""), karmadanames.GenerateExecutionSpaceName(cell)
 	manifest := &corev1.Namespace{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
-		ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace, Labels: maps.Clone(labels), Annotations: map[string]string{
-			workv1alpha2.WorkNamespaceAnnotation: space, workv1alpha2.WorkNameAnnotation: name,
-		}},
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace},
 	}
-	// On the Work as well, where a difference is seen: those that an earlier version made get the label.
-	labels[labelPodSecurity] = podSecurity
-	manifest.Labels[labelManagedByKarmada], manifest.Labels[labelPodSecurity] = "true", podSecurity
+	// On the Work as well, where a difference is seen: those that an earlier version made get the labels.
+	labels[projects.LabelPodSecurity], labels[v1alpha.LabelHub] = projects.PodSecurity, string(hub)
+	manifest.Labels, manifest.Annotations = maps.Clone(labels), maps.Clone(annotations)
+	manifest.Labels[labelManagedByKarmada] = "true"
+	manifest.Annotations[workv1alpha2.WorkNamespaceAnnotation], manifest.Annotations[workv1alpha2.WorkNameAnnotation] = space, name
 	raw, err := json.Marshal(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("encode the namespace for cell %s: %w", cell, err)
@@ -91,12 +85,16 @@ func (s *scope) desiredNamespaceWork(cell string) (*workv1alpha1.Work, error) {
 			Name:            name,
 			Namespace:       space,
 			Labels:          labels,
-			Annotations:     s.origin.Annotations(),
+			Annotations:     annotations,
 			Finalizers:      []string{executionFinalizer},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: s.hubNamespace, UID: s.hubNamespaceUID}},
 		},
-		Spec: workv1alpha1.WorkSpec{Workload: workv1alpha1.WorkloadTemplate{
-			Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},
-		}},
+		Spec: workv1alpha1.WorkSpec{
+			// A Work of the inventory that removes an earlier namespace of the name is taken over by this.
+			SuspendDispatching: new(false),
+			Workload: workv1alpha1.WorkloadTemplate{
+				Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},
+			},
+		},
 	}, nil
 }

@@ -67,7 +67,7 @@ func TestTheCopyHasNoRollout(t *testing.T) {
 func TestDesiredNamespaceWork(t *testing.T) {
 	s := newScope()
 	s.hubNamespace, s.hubNamespaceUID = "ns-1", "ns-uid"
-	work, err := s.desiredNamespaceWork("cell-a")
+	work, err := s.desiredNamespaceWork("cell-a", "hub-uid")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +87,24 @@ func TestDesiredNamespaceWork(t *testing.T) {
 	if namespace.Name != "ns-1" || namespace.Labels["karmada.io/managed"] != "true" ||
 		namespace.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Labels["pod-security.kubernetes.io/enforce"] != "baseline" {
 		t.Errorf("manifest is %+v", namespace.ObjectMeta)
+	}
+}
+
+// TestTheNamespaceInACellNamesItsOrigin: by this the cell lists the namespace in its inventory, and the hub knows of which project it is.
+func TestTheNamespaceInACellNamesItsOrigin(t *testing.T) {
+	s := newScope()
+	s.hubNamespace, s.hubNamespaceUID = "ns-1", "ns-uid"
+	work, err := s.desiredNamespaceWork("cell-a", "hub-uid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var namespace corev1.Namespace
+	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &namespace); err != nil {
+		t.Fatal(err)
+	}
+	if namespace.Labels[v1alpha.LabelHub] != "hub-uid" || work.Labels[v1alpha.LabelHub] != "hub-uid" ||
+		namespace.Annotations[v1alpha.AnnotationProjectName] != "north" || namespace.Labels[v1alpha.LabelProjectUID] == "" {
+		t.Errorf("labels %v and annotations %v of the namespace, labels %v of the Work", namespace.Labels, namespace.Annotations, work.Labels)
 	}
 }
 

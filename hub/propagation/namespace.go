@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -85,11 +86,15 @@ const namespaceEnds = 30 * time.Second
 // ensureNamespaceInCells carries the hub namespace into every cell of the city. A cell that has not removed an earlier namespace
 // of that name yet delays only itself: if it is not Ready or takes too long, the other cells run the Instances.
 func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
+	hub, err := s.identity.UID(ctx)
+	if err != nil {
+		return err
+	}
 	var rest time.Duration
 	isFree := false
 	s.owing = nil
 	for _, cell := range s.cells {
-		ending, err := s.ensureNamespaceWork(ctx, cell.Name)
+		ending, err := s.ensureNamespaceWork(ctx, cell.Name, hub)
 		if err != nil {
 			return err
 		}
@@ -111,8 +116,8 @@ func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 
 // ensureNamespaceWork keeps the Work of the namespace for a cell. While Karmada removes an earlier namespace from the cell, it
 // returns the Work of that one, which is being deleted.
-func (s *scope) ensureNamespaceWork(ctx context.Context, cell string) (ending *workv1alpha1.Work, err error) {
-	desired, err := s.desiredNamespaceWork(cell)
+func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.UID) (ending *workv1alpha1.Work, err error) {
+	desired, err := s.desiredNamespaceWork(cell, hub)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,37 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
+
+// TestARemovalIsTakenOver: the inventory removes an earlier namespace from the cell when the next Workload arrives. A Work of it that is
+// not in deletion yet becomes that of the namespace; one in deletion is waited for.
+func TestARemovalIsTakenOver(t *testing.T) {
+	t.Parallel()
+	for name, deleted := range map[string]bool{"before its deletion": false, "in deletion": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			removal := f.workIn(f.cell)
+			removal.Labels = map[string]string{v1alpha.LabelInventory: v1alpha.InventoryRemoval, v1alpha.LabelHubNamespace: f.HubNamespace}
+			removal.Finalizers = []string{executionFinalizer}
+			removal.Spec.SuspendDispatching = new(true)
+			planes.Create(t, f.Planes, removal)
+			if deleted {
+				planes.Delete(t, f.Planes, removal)
+			}
+			f.mustReconcile(t, "web")
+			if got := !planes.Exists(t, f.Planes, f.copied()); got != deleted {
+				t.Errorf("the deployment waits: %t", got)
+			}
+			work := read(t, f, f.workIn(f.cell))
+			if suspended := work.Spec.SuspendDispatching; !deleted && (*suspended || work.Labels[v1alpha.LabelHub] == "") {
+				t.Errorf("Karmada does not bring the namespace: suspended %t, labels %v", *suspended, work.Labels)
+			}
+		})
+	}
+}
 
 // TestACellThatOwesTheEndOfANamespace: the last Workload was deleted, and one of two cells has not removed the namespace when the
 // next Workload arrives. Only that cell is waited for, and only while the other cell could not take the Instances or while the

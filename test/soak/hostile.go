@@ -52,6 +52,8 @@ type Hostile struct {
 	Project, Victim string
 	// Cell is the hostile one.
 	Cell string
+	// Quota says that Instances of metered projects need quota: the victim is metered.
+	Quota bool
 	// EarlierNames says that the add-on names hub namespaces as earlier versions did.
 	EarlierNames bool
 

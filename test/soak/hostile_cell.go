@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -20,16 +21,17 @@ type cellNoise struct {
 	*dice
 	// cell is the name of its Cell.
 	cell string
-	// sent are the hub namespaces of deployments that the cell was sent.
-	sent []string
-	// names are those of the deployments, in any namespace.
-	names []string
+	// sent are the deployments that the cell was sent.
+	sent []types.NamespacedName
 }
 
 // next draws a write.
 func (n *cellNoise) next() Write {
-	namespace, name := pick(n.dice, n.sent...), pick(n.dice, n.names...)
+	deployment := pick(n.dice, n.sent...)
+	namespace, name := deployment.Namespace, deployment.Name
 	switch chance := n.IntN(100); {
+	case chance < 10:
+		return n.onIndices(namespace, name)
 	case chance < 35:
 		return Write{Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Subresource: "status", Body: fields{"status": n.deploymentStatus()}}
 	case chance < 45:
@@ -58,10 +60,17 @@ func (n *cellNoise) next() Write {
 	}
 }
 
+// onIndices reports the most that a report can say about which Instances exist, beside counts that leave it plausible.
+func (n *cellNoise) onIndices(namespace, name string) Write {
+	return Write{Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Subresource: "status", Body: fields{"status": fields{
+		"indices": []any{fields{"cell": "", "existing": allIndices, "ready": allIndices, "held": pick(n.dice, "", allIndices), "current": allIndices}},
+	}}}
+}
+
 // onCell patches the answers of the cell to the hub.
 func (n *cellNoise) onCell() Write {
 	deployment := func() fields {
-		return fields{"namespace": pick(n.dice, n.namespaces...), "name": pick(n.dice, n.names...), "since": pick(n.dice, "2026-01-01T00:00:00.000000Z", n.value())}
+		return fields{"namespace": pick(n.dice, n.namespaces...), "name": pick(n.dice, n.sent...).Name, "since": pick(n.dice, "2026-01-01T00:00:00.000000Z", n.value())}
 	}
 	status := fields{"observedGeneration": pick[int64](n.dice, 0, 1, 2, 3, 99999), "total": n.number()}
 	switch n.IntN(3) {

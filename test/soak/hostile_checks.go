@@ -87,12 +87,12 @@ func (h *Hostile) checkStrays(ctx context.Context) error {
 	return nil
 }
 
-// checkPods finds Pods of the hostile project that may take a whole node.
+// checkPods finds Pods of Instances that may take a whole node, in whichever namespace the hostile project has brought them.
 func (h *Hostile) checkPods(ctx context.Context) error {
 	for _, cell := range h.Federation.Cells() {
 		var pods corev1.PodList
 		plane := "cell/" + cell.Name
-		if err := h.collector.planes[plane].List(ctx, &pods, client.InNamespace(h.collector.hubNamespaces[h.Project])); err != nil {
+		if err := h.collector.planes[plane].List(ctx, &pods, client.HasLabels{v1alpha.LabelDeploymentName}); err != nil {
 			return fmt.Errorf("list the Pods of %s: %w", plane, err)
 		}
 		for i := range pods.Items {
@@ -100,7 +100,7 @@ func (h *Hostile) checkPods(ctx context.Context) error {
 			for _, container := range slices.Concat(spec.Containers, spec.InitContainers) {
 				for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 					if limit := container.Resources.Limits[resource]; limit.Sign() <= 0 {
-						h.find("a container has no limit", fmt.Sprintf("%s Pod %s: %s of %s, QoS class %s", plane, pods.Items[i].Name, resource, container.Name, pods.Items[i].Status.QOSClass))
+						h.find("a container has no limit", fmt.Sprintf("%s Pod %s/%s: %s of %s, QoS class %s", plane, pods.Items[i].Namespace, pods.Items[i].Name, resource, container.Name, pods.Items[i].Status.QOSClass))
 					}
 				}
 				if context := container.SecurityContext; context == nil || context.AllowPrivilegeEscalation == nil || *context.AllowPrivilegeEscalation {

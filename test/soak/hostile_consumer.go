@@ -29,6 +29,9 @@ var (
 	locationKind   = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"}
 )
 
+// otherResources are resources beside CPU and memory that a template may request.
+var otherResources = []string{"nvidia.com/gpu", "ephemeral-storage", "hugepages-2Mi"}
+
 // consumerNoise draws the writes of a hostile consumer.
 type consumerNoise struct {
 	*dice
@@ -51,7 +54,7 @@ func (n *consumerNoise) next() Write {
 		return Write{Verb: "create", Kind: workloadKind, Namespace: n.namespace, Name: name, Body: n.workload(name)}
 	case chance < 29:
 		name := pick(n.dice, n.names...)
-		return Write{Verb: "patch", Kind: workloadKind, Namespace: n.namespace, Name: name, Body: fields{"spec": n.workload(name)["spec"]}}
+		return Write{Verb: "patch", Kind: workloadKind, Namespace: n.namespace, Name: name, Body: replacing(n.workload(name))}
 	case chance < 33:
 		return Write{Verb: "delete", Kind: workloadKind, Namespace: n.namespace, Name: pick(n.dice, n.names...), Policy: n.policy()}
 	case chance < 38:
@@ -194,6 +197,12 @@ func (n *consumerNoise) workload(name string) fields {
 	}
 	workload := asFields(wanted.Workload(n.namespace, name))
 	spec := workload["spec"].(fields) //nolint:forcetypeassert // built above
+	if n.IntN(4) == 0 {
+		// Nothing else is wrong with it, so that nothing else has it refused.
+		runtime := spec["template"].(fields)["spec"].(fields)["runtime"].(fields)     //nolint:forcetypeassert // built above
+		runtime["resources"].(fields)["requests"] = fields{"cpu": "0", "memory": "0"} //nolint:forcetypeassert // built above
+		return workload
+	}
 	for range n.IntN(3) {
 		if n.IntN(3) == 0 {
 			n.changePlacement(spec["placements"].([]any)[0].(fields)) //nolint:forcetypeassert // built above
@@ -224,6 +233,20 @@ func (n *consumerNoise) changePlacement(placement fields) {
 	}
 }
 
+// replacing is a patch to the spec of a Workload, which removes what an earlier write requested.
+func replacing(workload fields) fields {
+	spec := workload["spec"].(fields)                                         //nolint:forcetypeassert // every Workload has one
+	runtime := spec["template"].(fields)["spec"].(fields)["runtime"].(fields) //nolint:forcetypeassert // every template has one
+	if requests, ok := runtime["resources"].(fields)["requests"].(fields); ok {
+		for _, other := range otherResources {
+			if _, requested := requests[other]; !requested {
+				requests[other] = nil
+			}
+		}
+	}
+	return fields{"spec": spec}
+}
+
 func (n *consumerNoise) changeTemplate(template fields) {
 	spec := template["spec"].(fields)     //nolint:forcetypeassert // every template has one
 	runtime := spec["runtime"].(fields)   //nolint:forcetypeassert // every spec has one
@@ -233,13 +256,13 @@ func (n *consumerNoise) changeTemplate(template fields) {
 		return // a virtual machine
 	}
 	container := sandbox["containers"].([]any)[0].(fields) //nolint:forcetypeassert // every sandbox has one
-	switch n.IntN(14) {
-	case 12, 13:
+switch n.IntN(13) {
+	case 11, 12:
 		n.changePod(sandbox, container)
-	case 0, 11:
+	case 0:
 		size["requests"] = fields{"cpu": "0", "memory": "0"}
 	case 1:
-		size["requests"] = fields{pick(n.dice, "nvidia.com/gpu", "cpu", "ephemeral-storage", "hugepages-2Mi"): n.quantity()}
+		size["requests"] = fields{pick(n.dice, append(otherResources, "cpu")...): n.quantity()}
 	case 2:
 		container["resources"] = fields{"limits": fields{"cpu": n.quantity()}, "requests": fields{"memory": n.quantity()}}
 	case 3:

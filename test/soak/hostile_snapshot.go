@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -162,7 +163,7 @@ func (h *Hostile) reportedByHostile(object *unstructured.Unstructured) bool {
 
 // sharedWithHostile says that the hostile cell reports on an object, or on something that it counts.
 func (h *Hostile) sharedWithHostile(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "Workload" || slices.ContainsFunc(h.sent(), func(name string) bool { return strings.HasPrefix(object.GetName(), name) })
+	return object.GetKind() == "Workload" || slices.ContainsFunc(h.sent(), func(sent types.NamespacedName) bool { return strings.HasPrefix(object.GetName(), sent.Name) })
 }
 
 // passing are fields that say when something was, and which part of the work of a cell the hub has assigned.

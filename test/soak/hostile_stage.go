@@ -4,17 +4,21 @@
 package soak
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -44,6 +48,11 @@ func (h *Hostile) arrange(ctx context.Context) error {
 	foreign, err := h.foreign(ctx)
 	if err != nil {
 		return err
+	}
+	if h.Quota {
+		if err := h.meter(ctx); err != nil {
+			return err
+		}
 	}
 	for _, plane := range h.planes {
 		if err := h.addBystanders(ctx, plane); err != nil {
@@ -149,29 +158,33 @@ func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	if h.party, err = newClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
 		return err
 	}
-	if err := h.party.List(ctx, &cells); err != nil || len(cells.Items) == 0 {
-		return errors.Join(fmt.Errorf("cell %s has %d Cells", h.Cell, len(cells.Items)), err)
+	// The hub sends it when the cell has joined.
+	if err := wait.PollUntilContextTimeout(ctx, time.Second, h.Patience, true, func(ctx context.Context) (bool, error) {
+		err := h.party.List(ctx, &cells)
+		return len(cells.Items) > 0, err
+	}); err != nil {
+		return fmt.Errorf("wait for the Cell of cell %s: %w", h.Cell, err)
 	}
-	sent := []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
-		return (&cellNoise{dice: &d, cell: cells.Items[0].Name, sent: sent, names: h.sent()}).next
+		return (&cellNoise{dice: &d, cell: cells.Items[0].Name, sent: h.sent()}).next
 	}
 	return nil
 }
 
 // sent are the deployments that the hostile cell was sent.
-func (h *Hostile) sent() []string {
-	var names []string
+func (h *Hostile) sent() []types.NamespacedName {
+	var sent []types.NamespacedName
 	for _, cell := range h.Federation.Cells() {
-		for _, workload := range []string{"victim", h.hostileNames()[0]} {
+		for project, workload := range map[string]string{h.Victim: "victim", h.Project: h.hostileNames()[0]} {
 			if cell.Name == h.Cell {
-				names = append(names, v1alpha.DeploymentName(workload, "p0", cell.City))
+				sent = append(sent, types.NamespacedName{Namespace: h.collector.hubNamespaces[project], Name: v1alpha.DeploymentName(workload, "p0", cell.City)})
 			}
 		}
 	}
-	return names
+	slices.SortFunc(sent, func(a, b types.NamespacedName) int { return cmp.Compare(a.Name, b.Name) })
+	return sent
 }
 
 // withdraw ends the noise: the party deletes what only it can, and sets right what it is responsible for.
@@ -226,9 +239,9 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
 }
 
-// deleteMadeUp deletes what the cell was never sent, and Instances and Pods without an owner: only their administrator knows what they are.
+// deleteMadeUp deletes what the cell was never sent: only its administrator knows what that is.
 func (h *Hostile) deleteMadeUp(ctx context.Context) error {
-	c, sent := h.party, []string{h.collector.hubNamespaces[h.Project], h.collector.hubNamespaces[h.Victim]}
+	c := h.party
 	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind, podKind} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
@@ -236,8 +249,7 @@ func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 			return err
 		}
 		for i := range list.Items {
-			unowned := kind != deploymentKind && slices.Contains(sent, list.Items[i].GetNamespace()) && len(list.Items[i].GetOwnerReferences()) == 0
-			if !unowned && !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
+			if !strings.HasPrefix(list.Items[i].GetName(), madeUpName) {
 				continue
 			}
 			if err := c.Delete(ctx, &list.Items[i]); client.IgnoreNotFound(err) != nil {

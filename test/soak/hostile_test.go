@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func testDice(seed uint64) *dice {
@@ -18,7 +19,7 @@ func testDice(seed uint64) *dice {
 func drawn(seed uint64, party Party) []Write {
 	next := (&consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}}).next
 	if party == PartyCell {
-		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []string{"ns-1"}, names: []string{"victim-p0-ord"}}).next
+		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []types.NamespacedName{{Namespace: "ns-1", Name: "victim-p0-ord"}}}).next
 	}
 	writes := make([]Write, 1000)
 	for i := range writes {
@@ -46,11 +47,11 @@ func TestNoiseHasEverything(t *testing.T) {
 			"create Workload", "patch Workload", "delete Workload", "patch WorkloadDeployment/status", "patch WorkloadDeployment/scale", "patch Instance/status",
 			"create WorkloadDeployment", "create Instance", "delete WorkloadDeployment", "create InstanceSlice", "delete ConfigMap", "patch Secret",
 			"delete LocationBinding", "patch LocationBinding/status", "patch InstanceType", "patch Namespace",
-			`"cpu":"0"`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
+			`"requests":{"cpu":"0","memory":"0"}`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
 		},
 		PartyCell: {
 			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance", "delete Instance", "patch Instance/status", "delete Pod",
-			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"0-9999,0-9999,`,
+			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"existing":"0-9999,0-9999,`,
 		},
 	} {
 		all := strings.Builder{}

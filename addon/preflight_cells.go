@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/charts"
+)
+
+// checkCellUsers names the cells in which Karmada is a user whom the policy in the cells refuses. Only of a cell in push mode does the hub
+// have the credential.
+func (s *session) checkCellUsers(ctx context.Context, f *findings, clusters []unstructured.Unstructured) {
+	subjects, err := s.karmadaInCells()
+	if err != nil {
+		f.fail("%w", err)
+		return
+	}
+	for i := range clusters {
+		cluster := &clusters[i]
+		if cluster.GetLabels()[cityLabel] == "" || subjects == nil {
+			continue
+		}
+		if user := s.userIn(ctx, cluster); user != "" && !slices.ContainsFunc(subjects, func(subject map[string]any) bool { return isSubject(subject, user) }) {
+			f.warn("Karmada is %s in cell %s, whom agents.protection.karmada of the values does not name: add the user, or Karmada cannot change deployments there",
+				user, cluster.GetName())
+		}
+	}
+}
+
+// karmadaInCells returns the subjects of RBAC that the policy in the cells takes for Karmada or lets write, nil without a policy.
+func (s *session) karmadaInCells() ([]map[string]any, error) {
+	chart, err := charts.Load()
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	merge(values, chart.Values)
+	merge(values, s.values)
+	protection, _, err := unstructured.NestedMap(values, "agents", "protection")
+	if err != nil || !isOn(protection, "enabled") {
+		return nil, err
+	}
+	subjects := []map[string]any{}
+	for _, list := range []string{"karmada", "writers"} {
+		entries, _, err := unstructured.NestedSlice(protection, list)
+		if err != nil {
+			return nil, fmt.Errorf("agents.protection.%s of the values: %w", list, err)
+		}
+		for _, entry := range entries {
+			if subject, ok := entry.(map[string]any); ok {
+				subjects = append(subjects, subject)
+			}
+		}
+	}
+	return subjects, nil
+}
+
+// userIn returns the ServiceAccount that Karmada is in a cluster, "" if that is not known.
+func (s *session) userIn(ctx context.Context, cluster *unstructured.Unstructured) string {
+	namespace, _, _ := unstructured.NestedString(cluster.Object, "spec", "secretRef", "namespace")
+	name, _, _ := unstructured.NestedString(cluster.Object, "spec", "secretRef", "name")
+	if mode, _, _ := unstructured.NestedString(cluster.Object, "spec", "syncMode"); mode != "Push" || name == "" {
+		return ""
+	}
+	secret := &corev1.Secret{}
+	if err := s.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
+		return "" // An administrator of the add-on need not be one of the cells.
+	}
+	return accountOf(string(secret.Data["token"]))
+}
+
+// accountOf returns the ServiceAccount that a token is for, as a user; "" for any other token.
+func accountOf(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	claims := struct {
+		Subject string `json:"sub"`
+	}{}
+	if err != nil || json.Unmarshal(payload, &claims) != nil || !strings.HasPrefix(claims.Subject, accountPrefix) {
+		return ""
+	}
+	return claims.Subject
+}
+
+// accountPrefix begins the user name of a ServiceAccount.
+const accountPrefix = "system:serviceaccount:"
+
+// isSubject reports whether a ServiceAccount is a subject, or in it.
+func isSubject(subject map[string]any, account string) bool {
+	name, _ := subject["name"].(string)
+	namespace, _ := subject["namespace"].(string)
+	of, _, _ := strings.Cut(strings.TrimPrefix(account, accountPrefix), ":")
+	switch subject["kind"] {
+	case "Group":
+		return slices.Contains([]string{"system:serviceaccounts:" + of, "system:serviceaccounts", "system:authenticated"}, name)
+	case "ServiceAccount":
+		return account == accountPrefix+namespace+":"+name
+	}
+	return account == name
+}
