@@ -120,11 +120,8 @@ docs: ## Run the commands of pages on the federation of `make up`, and compare w
 	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
 
 .PHONY: bench
-bench: ## Measure admission and status propagation, on an idle machine. Results: docs/benchmarks.md.
+bench: ## Measure admission, creation and status propagation, on an idle machine. Results: docs/benchmarks.md.
 	go run ./test/bench latency
-	go run ./test/bench throughput
-	go run ./test/bench projects
-	go run ./test/bench controllers
 	go run ./test/bench interpreter
 	go run ./test/bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
