@@ -4,17 +4,12 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -60,33 +55,4 @@ func (p *planeClients) client(plane, user string) (client.WithWatch, error) {
 	}
 	p.clients[key] = c
 	return c, nil
-}
-
-// waitForAccess waits until the consumer's access is copied from Milo's root to the project. It polls, because until then
-// the consumer may not watch anything.
-func (p *planeClients) waitForAccess(ctx context.Context, plane string) error {
-	c, err := p.client(plane, consumer)
-	if err != nil {
-		return err
-	}
-	var last error
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		for _, list := range []client.ObjectList{
-			&v1alpha.WorkloadList{}, &v1alpha.WorkloadDeploymentList{}, &v1alpha.InstanceList{},
-		} {
-			err := c.List(ctx, list, client.InNamespace(namespace))
-			if apierrors.IsForbidden(err) {
-				last = err
-				return false, nil
-			}
-			if err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	})
-	if err != nil {
-		return fmt.Errorf("wait until user %s has access to the project: %w", consumer, errors.Join(err, last))
-	}
-	return nil
 }
