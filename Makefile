@@ -9,10 +9,10 @@ CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
 CRD_REF_DOCS := $(BIN)/crd-ref-docs
 VALE := $(BIN)/vale
-# PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, and the texts of reasons.
-PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(filter-out docs/reliability.md,$(wildcard docs/*.md)) docs/how-to docs/runbooks docs/tutorial \
-	$(filter-out docs/reference/api.md,$(wildcard docs/reference/*.md)) \
-	charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
+# PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, the texts of reasons, and the
+# doc comments of the API.
+PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
+	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1

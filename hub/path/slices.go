@@ -151,7 +151,7 @@ func (s *Slice) leftover() *Finding {
 	}
 	return &Finding{
 		Fault: CopyGone, Repair: DeleteBinding, Object: s.Binding,
-		Message: fmt.Sprintf("the ResourceBinding is left of InstanceSlice %s, which does not exist; it is deleted", s.Name),
+		Message: fmt.Sprintf("InstanceSlice %s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding", s.Name),
 	}
 }
 
@@ -160,19 +160,19 @@ func (w *Row) slice(s *Slice) *Finding {
 	if s.Binding == nil {
 		return &Finding{
 			Fault: BindingMissing, Repair: RefreshBinding, Object: w.Binding,
-			Message: fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; it is made to look at that of its deployment again", s.Name),
+			Message: fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name),
 		}
 	}
 	if owner := metav1.GetControllerOfNoCopy(s.Binding); owner != nil && owner.UID != s.Object.UID {
 		return &Finding{
 			Fault: BindingOwnerGone, Repair: DeleteBinding, Object: s.Binding,
-			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; it is deleted, and Karmada makes another", s.Name),
+			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one", s.Name),
 		}
 	}
 	if !s.Binding.DeletionTimestamp.IsZero() {
 		return &Finding{
 			Fault: BindingDeleting, Repair: RefreshBinding, Object: s.Binding, Since: s.Binding.DeletionTimestamp.Time,
-			Message: fmt.Sprintf("Karmada deletes the ResourceBinding of InstanceSlice %s, and then makes another", s.Name),
+			Message: fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one", s.Name),
 		}
 	}
 	for _, cell := range w.targets() {
@@ -192,7 +192,7 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	if work == nil {
 		return &Finding{
 			Fault: WorkMissing, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
-			Message: fmt.Sprintf("Karmada has made no Work of InstanceSlice %s for the cell; it is made to look at the ResourceBinding again", s.Name),
+			Message: fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name),
 		}
 	}
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
@@ -200,7 +200,7 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	case !work.DeletionTimestamp.IsZero():
 		return &Finding{
 			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("Karmada is to remove InstanceSlice %s from the cell and does not; it is made to look at the Work again", s.Name),
+			Message: fmt.Sprintf("Karmada has not removed InstanceSlice %s from the cell; retrying", s.Name),
 		}
 	case applied == nil || applied.Status != metav1.ConditionTrue:
 		return &Finding{
@@ -218,12 +218,12 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	case reported == "":
 		return &Finding{
 			Fault: ReportMissing, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("the cell reports nothing in InstanceSlice %s", s.Name),
+			Message: fmt.Sprintf("the cell does not report in InstanceSlice %s", s.Name),
 		}
 	case reported != collected:
 		return &Finding{
 			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
-			Message: fmt.Sprintf("Karmada has not collected what the cell reports in InstanceSlice %s", s.Name),
+			Message: fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name),
 		}
 	}
 	return nil
