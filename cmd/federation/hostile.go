@@ -43,9 +43,6 @@ recover. The seed decides all writes.`,
 	flags.DurationVar(&run.soak.Pace, "pace", 75*time.Millisecond, "time from the answer of a write to the next one, of each of four writers")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last write project, hub and cells may disagree")
 	flags.StringSliceVar(&run.parties, "parties", run.parties, "who is hostile, one after the other")
-	flags.StringVar(&run.earlier, "earlier", "", "revision of the repository whose add-on runs (default: that of the checkout); it needs --crds")
-	flags.StringVar(&run.crds, "crds", "", "folder of the CRDs of that revision")
-	flags.BoolVar(&run.earlierNames, "earlier-names", false, "hub namespaces have the names that versions before decision 41 gave them")
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running after a finding")
 	return cmd
 }
@@ -53,8 +50,7 @@ recover. The seed decides all writes.`,
 // hostileRun is one run of the subcommand.
 type hostileRun struct {
 	soakRun
-	parties      []string
-	earlierNames bool
+	parties []string
 }
 
 // on lets the parties write, one after the other.
@@ -65,7 +61,7 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 	var found []error
 	for _, party := range r.parties {
 		h := &soak.Hostile{
-			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", EarlierNames: r.earlierNames,
+			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1",
 		}
 		h.Namespace, h.Consumer = namespace, federation.Admin
 		result, err := h.Run(ctx)

@@ -59,8 +59,6 @@ type soakRun struct {
 	soak       soak.Soak
 	folder     string
 	pull, keep bool
-	// crds is a folder of CRDs of an earlier version, and earlier is that version; empty: they are those of the checkout.
-	crds, earlier string
 }
 
 // cells are one alone in its city, and two that share one.
@@ -78,7 +76,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 	}
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
 	f, err := federation.Up(ctx, federation.Options{
-		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), CRDs: r.crds, Host: true, Detached: r.keep, Out: out,
+		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), Host: true, Detached: r.keep, Out: out,
 	})
 	if err != nil {
 		return err
@@ -103,12 +101,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 
 // prepare starts the add-on and prepares the projects.
 func (r *soakRun) prepare(ctx context.Context, f *federation.Federation) error {
-	if r.earlier != "" {
-		if err := f.BuildEarlier(ctx, r.earlier); err != nil {
-			return err
-		}
-	}
-	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas, Earlier: r.earlier != ""})
+	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas})
 	if err != nil {
 		return err
 	}

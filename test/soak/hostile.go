@@ -52,8 +52,6 @@ type Hostile struct {
 	Project, Victim string
 	// Cell is the hostile one.
 	Cell string
-	// EarlierNames says that the add-on names hub namespaces as earlier versions did.
-	EarlierNames bool
 
 	// party is the client of the hostile party.
 	party      client.Client

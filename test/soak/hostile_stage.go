@@ -74,9 +74,6 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 		if err := h.collector.planes["project/"+project].Get(ctx, client.ObjectKey{Name: h.Namespace}, namespace); err != nil {
 			return d, err
 		}
-		if h.EarlierNames {
-			h.collector.hubNamespaces[project] = v1alpha.EarlierHubNamespace(string(namespace.UID))
-		}
 		if project == h.Project {
 			h.projectUID = uid
 			continue
@@ -134,7 +131,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 		return err
 	}
 	var err error
-	h.party, err = newClient(h.Federation, plane, h.hostileUser())
+	h.party, err = NewClient(h.Federation, plane, h.hostileUser())
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
@@ -146,7 +143,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	var cells v1alpha.CellList
 	var err error
-	if h.party, err = newClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
+	if h.party, err = NewClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
 		return err
 	}
 	if err := h.party.List(ctx, &cells); err != nil || len(cells.Items) == 0 {
