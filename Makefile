@@ -13,6 +13,8 @@ VALE := $(BIN)/vale
 # doc comments of the API.
 PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
 	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
+# SPEAKING have the texts that users see: errors, conditions, events, log lines.
+SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo policies webhook
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -95,8 +97,10 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 	$$karmadactl interpret -f interpreter/customization/customization.yaml --check
 
 .PHONY: lint-prose
-lint-prose: $(VALE) ## Check the English of the pages and of generated texts. The rules are in hack/prose.
+lint-prose: $(VALE) ## Check the English of the pages, of generated texts and of messages in the code. The rules are in hack/prose.
 	$(VALE) --config=hack/prose/vale.ini --output=line $(PROSE)
+	@go run ./hack/prose $(BIN)/texts $(SPEAKING)
+	$(VALE) --config=hack/prose/vale.ini --output=line $(BIN)/texts
 
 .PHONY: rules
 rules: ## Test the alerts with promtool.
