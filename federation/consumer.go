@@ -83,9 +83,14 @@ func (f *Federation) waitForConsumer(ctx context.Context, project string) error 
 	if err != nil {
 		return err
 	}
+	return consumer.waitForWorkloads(ctx)
+}
+
+// waitForWorkloads waits until the user of the plane may list Workloads.
+func (p *plane) waitForWorkloads(ctx context.Context) error {
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		_, last = consumer.dynamic.Resource(workloadResource).List(ctx, metav1.ListOptions{Limit: 1})
+	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		_, last = p.dynamic.Resource(workloadResource).List(ctx, metav1.ListOptions{Limit: 1})
 		return last == nil, nil // errors are retried until the timeout
 	})
 	if err != nil {
@@ -100,7 +105,14 @@ func (f *Federation) BindLocation(ctx context.Context, project, city string) err
 	if err != nil {
 		return err
 	}
-	name, bindings := locationName(city), admin.dynamic.Resource(locationBindingResource)
+	if err := admin.bindLocation(ctx, city); err != nil {
+		return fmt.Errorf("bind %s in project %s: %w", city, project, err)
+	}
+	return nil
+}
+
+func (p *plane) bindLocation(ctx context.Context, city string) error {
+	name, bindings := locationName(city), p.dynamic.Resource(locationBindingResource)
 	object := func(fields map[string]any) *unstructured.Unstructured {
 		fields["apiVersion"], fields["kind"] = locationBindingResource.GroupVersion().String(), "LocationBinding"
 		fields["metadata"] = map[string]any{"name": name}
@@ -110,16 +122,13 @@ func (f *Federation) BindLocation(ctx context.Context, project, city string) err
 		"locationRef": map[string]any{"name": name}, "locationClassName": "datum-managed", "displayName": city,
 		"topology": map[string]any{"topology.datum.net/city-code": city},
 	}})); err != nil {
-		return fmt.Errorf("bind %s in project %s: %w", city, project, err)
+		return err
 	}
-	_, err = bindings.ApplyStatus(ctx, name, object(map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
+	_, err := bindings.ApplyStatus(ctx, name, object(map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
 		"type": "Available", "status": "True", "reason": "Healthy", "message": "the location is healthy",
 		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 	}}}}), metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
-	if err != nil {
-		return fmt.Errorf("make %s available in project %s: %w", city, project, err)
-	}
-	return nil
+	return err
 }
 
 // UnbindLocation withdraws a city from a project.
@@ -128,7 +137,11 @@ func (f *Federation) UnbindLocation(ctx context.Context, project, city string) e
 	if err != nil {
 		return err
 	}
-	err = admin.dynamic.Resource(locationBindingResource).Delete(ctx, locationName(city), metav1.DeleteOptions{})
+	return admin.unbindLocation(ctx, city)
+}
+
+func (p *plane) unbindLocation(ctx context.Context, city string) error {
+	err := p.dynamic.Resource(locationBindingResource).Delete(ctx, locationName(city), metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

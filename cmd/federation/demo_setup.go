@@ -69,7 +69,6 @@ func (d *demo) makeProject(ctx context.Context) error {
 	if err := d.federation.CreateProject(ctx, projectName); err != nil {
 		return err
 	}
-	d.screen.Line("  project %s is Ready", projectName)
 	cities := citiesOf(d.federation)
 	if err := d.federation.Equip(ctx, []string{projectName}, cities); err != nil {
 		return err
