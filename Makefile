@@ -9,10 +9,12 @@ CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
 CRD_REF_DOCS := $(BIN)/crd-ref-docs
 VALE := $(BIN)/vale
-# PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, and the texts of reasons.
-PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(filter-out docs/reliability.md,$(wildcard docs/*.md)) docs/how-to docs/runbooks docs/tutorial \
-	$(filter-out docs/reference/api.md,$(wildcard docs/reference/*.md)) \
-	charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
+# PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, the texts of reasons, and the
+# doc comments of the API.
+PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
+	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
+# SPEAKING have the texts that users see: errors, conditions, events, log lines.
+SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo policies webhook
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -96,8 +98,10 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 	$$karmadactl interpret -f interpreter/customization/customization.yaml --check
 
 .PHONY: lint-prose
-lint-prose: $(VALE) ## Check the English of the pages and of generated texts. The rules are in hack/prose.
+lint-prose: $(VALE) ## Check the English of the pages, of generated texts and of messages in the code. The rules are in hack/prose.
 	$(VALE) --config=hack/prose/vale.ini --output=line $(PROSE)
+	@go run ./hack/prose $(BIN)/texts $(SPEAKING)
+	$(VALE) --config=hack/prose/vale.ini --output=line $(BIN)/texts
 
 .PHONY: rules
 rules: ## Test the alerts with promtool.
@@ -121,11 +125,8 @@ docs: ## Run the commands of pages on the federation of `make up`, and compare w
 	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
 
 .PHONY: bench
-bench: ## Measure admission and status propagation, on an idle machine. Results: docs/benchmarks.md.
+bench: ## Measure admission, creation and status propagation, on an idle machine. Results: docs/benchmarks.md.
 	go run ./test/bench latency
-	go run ./test/bench throughput
-	go run ./test/bench projects
-	go run ./test/bench controllers
 	go run ./test/bench interpreter
 	go run ./test/bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter

@@ -99,7 +99,7 @@ func interruptible() (context.Context, context.CancelFunc) {
 // resumable explains what to do after an interruption.
 func resumable(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("interrupted; run the same command again to go on: %w", err)
+		return fmt.Errorf("interrupted; run the same command again to continue: %w", err)
 	}
 	return err
 }

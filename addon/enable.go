@@ -300,7 +300,7 @@ func (s *session) waitAgents(ctx context.Context) error {
 	case err == nil:
 		s.say("every cell has its agent")
 	case ctx.Err() == nil && wait.Interrupted(err):
-		s.say("%s; Karmada goes on trying", said)
+		s.say("%s; Karmada keeps trying", said)
 		return nil
 	}
 	return err

@@ -66,7 +66,7 @@ func (s *session) checkMiloKinds(f *findings) {
 		const missing = "%s does not serve %s of %s, so that %s; install its CustomResourceDefinition there, see docs/how-to/install.md#what-milo-must-serve"
 		switch {
 		case err != nil:
-			f.fail("%s does not say whether it serves %s of %s: %w", s.milo.name, kind.resource, kind.version, err)
+			f.fail("cannot find out whether %s serves %s of %s: %w", s.milo.name, kind.resource, kind.version, err)
 		case !served && kind.optional:
 			f.warn(missing, s.milo.name, kind.resource, kind.version, kind.without)
 		case !served:

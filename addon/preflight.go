@@ -108,7 +108,7 @@ func (s *session) checkNamespace(ctx context.Context, f *findings) {
 	name := s.options.karmada.namespace
 	switch err := s.host.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}); {
 	case apierrors.IsNotFound(err):
-		f.fail("the host has no namespace %s: set --namespace to the one in which Karmada's Pods run, or --kubeconfig to that of the cluster with them", name)
+		f.fail("the host has no namespace %s: set --namespace to the one in which Karmada's Pods run, or --kubeconfig to the kubeconfig of their cluster", name)
 	case apierrors.IsForbidden(err):
 		f.warn("whether the host has namespace %s is not known, because you may not get it", name)
 	case err != nil:
@@ -152,7 +152,7 @@ func (*session) checkRights(ctx context.Context, f *findings, p *plane, rights [
 			},
 		}}
 		if err := p.Create(ctx, review); err != nil {
-			f.fail("%s does not say whether you may %s %s: %w", p.name, r.verb, r.resource, err)
+			f.fail("cannot find out whether you may %s %s at %s: %w", r.verb, r.resource, p.name, err)
 		} else if !review.Status.Allowed {
 			f.fail("you may not %s %s at %s: use a kubeconfig of an administrator", r.verb, r.resource, p.name)
 		}
@@ -168,7 +168,7 @@ func (s *session) checkKarmada(f *findings) {
 	}
 	for _, group := range []string{"cluster.karmada.io/v1alpha1", "work.karmada.io/v1alpha2", "policy.karmada.io/v1alpha1", "config.karmada.io/v1alpha1"} {
 		if _, err := kinds.ServerResourcesForGroupVersion(group); err != nil {
-			f.fail("%s does not serve %s: is --karmada-kubeconfig that of a healthy karmada-apiserver? %w", s.hub.name, group, err)
+			f.fail("%s does not serve %s: does --karmada-kubeconfig lead to a healthy karmada-apiserver? %w", s.hub.name, group, err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestRollupOfSlices(t *testing.T) {
 		t.Errorf("before the slices have come it says %q, %+v", unlisted(), got.Status.Reports)
 	}
 	arrives(0)
-	if got := slice(0).Status; got.ObservedGeneration != 1 || len(got.Instances) != 2 || !strings.Contains(unlisted(), "1 Instances are not listed") {
+	if got := slice(0).Status; got.ObservedGeneration != 1 || len(got.Instances) != 2 || !strings.Contains(unlisted(), "1 Instance is not listed") {
 		t.Errorf("the first has %+v, and the deployment says %q", got, unlisted())
 	}
 	arrives(1)

@@ -84,10 +84,10 @@ func newCommand(c *command) *cobra.Command {
 
 func (c *command) about() string {
 	if c.Operator {
-		return "--kubeconfig is that of the hub, the karmada-apiserver, and --project names the project. With --milo-kubeconfig the project itself is\n" +
+		return "--kubeconfig leads to the hub, the karmada-apiserver, and --project names the project. With --milo-kubeconfig the project itself is\n" +
 			"read as well; without it what the hub has of it is shown."
 	}
-	return "--kubeconfig is that of your project. What you may not see in it is left out."
+	return "--kubeconfig leads to your project. Objects that you may not read are left out."
 }
 
 func (c *command) addOperatorFlags(flags *pflag.FlagSet) {

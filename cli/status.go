@@ -33,7 +33,7 @@ func (c *command) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show the replicas, cells and cities of the add-on, and the repairs of its audit",
 		Long: "Show the state of the add-on as the hub has it: its replicas and their projects, the cells with their agents and how far their reports are\n" +
-			"behind, the cities, and the objects that the audit has made Karmada reconcile again.\n\n" +
+			"behind, the cities, and the objects for which the audit has triggered a Karmada reconcile.\n\n" +
 			"It exits with 0 when replicas run and all cells and agents are ready, with 2 when not, and with 1 when it fails.",
 		Example:           "  karmadactl compute status",
 		Args:              cobra.NoArgs,

@@ -91,7 +91,7 @@ func TestTreeOfOtherServer(t *testing.T) {
 	f := newFixture(t)
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	f.want(f.kubectl(&rest.Config{Host: server.URL}, "tree", "web"), 1, "does not serve Workloads; is the kubeconfig that of the project?")
+	f.want(f.kubectl(&rest.Config{Host: server.URL}, "tree", "web"), 1, "does not serve Workloads; does the kubeconfig lead to the project?")
 }
 
 // TestTreeOnHub: an operator sees the cells, with and without the project.
@@ -206,7 +206,7 @@ func TestTreeFollowsThroughOutage(t *testing.T) {
 	}()
 	f.eventually(out, "Workload web 1/2 Ready")
 	away(true)
-	f.eventually(out, "! not followed since 12:01:00Z, shown is what was known then")
+	f.eventually(out, "! not updated since 12:01:00Z")
 	w.Status.ReadyReplicas = 2
 	f.update(w)
 	away(false)

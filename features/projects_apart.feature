@@ -29,7 +29,7 @@ Feature: Projects do not see each other
     And "metadata.uid" of workloaddeployment "${hubNamespace of south}/web-main-dfw" on the hub is remembered as "COPY"
     And "metadata.uid" of pod "${hubNamespace of south}/web-main-dfw-0" in cell "dfw" is remembered as "POD"
     When the consumer tries to patch workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
-    Then that is refused with "is made and kept by karmada-compute"
+    Then that is refused with "is created and kept by karmada-compute"
     # As if nothing had reviewed it.
     When the add-on patches workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
     Then workloaddeployment "web-main-dfw" has "metadata.annotations['compute.datumapis.com/federation-namespace']" "${hubNamespace}"

@@ -113,7 +113,7 @@ Feature: Several cells in one city
     When the consumer changes Workload "web" to
       | placement | cities | replicas |
       | main      | IAD    | 900      |
-    Then workloaddeployment "web-main-iad" has condition ReplicasReady False, saying "the cells of IAD have no room for all of it"
+    Then workloaddeployment "web-main-iad" has condition ReplicasReady False, saying "the cells of IAD do not have enough capacity"
     And none of the Instances in cells "iad-1, iad-2" was replaced
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice

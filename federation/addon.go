@@ -36,8 +36,6 @@ type AddOnOptions struct {
 	Replicas int
 	// Args are additional arguments of the hub binary.
 	Args []string
-	// Env is added to the environment of the hub binary, as NAME=value.
-	Env []string
 	// Earlier has the version installed that BuildEarlier has built, by its own karmadactl.
 	Earlier bool
 	// WithoutAgents leaves the cells without agents.
@@ -234,14 +232,6 @@ func (a *AddOn) writeValues() (string, error) {
 	}
 	host["replicas"], host["extraArgs"] = a.options.Replicas, append([]string{}, a.options.Args...) // null is no list
 	host["topologySpread"] = []any{}
-	var env []any
-	for _, variable := range a.options.Env {
-		name, value, _ := strings.Cut(variable, "=")
-		env = append(env, map[string]any{"name": name, "value": value})
-	}
-	if len(env) > 0 {
-		host["extraEnv"] = env
-	}
 	agents["enabled"], agents["replicas"] = !a.options.WithoutAgents, 1
 	// A cell counts the room of every node, and what the agent takes is not for Instances.
 	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}

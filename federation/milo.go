@@ -145,22 +145,9 @@ func (f *Federation) startMilo(ctx context.Context, projects []string) error {
 	if err := f.StartMilo(ctx); err != nil {
 		return err
 	}
-	client, err := f.plane(planeMilo)
-	if err != nil {
-		return err
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, project := range projects {
-		group.Go(func() error {
-			if err := client.apply(ctx, projectObject(project)); err != nil {
-				return err
-			}
-			if err := client.waitCondition(ctx, projectResource, project, "Ready"); err != nil {
-				return err
-			}
-			f.progress.printf("project %s is Ready", project)
-			return nil
-		})
+		group.Go(func() error { return f.CreateProject(ctx, project) })
 	}
 	return group.Wait()
 }

@@ -4,7 +4,6 @@
 package federation
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,11 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 
+	"github.com/prometheus/procfs"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -156,23 +155,12 @@ func (r record) signal(signal syscall.Signal) error {
 // ended and only waits to be reaped. A process whose main thread has ended
 // holds its ports until its last thread has.
 func processStat(pid int) (started uint64, ended bool, err error) {
-	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, false, err
 	}
-	// The second field, the command in parentheses, may contain anything.
-	end := bytes.LastIndexByte(content, ')')
-	fields := strings.Fields(string(content[end+1:]))
-	const stateField, threadsField, startField = 0, 20 - 3, 22 - 3
-	if end < 0 || len(fields) <= startField {
-		return 0, false, fmt.Errorf("/proc/%d/stat is malformed", pid)
-	}
-	threads, err := strconv.Atoi(fields[threadsField])
-	if err != nil {
-		return 0, false, fmt.Errorf("/proc/%d/stat is malformed: %w", pid, err)
-	}
-	started, err = strconv.ParseUint(fields[startField], 10, 64)
-	return started, (fields[stateField] == "Z" || fields[stateField] == "X") && threads <= 1, err
+	stat, err := process.Stat()
+	return stat.Starttime, (stat.State == "Z" || stat.State == "X") && stat.NumThreads <= 1, err
 }
 
 // lastLines returns the last n lines of content.

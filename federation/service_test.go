@@ -25,7 +25,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+func TestMain(m *testing.M) {
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"federation/milo/crds/networking.datumapis.com_locationbindings.yaml"}}))
+}
 
 // process answers every request with its address. It listens on all of the loopback addresses.
 func process(t *testing.T, listener net.Listener) {

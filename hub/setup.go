@@ -4,6 +4,8 @@
 package hub
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -128,7 +130,7 @@ func (s *shared) set(t Target) error {
 		local := t.Manager.GetLocalManager()
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
-		if s.err = local.Add(s.karmada); s.err == nil {
+		if s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), local.GetFieldIndexer())); s.err == nil {
 			s.mender, s.err = collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
 		}
 	})

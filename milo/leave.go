@@ -165,7 +165,7 @@ func (p *Provider) leave(ctx context.Context, project string, engaged *engagemen
 	}
 	p.disengage(project, engaged)
 	p.schedule(project)
-	log.Info("Project let go: it has no Workloads")
+	log.Info("Project disengaged: it has no Workloads")
 }
 
 // keep begins the idle time of a project anew, with its mark where the project is in use.

@@ -35,7 +35,7 @@ func (m *Metering) Metered(project string) (bool, error) {
 	defer m.mu.Unlock()
 	metered, known := m.metered[project]
 	if !known {
-		return false, fmt.Errorf("whether project %s needs quota is not known: Milo has not told of the project yet", project)
+		return false, fmt.Errorf("whether project %s needs quota is not known: Milo has not reported the project yet", project)
 	}
 	return metered, nil
 }

@@ -136,7 +136,7 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 		return nil, err
 	}
 	if options.IdleAfter > 0 && (options.Marks == nil || len(options.Using) == 0) {
-		return nil, errors.New("projects can only be let go with marks, and kinds that say which are in use")
+		return nil, errors.New("to disengage projects, set marks and the kinds that are in use")
 	}
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
@@ -371,7 +371,7 @@ func (p *Provider) newCluster(ctx context.Context, project string) (cluster.Clus
 		o.Logger = p.options.Log.WithValues("project", project)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make the project's cluster: %w", err)
+		return nil, fmt.Errorf("create the project's cluster: %w", err)
 	}
 	p.mu.RLock()
 	indexes := p.indexes

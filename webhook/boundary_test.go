@@ -267,7 +267,7 @@ func TestBoundary(t *testing.T) {
 			}
 		}
 	}
-	check("is made and kept by karmada-compute")
+	check("is created and kept by karmada-compute")
 	b.server.Close()
 	check("failed calling webhook")
 	object := b.create(t, &write{})

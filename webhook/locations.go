@@ -152,7 +152,7 @@ func (p *places) warnings(project Project, workload, before *v1alpha.Workload) [
 	var warnings []string
 	if p.age > 0 {
 		warnings = append(warnings, fmt.Sprintf(
-			"the locations of project %q cannot be looked up now; those of %s ago were used: a city that was withdrawn since then gets no Instances",
+			"the locations of project %q cannot be looked up now; locations of %s ago were used: a city that was withdrawn since then gets no Instances",
 			project.Name, p.age.Round(time.Second)))
 	}
 	for _, placement := range changedPlacements(workload, before) {

@@ -42,7 +42,7 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 	if suspends(request) {
 		return admission.Denied(fmt.Sprintf("annotation %s of %s %s", v1alpha.AnnotationSuspended, kept.name, validation.SuspensionAdvice))
 	}
-	return admission.Denied(fmt.Sprintf("%s is made and kept by karmada-compute; %s", kept.name, kept.advice))
+	return admission.Denied(fmt.Sprintf("%s is created and kept by karmada-compute; %s", kept.name, kept.advice))
 }
 
 // suspends reports whether a request sets v1alpha.AnnotationSuspended. What cannot be read does not.

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CellSpec is what a hub asks a cell for.
+// CellSpec is the request of a hub to a cell.
 type CellSpec struct {
-	// hubUID is the UID of the hub: that of its namespace kube-system. The status is about the WorkloadDeployments of this hub.
+	// hubUID is the UID of the hub, the UID of its namespace kube-system. The status is about the WorkloadDeployments of this hub.
 	// +required
 	HubUID types.UID `json:"hubUID"`
 
-	// cell is the name of the cell at this hub: that of its Karmada Cluster.
+	// cell is the name of the cell at this hub, the name of its Karmada Cluster.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -95,7 +95,7 @@ type CellStatus struct {
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
-	// left are those of the leaving deployments of which the cell has no WorkloadDeployment, no Instance and no Pod.
+	// left are the leaving deployments of which the cell has no WorkloadDeployment, no Instance and no Pod.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -137,7 +137,7 @@ type InventoryEntry struct {
 	DeploymentUID types.UID `json:"deploymentUID,omitempty"`
 }
 
-// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub has Karmada bring it to the cell, and
+// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub sends it to the cell through Karmada, and
 // the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two hubs has two.
 //
 // +kubebuilder:object:root=true

@@ -22,7 +22,7 @@ type InstanceTemplateSpec struct {
 
 // InstanceSpec is a sandbox of containers or a virtual machine.
 type InstanceSpec struct {
-	// runtime is what runs and its size.
+	// runtime are the containers or the virtual machine, and their size.
 	// +required
 	Runtime InstanceRuntimeSpec `json:"runtime"`
 
@@ -92,8 +92,7 @@ type InstanceRuntimeSpec struct {
 	// +required
 	Resources InstanceRuntimeResources `json:"resources"`
 
-	// class is the runtime that isolates the Instance, one of those that the platform offers. Without it the default of the cell
-	// counts.
+	// class is the runtime that isolates the Instance, a class that the platform offers. Default: the default of the cell.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -198,7 +197,7 @@ type SandboxContainer struct {
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// envFrom takes variables from all keys of ConfigMaps and Secrets. Those of env have precedence.
+	// envFrom takes variables from all keys of ConfigMaps and Secrets. Variables of env have precedence.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

@@ -20,9 +20,9 @@ type InstanceSliceSpec struct {
 	IndexRange `json:",inline"`
 }
 
-// InstanceSliceStatus is what the cell reports.
+// InstanceSliceStatus is the report of the cell.
 type InstanceSliceStatus struct {
-	// observedGeneration is that of the slice. It is 0 until the cell has reported: then the slice says nothing about its Instances.
+	// observedGeneration is the generation of the slice. It is 0 until the cell has reported: then the slice says nothing about its Instances.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 

@@ -19,11 +19,11 @@ const (
 	InstanceTypeActive InstanceTypePhase = "Active"
 	// InstanceTypeDeprecated is a type that Workloads may still name, with a warning and a condition.
 	InstanceTypeDeprecated InstanceTypePhase = "Deprecated"
-	// InstanceTypeDisabled is a type that no further Instance may be asked for of. What runs stays.
+	// InstanceTypeDisabled is a type that no further Instance may request. Running Instances stay.
 	InstanceTypeDisabled InstanceTypePhase = "Disabled"
 )
 
-// InstanceTypeLifecycle says whether a type may be used.
+// InstanceTypeLifecycle restricts the use of a type.
 // +kubebuilder:validation:XValidation:rule="{'Active': 0, 'Deprecated': 1, 'Disabled': 2}[self.phase] >= {'Active': 0, 'Deprecated': 1, 'Disabled': 2}[oldSelf.phase]",message="a phase only goes forward: Active, Deprecated, Disabled",fieldPath=".phase"
 type InstanceTypeLifecycle struct {
 	// phase is Active, Deprecated or Disabled.
@@ -31,7 +31,7 @@ type InstanceTypeLifecycle struct {
 	// +default="Active"
 	Phase InstanceTypePhase `json:"phase,omitempty"`
 
-	// replacementInstanceType is what to use instead of a type that is not Active.
+	// replacementInstanceType is the type to use instead of a type that is not Active.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ReplacementInstanceType string `json:"replacementInstanceType,omitempty"`
@@ -55,7 +55,7 @@ type InstanceTypeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="'cpu' in self && 'memory' in self",message="must have cpu and memory"
 	Resources corev1.ResourceList `json:"resources"`
 
-	// lifecycle says whether the type may be used.
+	// lifecycle restricts the use of the type.
 	// +optional
 	// +default={"phase": "Active"}
 	Lifecycle InstanceTypeLifecycle `json:"lifecycle,omitempty"`

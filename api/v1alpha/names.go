@@ -35,6 +35,14 @@ func ShortenName(name string) string {
 // Karmada writes it several times.
 const MaxMessage = 512
 
+// Count is a number with its noun and verb, for messages: "1 Instance is", "2 Instances are".
+func Count[T ~int | ~int32](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // ShortenMessage truncates a message that is longer than limit, in bytes, between two characters.
 func ShortenMessage(message string, limit int) string {
 	const ellipsis = "…"

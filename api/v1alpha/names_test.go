@@ -231,3 +231,12 @@ func TestNetworkLabel(t *testing.T) {
 		t.Errorf("with a namespace, got %q", got)
 	}
 }
+
+// TestCount: the noun and the verb follow the number.
+func TestCount(t *testing.T) {
+	for n, want := range map[int32]string{0: "0 Instances are", 1: "1 Instance is", 2: "2 Instances are"} {
+		if got := v1alpha.Count(n, "Instance is", "Instances are"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

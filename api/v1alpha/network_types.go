@@ -20,7 +20,7 @@ type InstanceNetworkInterface struct {
 	// +required
 	Network NetworkReference `json:"network"`
 
-	// networkPolicy says what may connect to the Instance. Without it that is every Instance of the same network.
+	// networkPolicy selects the peers that may connect to the Instance. Default: every Instance of the same network.
 	// +optional
 	NetworkPolicy *InterfaceNetworkPolicy `json:"networkPolicy,omitempty"`
 
@@ -58,7 +58,7 @@ type NetworkReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// namespace of the network in the project; by default that of the Workload.
+	// namespace of the network in the project; by default the Workload's namespace.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`

@@ -26,7 +26,7 @@ type InstanceReport struct {
 	Instances []InstanceEntry `json:"instances,omitempty"`
 }
 
-// InstanceState is what several Instances have in common.
+// InstanceState is a state that several Instances share.
 type InstanceState struct {
 	// templateHash is the hash of the template that the Instance was created from.
 	// +optional
@@ -41,7 +41,7 @@ type InstanceState struct {
 	// +listType=atomic
 	SchedulingGates []SchedulingGate `json:"schedulingGates,omitempty"`
 
-	// conditions of the Instance in its cell. Their times are those of the entry.
+	// conditions of the Instance in its cell. Their times are in the entry.
 	// +optional
 	// +listType=atomic
 	Conditions []StateCondition `json:"conditions,omitempty"`
@@ -76,8 +76,7 @@ type InstanceEntry struct {
 	// +required
 	State int32 `json:"state"`
 
-	// since is when the conditions of the state changed last: that of the first as a time, and how many seconds later each of the
-	// others did, as in "2026-01-01T00:00:00Z +0 +3".
+	// since is the last transition of the conditions of the state: the first one as a time, each other one in seconds after it, as in "2026-01-01T00:00:00Z +0 +3".
 	// +optional
 	Since string `json:"since,omitempty"`
 
@@ -131,8 +130,8 @@ type ContainerEntry struct {
 	Message string `json:"message,omitempty"`
 }
 
-// CellIndices says of all Instances in a cell which there are and in what state, by ranges of indices such as "0-4,7". The
-// controllers of the hub need no more of most Instances, and need it of all of them at once.
+// CellIndices lists all Instances in a cell by state, as ranges of indices such as "0-4,7". The controllers of the hub need this of
+// all Instances at once, and no more of most Instances.
 type CellIndices struct {
 	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
 	// +optional
@@ -143,12 +142,12 @@ type CellIndices struct {
 	// +kubebuilder:validation:MaxLength=32768
 	Existing string `json:"existing,omitempty"`
 
-	// ready are those that are Ready.
+	// ready are the indices of Ready Instances.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	Ready string `json:"ready,omitempty"`
 
-	// held are those that wait for quota.
+	// held are the indices of Instances that wait for quota.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	Held string `json:"held,omitempty"`
@@ -157,17 +156,17 @@ type CellIndices struct {
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
-	// current are those that were created from that template.
+	// current are the indices of Instances that were created from that template.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	Current string `json:"current,omitempty"`
 
-	// dataReady are those of current that have all ConfigMaps and Secrets which they need.
+	// dataReady are the indices in current of Instances that have all ConfigMaps and Secrets they need.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	DataReady string `json:"dataReady,omitempty"`
 
-	// dataMissing is what the first one of current lacks that has not.
+	// dataMissing names the data that the first other Instance in current lacks.
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
 }

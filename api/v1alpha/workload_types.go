@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// WorkloadSpec is what runs and where.
+// WorkloadSpec describes the Instances of a Workload and their places.
 type WorkloadSpec struct {
 	// template of the Instances.
 	// +required
@@ -27,7 +27,7 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:MaxItems=48
 	Placements []WorkloadPlacement `json:"placements"`
 
-	// rollout is how the Instances are brought to a new template.
+	// rollout controls the update of the Instances to a new template.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
@@ -39,7 +39,7 @@ type WorkloadSpec struct {
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 }
 
-// WorkloadRollout is how the Instances of a Workload are brought to a new template.
+// WorkloadRollout controls the update of a Workload's Instances to a new template.
 type WorkloadRollout struct {
 	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
 	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
@@ -304,7 +304,7 @@ type WorkloadPlacementStatus struct {
 	ReplicaCounts `json:",inline"`
 }
 
-// Workload is what a consumer writes: a template and the cities to run it in.
+// Workload is a template and the cities to run it in. Consumers write it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -21,7 +21,7 @@ type WorkloadReference struct {
 	UID types.UID `json:"uid"`
 }
 
-// WorkloadDeploymentSpec is what runs in one city for one placement.
+// WorkloadDeploymentSpec describes the Instances in one city for one placement.
 type WorkloadDeploymentSpec struct {
 	// workloadRef names the Workload in the project.
 	// +required
@@ -50,7 +50,7 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// rollout is that of the Workload. The hub's copy has maxUnavailable alone: the add-on judges the progress in the project.
+	// rollout is a copy of the Workload's rollout. The hub's copy has maxUnavailable alone: the add-on judges the progress in the project.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
@@ -66,12 +66,12 @@ type WorkloadDeploymentSpec struct {
 	// +kubebuilder:validation:Maximum=5000
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// quota is what is granted to this deployment. An Instance starts when its index is granted here. Without it no quota is
+	// quota is the grant for this deployment. An Instance starts when its index is granted here. Without it no quota is
 	// configured, and Instances have no gate Quota.
 	// +optional
 	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
 
-	// networks says whether the networks of the template are in the city. The hub sets it on its copy. Without it Instances have no
+	// networks is the state of the template's networks in the city. The hub sets it on its copy. Without it Instances have no
 	// gate Network.
 	// +optional
 	Networks *WorkloadDeploymentNetworks `json:"networks,omitempty"`
@@ -86,7 +86,7 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Assignment *WorkloadDeploymentAssignment `json:"assignment,omitempty"`
 
-	// slices is how many InstanceSlices there are, which have the entries of the Instances that the status has no room for. The hub
+	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the status. The hub
 	// sets it on its copy.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -106,7 +106,7 @@ type WorkloadDeploymentAssignment struct {
 
 // CellAssignment are the Instances of one cell.
 type CellAssignment struct {
-	// name of the cell: that of its Karmada Cluster.
+	// name of the cell, the name of its Karmada Cluster.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -174,13 +174,13 @@ type WorkloadDeploymentQuota struct {
 	Withheld []QuotaWithheld `json:"withheld,omitempty"`
 }
 
-// WorkloadDeploymentNetworks says whether the networks of a template are in a city.
+// WorkloadDeploymentNetworks is the state of the networks of a template in a city.
 type WorkloadDeploymentNetworks struct {
 	// ready says that they are: Instances start.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
 
-	// message says what is waited for.
+	// message names the awaited networks.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
@@ -201,13 +201,13 @@ type QuotaSize struct {
 
 // QuotaWithheld is why Instances are not granted quota.
 type QuotaWithheld struct {
-	// reason is that of the condition QuotaGranted of these Instances.
+	// reason is the reason of condition QuotaGranted of these Instances.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// message is that of the condition.
+	// message is the message of the condition.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
@@ -248,7 +248,7 @@ func (s *WorkloadDeploymentSpec) Autoscaled() bool {
 		slices.ContainsFunc(scale.Metrics, func(m MetricSpec) bool { return m.Resource.PerInstance() })
 }
 
-// WorkloadDeploymentStatus is what the cells of the city report.
+// WorkloadDeploymentStatus is the report of the city's cells.
 type WorkloadDeploymentStatus struct {
 	// observedGeneration is the generation that this status is about.
 	// +optional
@@ -278,7 +278,7 @@ type WorkloadDeploymentStatus struct {
 	// +listType=atomic
 	Reports []InstanceReport `json:"reports,omitempty"`
 
-	// indices say of all Instances in the cell which there are, also of those that reports leave out; on the hub for each cell.
+	// indices list all Instances in the cell, also the ones that reports leave out; on the hub for each cell.
 	// +optional
 	// +listType=atomic
 	Indices []CellIndices `json:"indices,omitempty"`

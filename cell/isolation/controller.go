@@ -52,7 +52,7 @@ func (r *Reconciler) anyOfNamespace(ctx context.Context, policy client.Object) [
 	}
 	var deployments v1alpha.WorkloadDeploymentList
 	if err := r.Client.List(ctx, &deployments, client.InNamespace(policy.GetNamespace()), client.Limit(1)); err != nil {
-		log.FromContext(ctx).Error(err, "The policy of a namespace is looked at with the next event only", "namespace", policy.GetNamespace())
+		log.FromContext(ctx).Error(err, "Failed to requeue the namespace policy", "namespace", policy.GetNamespace())
 		return nil
 	}
 	var requests []reconcile.Request

@@ -64,7 +64,7 @@ func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {
-		condition.Message += fmt.Sprintf("; %d Instances are not listed: their InstanceSlices have not come into the cell", s.unlisted)
+		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet", v1alpha.Count(s.unlisted, "Instance is", "Instances are"))
 	}
 	switch {
 	case s.counts.AvailableReplicas > 0:
@@ -86,8 +86,8 @@ func (s *summary) progressing() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if !s.settled() {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
-		condition.Message = fmt.Sprintf("%d of %d Instances have the current template, %d are being deleted",
-			s.counts.CurrentReplicas, s.counts.DesiredReplicas, s.leaving)
+		condition.Message = fmt.Sprintf("%d of %s the current template, %s being deleted",
+			s.counts.CurrentReplicas, v1alpha.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"), v1alpha.Count(s.leaving, "is", "are"))
 		if s.worst != "" {
 			condition.Message += "; " + s.worst
 		}
@@ -115,13 +115,13 @@ func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Con
 	}
 	return metav1.Condition{
 		Type: v1alpha.ConditionScalingActive, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonAutoscalerStarting,
-		Message: "the autoscaler of the cell has not looked at the metrics yet",
+		Message: "the autoscaler of the cell has not read the metrics yet",
 	}
 }
 
 // describe says how many Instances are Ready, and why the one that needs a user most is not.
 func (s *summary) describe() string {
-	message := fmt.Sprintf("%d of %d Instances are Ready", s.readyWanted, s.counts.DesiredReplicas)
+	message := fmt.Sprintf("%d of %s Ready", s.readyWanted, v1alpha.Count(s.counts.DesiredReplicas, "Instance is", "Instances are"))
 	if s.availableWanted < s.readyWanted {
 		message += fmt.Sprintf(", %d of them for minReadySeconds", s.availableWanted)
 	}

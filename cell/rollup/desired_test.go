@@ -68,7 +68,7 @@ func TestDesiredStatus(t *testing.T) {
 		wantMessage   string
 	}{
 		"nothing yet": {
-			2, nil, [4]int32{0, 0, 2, 0}, "InstancesProvisioning", false, false, "0 of 2 Instances are Ready; 2 Instances are still to be created",
+			2, nil, [4]int32{0, 0, 2, 0}, "InstancesProvisioning", false, false, "0 of 2 Instances are Ready; 2 Instances are not created yet",
 		},
 		"all there": {
 			2,
@@ -186,11 +186,11 @@ func TestProgressing(t *testing.T) {
 		},
 		"a deletion": {
 			[]v1alpha.Instance{instance("web-0", "old", "Available"), instance("web-1", "old", "Provisioning", deleted)},
-			"0 of 2 Instances have the current template, 1 are being deleted",
+			"0 of 2 Instances have the current template, 1 is being deleted",
 		},
 		"a deletion that a lost node holds": {
 			[]v1alpha.Instance{instance("web-0", "h", "Available"), gone},
-			"1 of 2 Instances have the current template, 1 are being deleted; Instance web-1: NodeLost: about web-1",
+			"1 of 2 Instances have the current template, 1 is being deleted; Instance web-1: NodeLost: about web-1",
 		},
 	} {
 		got := desiredStatus(d, newSummary(d, "h", test.instances), conditions.Stamp{Now: now})

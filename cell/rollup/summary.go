@@ -81,7 +81,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 		s.worst = v1alpha.MissingMessage(s.missing)
 	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
-		s.worst = fmt.Sprintf("%d Instances are still to be created", s.counts.DesiredReplicas-s.counts.Replicas)
+		s.worst = v1alpha.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
 	}
 	return s
 }

@@ -33,7 +33,7 @@ func (s *summary) suspendedConditions() []metav1.Condition {
 	message := "the project is suspended; its Instances are stopped"
 	progressing, reason, stopped := metav1.ConditionFalse, v1alpha.ReasonProjectSuspended, metav1.ConditionTrue
 	if left > 0 {
-		message = fmt.Sprintf("the project is suspended; %d of %d Instances are still to be stopped", left, s.counts.Replicas)
+		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left, v1alpha.Count(s.counts.Replicas, "Instance is", "Instances are"))
 		progressing, reason, stopped = metav1.ConditionTrue, v1alpha.ReasonSuspending, metav1.ConditionFalse
 	}
 	return []metav1.Condition{

@@ -29,9 +29,9 @@ func TestSuspended(t *testing.T) {
 	}{
 		"no Instance":             {nil, metav1.ConditionTrue, "its Instances are stopped"},
 		"all are stopped":         {[]v1alpha.Instance{gone}, metav1.ConditionTrue, "its Instances are stopped"},
-		"one has a Pod":           {[]v1alpha.Instance{gone, instance("web-1", "h", "ProjectSuspended", available(v1alpha.ReasonStopping))}, metav1.ConditionFalse, "1 of 2 Instances are still"},
-		"one is Ready":            {[]v1alpha.Instance{instance("web-0", "h", "Available")}, metav1.ConditionFalse, "1 of 1 Instances are still"},
-		"one is not looked at":    {[]v1alpha.Instance{instance("web-0", "h", "")}, metav1.ConditionFalse, "1 of 1 Instances are still"},
+		"one has a Pod":           {[]v1alpha.Instance{gone, instance("web-1", "h", "ProjectSuspended", available(v1alpha.ReasonStopping))}, metav1.ConditionFalse, "1 of 2 Instances are not stopped"},
+		"one is Ready":            {[]v1alpha.Instance{instance("web-0", "h", "Available")}, metav1.ConditionFalse, "1 of 1 Instance is not stopped"},
+		"one is not looked at":    {[]v1alpha.Instance{instance("web-0", "h", "")}, metav1.ConditionFalse, "1 of 1 Instance is not stopped"},
 		"one is being deleted":    {[]v1alpha.Instance{instance("web-0", "h", "ProjectSuspended", available(v1alpha.ReasonProjectSuspended), deleted)}, metav1.ConditionFalse, "1 of 1"},
 		"one waits for its quota": {[]v1alpha.Instance{instance("web-0", "h", "ProjectSuspended", held, available(v1alpha.ReasonProjectSuspended))}, metav1.ConditionTrue, ""},
 	}

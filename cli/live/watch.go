@@ -186,7 +186,7 @@ func (w *Watch) Problem() string {
 	if w.problem == nil {
 		return ""
 	}
-	return fmt.Sprintf("! not followed since %s, shown is what was known then: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
+	return fmt.Sprintf("! not updated since %s: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
 }
 
 // check asks whether a problem is over: whether the API servers answer again. Rights that were taken away are not asked for.

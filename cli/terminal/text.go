@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mitchellh/go-wordwrap"
 )
 
 // columnGap is between two columns.
@@ -53,22 +55,14 @@ func Cut(line string, columns int) string {
 
 // Wrap divides text between words into lines of at most so many columns; a longer word has a line of its own. 0 is no limit.
 func Wrap(text string, columns int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && columns > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return nil
 	}
-	if line != "" {
-		lines = append(lines, line)
+	if columns > 0 {
+		text = wordwrap.WrapString(text, uint(columns))
 	}
-	return lines
+	return strings.Split(text, "\n")
 }
 
 // Clean is text of others without what moves the cursor or changes colours: a message must not be able to rewrite the screen.

@@ -65,7 +65,7 @@ func (s *Snapshot) MustExist() error {
 	case apierrors.IsForbidden(reason):
 		return fmt.Errorf("you may not read Workload %q in namespace %q: %w", s.Name, s.Namespace, reason)
 	case reason != nil:
-		return fmt.Errorf("the API server does not serve Workloads; is the kubeconfig that of the project? %w", reason)
+		return fmt.Errorf("the API server does not serve Workloads; does the kubeconfig lead to the project? %w", reason)
 	}
 	return &NotFoundError{Namespace: s.Namespace, Name: s.Name}
 }

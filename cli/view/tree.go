@@ -196,7 +196,7 @@ func (s *Snapshot) cellNode(name, deployment string) *Node {
 	node.Conditions = cluster.Status.Conditions
 	node.Finding = clusterFinding(cluster, s.Now)
 	if node.Finding == nil {
-		node.Finding = workFinding(s.Hub[deployment], name, s.Now)
+		node.Finding = s.workFinding(s.Hub[deployment], name)
 	}
 	if node.Finding != nil {
 		node.Reason = node.Finding.Reason

@@ -9,14 +9,16 @@ import (
 	"strings"
 	"time"
 
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	hubcells "github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // States of a Step, beside those of a Node.
@@ -239,7 +241,7 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 		cells = []string{cell}
 	}
 	for _, cell := range cells {
-		step := &Step{Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK, Finding: workFinding(onHub, cell, s.Now)}
+		step := &Step{Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK, Finding: s.workFinding(onHub, cell)}
 		if work := onHub.Works[cell]; work != nil {
 			step.Name = work.Name
 		} else {
@@ -268,10 +270,12 @@ func (s *Snapshot) copyStep(d *v1alpha.WorkloadDeployment, onHub *OnHub) *Step {
 }
 
 func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
-	step := &Step{Plane: planeHub, Kind: "ResourceBinding", Namespace: onHub.Namespace, Name: strings.ToLower(name + "-" + v1alpha.KindWorkloadDeployment), State: StateOK}
+	step := &Step{
+		Plane: planeHub, Kind: "ResourceBinding", Namespace: onHub.Namespace, Name: strings.ToLower(name + "-" + v1alpha.KindWorkloadDeployment),
+		State: StateOK, Finding: s.faults(onHub)[""],
+	}
 	if onHub.Binding == nil {
 		step.State = StateMissing
-		step.Finding = known(v1alpha.ReasonNotBound, "Karmada has no ResourceBinding for the deployment", moment{s.Now, onHub.Copy.CreationTimestamp.Time})
 		return step
 	}
 	condition := meta.FindStatusCondition(onHub.Binding.Status.Conditions, workv1alpha2.Scheduled)
@@ -284,21 +288,45 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 }
 
 // workFinding is what keeps Karmada from writing a deployment into a cell.
-func workFinding(onHub *OnHub, cell string, now time.Time) *Finding {
-	if onHub == nil || onHub.Works == nil {
+func (s *Snapshot) workFinding(onHub *OnHub, cell string) *Finding {
+	if onHub == nil || onHub.Works == nil || onHub.Copy == nil {
 		return nil
 	}
-	work := onHub.Works[cell]
-	if work == nil {
-		return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell, moment{now: now})
+	if found := s.faults(onHub)[cell]; found != nil || onHub.Works[cell] != nil {
+		return found
 	}
-	condition := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
-	if condition == nil || condition.Status == metav1.ConditionTrue {
+	// The collector does not judge the Work of a cell that is not Ready.
+	return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell, moment{now: s.Now})
+}
+
+// faults are the faults of the ResourceBinding, with key "", and of the Works of a deployment, by cell. The collector repairs the same
+// faults: it uses the same judge. Faults of reports are not among them, because most of them pass: condition StatusCurrent has those
+// that last.
+func (s *Snapshot) faults(onHub *OnHub) map[string]*Finding {
+	if s.Hidden["v1alpha2.ResourceBinding of the hub"] != nil || s.Hidden["v1alpha1.Work of the hub"] != nil {
 		return nil
 	}
-	found := known(v1alpha.ReasonNotApplied, fmt.Sprintf("%s: %s", condition.Reason, condition.Message), moment{now: now})
-	found.Since = condition.LastTransitionTime.DeepCopy()
-	return found
+	row := &path.Row{Subject: path.Subject{Name: client.ObjectKeyFromObject(onHub.Copy), Copied: onHub.Copy}, Binding: onHub.Binding, Works: onHub.Works}
+	for _, cluster := range s.Clusters {
+		row.Cells = append(row.Cells, hubcells.NewCell(cluster))
+	}
+	judged := path.Judge(row)
+	faults := map[string]*Finding{}
+	for i := range judged {
+		m, reason := moment{now: s.Now}, judged[i].Fault.Reason()
+		if reason == v1alpha.ReasonNotBound {
+			m.since = onHub.Copy.CreationTimestamp.Time
+		} else if reason != v1alpha.ReasonNotApplied {
+			continue
+		}
+		if faults[judged[i].Cell] == nil {
+			faults[judged[i].Cell] = known(reason, judged[i].Message, m)
+			if !judged[i].Since.IsZero() {
+				faults[judged[i].Cell].Since = &metav1.Time{Time: judged[i].Since}
+			}
+		}
+	}
+	return faults
 }
 
 func (s *Snapshot) clusterStep(cell string) *Step {

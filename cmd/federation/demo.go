@@ -22,6 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 // replicas is the number of replicas of the hub binary: two show that it needs no leader.
@@ -60,8 +61,10 @@ type demo struct {
 	folder string
 	keep   bool
 
-	planeClients
-	log io.Closer
+	federation *federation.Federation
+	// clients are the clients of planes, by plane and user.
+	clients map[[2]string]client.Client
+	log     io.Closer
 	// hubNamespace is the namespace on the hub and in the cells for the objects of the project's namespace.
 	hubNamespace string
 	// running are the counts while the Workload ran, which are shown beside those after its deletion.
@@ -78,7 +81,7 @@ func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error
 	}
 	d := &demo{
 		screen: terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now}), folder: folder, keep: keep,
-		planeClients: planeClients{clients: map[[2]string]client.WithWatch{}},
+		clients: map[[2]string]client.Client{},
 	}
 	err := d.run(ctx)
 	stopped, stopErr := d.stop(ctx, err)
@@ -120,6 +123,19 @@ func (d *demo) run(ctx context.Context) error {
 	return nil
 }
 
+// client returns a user's client of a plane. It is created on first use.
+func (d *demo) client(plane, user string) (client.Client, error) {
+	key := [2]string{plane, user}
+	if d.clients[key] == nil {
+		created, err := soak.NewClient(d.federation, plane, user)
+		if err != nil {
+			return nil, fmt.Errorf("create a client of %s for %s: %w", user, plane, err)
+		}
+		d.clients[key] = created
+	}
+	return d.clients[key], nil
+}
+
 func (d *demo) boot(ctx context.Context) error {
 	var err error
 	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen})
@@ -135,12 +151,18 @@ func (d *demo) startAddOn(ctx context.Context) error {
 	return err
 }
 
-func (d *demo) createWorkload(ctx context.Context) error {
-	c, err := d.client(project, consumer)
-	if err != nil {
-		return err
-	}
+// sample returns the consumer's client of the project, and the sample Workload.
+func (d *demo) sample() (client.Client, *v1alpha.Workload, error) {
 	workload, err := sampleWorkload()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := d.client(project, consumer)
+	return c, workload, err
+}
+
+func (d *demo) createWorkload(ctx context.Context) error {
+	c, workload, err := d.sample()
 	if err != nil {
 		return err
 	}
@@ -151,11 +173,7 @@ func (d *demo) createWorkload(ctx context.Context) error {
 }
 
 func (d *demo) scaleWorkload(ctx context.Context) error {
-	c, err := d.client(project, consumer)
-	if err != nil {
-		return err
-	}
-	workload, err := sampleWorkload()
+	c, workload, err := d.sample()
 	if err != nil {
 		return err
 	}
@@ -181,11 +199,7 @@ func scale(workload *v1alpha.Workload) {
 }
 
 func (d *demo) deleteWorkload(ctx context.Context) error {
-	c, err := d.client(project, consumer)
-	if err != nil {
-		return err
-	}
-	workload, err := sampleWorkload()
+	c, workload, err := d.sample()
 	if err != nil {
 		return err
 	}

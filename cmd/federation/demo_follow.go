@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/live"
@@ -53,18 +51,11 @@ func (d *demo) follow(ctx context.Context, goal string, done func(*view.Snapshot
 
 // watch watches the Workload in the project as the consumer.
 func (d *demo) watch(ctx context.Context) (*live.Watch, error) {
-	var (
-		c      client.Client
-		config *rest.Config
-		err    error
-	)
-	if config, err = d.federation.Config(project, consumer); err != nil {
+	config, err := d.federation.Config(project, consumer)
+	if err != nil {
 		return nil, err
 	}
-	if c, err = d.client(project, consumer); err != nil {
-		return nil, err
-	}
-	workload, err := sampleWorkload()
+	c, workload, err := d.sample()
 	if err != nil {
 		return nil, err
 	}

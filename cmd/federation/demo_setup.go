@@ -10,18 +10,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,16 +31,13 @@ const (
 	projectName = "demo"
 	project     = "project/" + projectName
 	// consumer is the user that creates the Workload, with a consumer's permissions in the project only.
-	consumer  = "consumer"
+	consumer  = federation.Consumer
 	namespace = "default"
 	// setupTimeout is how long the project and the access to it may take.
 	setupTimeout = 2 * time.Minute
 )
 
-var (
-	projectKind         = schema.GroupVersionKind{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Kind: "Project"}
-	locationBindingKind = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"}
-)
+var projectKind = schema.GroupVersionKind{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Kind: "Project"}
 
 //go:embed sample/workload.yaml
 var sample []byte
@@ -73,131 +66,39 @@ func logTo(path string) (io.Closer, error) {
 func (d *demo) makeProject(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
+	if err := d.federation.CreateProject(ctx, projectName); err != nil {
+		return err
+	}
+	cities := citiesOf(d.federation)
+	if err := d.federation.Equip(ctx, []string{projectName}, cities); err != nil {
+		return err
+	}
+	d.screen.Line("  LocationBindings for %s are Available", strings.Join(cities, " and "))
+	d.screen.Line("  user %s may write Workloads in it", consumer)
+	return d.readHubNamespace(ctx)
+}
+
+// citiesOf are the cities of a federation's cells.
+func citiesOf(f *federation.Federation) []string {
+	cities := sets.New[string]()
+	for _, cell := range f.Cells() {
+		cities.Insert(cell.City)
+	}
+	return sets.List(cities)
+}
+
+// readHubNamespace derives the hub namespace from the UIDs of the project and of its namespace.
+func (d *demo) readHubNamespace(ctx context.Context) error {
 	milo, err := d.client("milo", federation.Admin)
 	if err != nil {
 		return err
 	}
-	for _, object := range []client.Object{consumerRole(), consumerBinding(), newProject()} {
-		if err := milo.Create(ctx, object); err != nil {
-			return fmt.Errorf("create %T %s at Milo's root: %w", object, object.GetName(), err)
-		}
-	}
-	if err := waitForProject(ctx, milo); err != nil {
-		return fmt.Errorf("wait until project %s is Ready: %w", projectName, err)
-	}
-	d.screen.Line("  project %s is Ready", projectName)
 	admin, err := d.client(project, federation.Admin)
 	if err != nil {
 		return err
 	}
-	for _, cell := range d.federation.Cells() {
-		if err := bindLocation(ctx, admin, cell.City); err != nil {
-			return fmt.Errorf("bind the location of %s: %w", cell.City, err)
-		}
-		d.screen.Line("  LocationBinding for %s is Available", cell.City)
-	}
-	if err := d.readHubNamespace(ctx, milo, admin); err != nil {
-		return err
-	}
-	if err := d.waitForAccess(ctx, project); err != nil {
-		return err
-	}
-	d.screen.Line("  user %s may write Workloads in it", consumer)
-	return nil
-}
-
-func newProject() *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"ownerRef": map[string]any{"kind": "Organization", "name": "demo"},
-	}}}
-	object.SetGroupVersionKind(projectKind)
-	object.SetName(projectName)
-	return object
-}
-
-func consumerRole() *rbacv1.ClusterRole {
-	reads := []string{"get", "list", "watch"}
-	return &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
-		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
-			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"*"}, Verbs: reads},
-			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
-			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"locationbindings"}, Verbs: reads},
-			{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: reads},
-		},
-	}
-}
-
-func consumerBinding() *rbacv1.ClusterRoleBinding {
-	return &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "demo-" + consumer},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "demo-" + consumer},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: consumer}},
-	}
-}
-
-// waitForProject watches the Project until it is Ready.
-func waitForProject(ctx context.Context, milo client.WithWatch) error {
-	newList := func() *unstructured.UnstructuredList {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(projectKind)
-		return list
-	}
-	source := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			list := newList()
-			return list, milo.List(ctx, list, &client.ListOptions{Raw: &options})
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return milo.Watch(ctx, newList(), &client.ListOptions{Raw: &options})
-		},
-	}
-	_, err := watchtools.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil, func(event watch.Event) (bool, error) {
-		object, ok := event.Object.(*unstructured.Unstructured)
-		return ok && object.GetName() == projectName && conditionIsTrue(object, "Ready"), nil
-	})
-	return err
-}
-
-func conditionIsTrue(object *unstructured.Unstructured, conditionType string) bool {
-	// A malformed list has no true condition.
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, entry := range conditions {
-		condition, ok := entry.(map[string]any)
-		if ok && condition["type"] == conditionType {
-			return condition["status"] == string(metav1.ConditionTrue)
-		}
-	}
-	return false
-}
-
-// bindLocation does what Milo's service catalog does when a location becomes available to a project.
-func bindLocation(ctx context.Context, admin client.Client, city string) error {
-	binding := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"locationRef":       map[string]any{"name": "location-" + v1alpha.CityLabel(city)},
-		"locationClassName": "datum-managed",
-		"displayName":       city,
-		"topology":          map[string]any{v1alpha.LabelTopologyCity: city},
-	}}}
-	binding.SetGroupVersionKind(locationBindingKind)
-	binding.SetName("location-" + v1alpha.CityLabel(city))
-	if err := admin.Create(ctx, binding); err != nil {
-		return err
-	}
-	available := map[string]any{
-		"type": "Available", "status": "True", "reason": "Healthy", "message": "the location is healthy",
-		"lastTransitionTime": binding.GetCreationTimestamp().UTC().Format(time.RFC3339),
-	}
-	if err := unstructured.SetNestedSlice(binding.Object, []any{available}, "status", "conditions"); err != nil {
-		return err
-	}
-	return admin.Status().Update(ctx, binding)
-}
-
-// readHubNamespace derives the hub namespace from the UIDs of the project and of its namespace.
-func (d *demo) readHubNamespace(ctx context.Context, milo, admin client.Client) error {
-	identity := newProject()
+	identity := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: projectName}}
+	identity.SetGroupVersionKind(projectKind)
 	if err := milo.Get(ctx, client.ObjectKeyFromObject(identity), identity); err != nil {
 		return fmt.Errorf("read the project: %w", err)
 	}

@@ -43,7 +43,7 @@ recover. The seed decides all writes.`,
 	flags.DurationVar(&run.soak.Pace, "pace", 75*time.Millisecond, "time from the answer of a write to the next one, of each of four writers")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last write project, hub and cells may disagree")
 	flags.StringSliceVar(&run.parties, "parties", run.parties, "who is hostile, one after the other")
-	flags.StringVar(&run.earlier, "earlier", "", "revision of the repository whose add-on runs (default: that of the checkout); it needs --crds")
+	flags.StringVar(&run.earlier, "earlier", "", "revision of the repository whose add-on runs (default: the checkout); it needs --crds")
 	flags.StringVar(&run.crds, "crds", "", "folder of the CRDs of that revision")
 	flags.BoolVar(&run.earlierNames, "earlier-names", false, "hub namespaces have the names that versions before decision 41 gave them")
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running after a finding")

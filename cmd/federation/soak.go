@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/test/soak"
@@ -145,29 +144,8 @@ func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
 func (r *soakRun) admit(ctx context.Context, f *federation.Federation, addOn *federation.AddOn) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
-	planes := planeClients{federation: f, clients: map[[2]string]client.WithWatch{}}
-	milo, err := planes.client("milo", federation.Admin)
-	if err != nil {
+	if err := f.Equip(ctx, r.soak.Projects, r.soak.Cities); err != nil {
 		return err
-	}
-	for _, object := range []client.Object{consumerRole(), consumerBinding()} {
-		if err := milo.Create(ctx, object); err != nil {
-			return fmt.Errorf("create %T %s at Milo's root: %w", object, object.GetName(), err)
-		}
-	}
-	for _, name := range r.soak.Projects {
-		admin, err := planes.client("project/"+name, federation.Admin)
-		if err != nil {
-			return err
-		}
-		for _, city := range r.soak.Cities {
-			if err := bindLocation(ctx, admin, city); err != nil {
-				return fmt.Errorf("bind the location of %s in project %s: %w", city, name, err)
-			}
-		}
-		if err := planes.waitForAccess(ctx, "project/"+name); err != nil {
-			return err
-		}
 	}
 	for _, cell := range f.Cells() {
 		if err := addOn.WaitAgent(ctx, cell.Name); err != nil {

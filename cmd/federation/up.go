@@ -45,7 +45,7 @@ func up(ctx context.Context, options federation.Options, addOn bool) error {
 	if addOn {
 		_, err := f.StartAddOn(ctx, federation.AddOnOptions{})
 		if err == nil {
-			err = equip(ctx, f, options.Projects)
+			err = f.Equip(ctx, options.Projects, citiesOf(f))
 		}
 		if err != nil {
 			return errors.Join(err, f.Down(context.WithoutCancel(ctx)))

@@ -67,8 +67,8 @@ func addProjectSteps(sc sentences) {
 		if no != "" {
 			return s.made.now(ctx, city+" in "+project)
 		}
-		s.made.add(city+" in "+project, func(ctx context.Context) error { return s.unbindLocation(ctx, project, city) })
-		return s.bindLocation(ctx, project, city)
+		s.made.add(city+" in "+project, func(ctx context.Context) error { return s.federation.UnbindLocation(ctx, project, city) })
+		return s.federation.BindLocation(ctx, project, city)
 	})
 }
 
@@ -134,7 +134,7 @@ func (s *scenario) addProjectNamed(ctx context.Context, name string, cities []st
 		cities = []string{"DFW"}
 	}
 	for _, city := range cities {
-		if err := s.bindLocation(ctx, s.project, city); err != nil {
+		if err := s.federation.BindLocation(ctx, s.project, city); err != nil {
 			return err
 		}
 	}
@@ -219,38 +219,4 @@ func (s *scenario) suspend(ctx context.Context, status metav1.ConditionStatus, r
 	project.Object["status"] = observed
 	unstructured.RemoveNestedField(project.Object, "spec")
 	return root.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(project), client.FieldOwner("features"), client.ForceOwnership)
-}
-
-func locationBinding(city string) *unstructured.Unstructured {
-	binding := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"locationRef":       map[string]any{"name": "location-" + v1alpha.CityLabel(city)},
-		"locationClassName": "datum-managed",
-		"displayName":       city,
-		"topology":          map[string]any{v1alpha.LabelTopologyCity: city},
-	}}}
-	binding.SetGroupVersionKind(schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"})
-	binding.SetName("location-" + v1alpha.CityLabel(city))
-	return binding
-}
-
-// bindLocation does what Milo's service catalog does when a location becomes available to a project.
-func (w *World) bindLocation(ctx context.Context, project, city string) error {
-	c := w.client("project/"+project, admin)
-	binding := locationBinding(city)
-	if err := c.Create(ctx, binding); err != nil {
-		return fmt.Errorf("bind %s: %w", city, err)
-	}
-	available := map[string]any{
-		"type": "Available", "status": "True", "reason": "Healthy", "message": "",
-		"lastTransitionTime": binding.GetCreationTimestamp().UTC().Format(time.RFC3339),
-	}
-	if err := unstructured.SetNestedSlice(binding.Object, []any{available}, "status", "conditions"); err != nil {
-		return err
-	}
-	return c.Status().Update(ctx, binding)
-}
-
-func (w *World) unbindLocation(ctx context.Context, project, city string) error {
-	c := w.client("project/"+project, admin)
-	return client.IgnoreNotFound(c.Delete(ctx, locationBinding(city)))
 }

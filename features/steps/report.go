@@ -14,12 +14,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/cucumber/godog"
+	"github.com/prometheus/procfs"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -169,7 +169,7 @@ func (w *World) timed(selection Selection, part func()) {
 	workedNow, allNow := busy()
 	w.Report.mu.Lock()
 	defer w.Report.mu.Unlock()
-	fmt.Fprintf(w.out, "%s: %d scenarios in %s, CPU %d%% busy\n",
+	fmt.Fprintf(w.out, "%s: %d scenarios in %s, CPU %.0f%% busy\n",
 		selection.Name, len(w.scenarios), time.Since(began).Round(time.Second), 100*(workedNow-working)/max(1, allNow-all))
 	for _, timings := range [][]timing{w.scenarios, w.steps} {
 		slices.SortFunc(timings, func(a, b timing) int { return cmp.Compare(b.took, a.took) })
@@ -253,24 +253,17 @@ func shorten(text string) string {
 	return text
 }
 
-// busy is for how long the cores of this machine did something and, with what they waited, for how long they were there; in
-// ticks, as Linux counts, or 0.
-func busy() (working, all int64) {
-	content, err := os.ReadFile("/proc/stat")
+// busy is for how many seconds the cores of this machine did something and, with what they waited, for how long they were there; or 0.
+func busy() (working, all float64) {
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, 0
 	}
-	line, _, _ := strings.Cut(string(content), "\n")
-	for i, text := range strings.Fields(line) {
-		ticks, err := strconv.ParseInt(text, 10, 64)
-		const idle, waiting, guests = 4, 5, 9
-		if err != nil || i >= guests {
-			continue
-		}
-		all += ticks
-		if i != idle && i != waiting {
-			working += ticks
-		}
+	stat, err := proc.Stat()
+	if err != nil {
+		return 0, 0
 	}
-	return working, all
+	c := stat.CPUTotal
+	working = c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
+	return working, working + c.Idle + c.Iowait
 }

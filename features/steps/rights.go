@@ -12,8 +12,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // addRightsSteps are the sentences about who may do what.
@@ -125,39 +123,4 @@ func (s *scenario) withholdSecrets(ctx context.Context) error {
 	}
 	s.disturbed.add("the add-on's right to Secrets", func(ctx context.Context) error { return set(ctx, before) })
 	return set(ctx, without)
-}
-
-// allowConsumers lets consumers do in every project what consumers do.
-func (w *World) allowConsumers(ctx context.Context) error {
-	root := w.client("milo", admin)
-	reads := []string{"get", "list", "watch"}
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: consumer},
-		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: []string{"*"}},
-			{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"*"}, Verbs: reads},
-			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"networks"}, Verbs: []string{"use"}},
-			{APIGroups: []string{"networking.datumapis.com"}, Resources: []string{"locationbindings"}, Verbs: reads},
-			{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: reads},
-			{
-				APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloaddeployments", "instances"},
-				Verbs: []string{"update", "patch", "delete"},
-			},
-		},
-	}
-	for _, obj := range []client.Object{role, bindingOf(role.Name, consumer)} {
-		if err := root.Create(ctx, obj); err != nil {
-			return err
-		}
-	}
-	for _, project := range sharedProjects {
-		c := w.client("project/"+project, consumer)
-		// Milo's stand-in copies roles to the projects a moment later.
-		if err := eventually(ctx, func(ctx context.Context) error {
-			return c.List(ctx, &v1alpha.WorkloadList{}, client.InNamespace("default"))
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -31,8 +31,8 @@ import (
 
 const (
 	// consumer is who writes Workloads; admin is who may do everything.
-	consumer = "consumer"
-	admin    = "admin"
+	consumer = federation.Consumer
+	admin    = federation.Admin
 	// addOnUser is who the add-on's controllers are.
 	addOnUser = "karmada-compute"
 	// addOnAccount is the add-on on the hub, and agentAccount its agent in a cell.
@@ -115,17 +115,7 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 		return err
 	}
 	w.addOn, w.ready = addOn, time.Now()
-	if err := w.allowConsumers(ctx); err != nil {
-		return err
-	}
-	for _, project := range sharedProjects {
-		for _, city := range []string{"DFW", "ORD"} {
-			if err := w.bindLocation(ctx, project, city); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return w.federation.Equip(ctx, sharedProjects, []string{"DFW", "ORD"})
 }
 
 // addOnUsers are the add-on in all planes.

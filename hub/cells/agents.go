@@ -65,7 +65,7 @@ func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile
 	}
 	clusters := &clusterv1alpha1.ClusterList{}
 	if err := r.Hub.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "The cells' agents are looked at with the next event only")
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list Clusters; the agents' conditions are stale until the next event")
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(clusters.Items))

@@ -57,12 +57,13 @@ func List(ctx context.Context, hub client.Reader) (Cells, error) {
 	}
 	cells := make(Cells, 0, len(clusters.Items))
 	for i := range clusters.Items {
-		cells = append(cells, newCell(&clusters.Items[i]))
+		cells = append(cells, NewCell(&clusters.Items[i]))
 	}
 	return cells, nil
 }
 
-func newCell(cluster *clusterv1alpha1.Cluster) Cell {
+// NewCell returns the cell of a Cluster.
+func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	cell := Cell{
 		Name: cluster.Name, City: v1alpha.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 		Since: cluster.CreationTimestamp.Time, Gone: !cluster.DeletionTimestamp.IsZero() || IsForgotten(cluster),
@@ -130,7 +131,7 @@ func Changed() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
 			after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)
-			return isCluster && stillIs && differs(newCell(before), newCell(after))
+			return isCluster && stillIs && differs(NewCell(before), NewCell(after))
 		},
 	})
 }
@@ -146,7 +147,7 @@ func HealthChanged() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
 			after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)
-			return isCluster && stillIs && newCell(before).Agent.Down != newCell(after).Agent.Down
+			return isCluster && stillIs && NewCell(before).Agent.Down != NewCell(after).Agent.Down
 		},
 	})
 }

@@ -48,7 +48,7 @@ func TestNewCell(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := newCell(test.cluster); got != test.want {
+			if got := NewCell(test.cluster); got != test.want {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 		})
@@ -89,7 +89,7 @@ func TestAgent(t *testing.T) {
 		cluster.Status.Conditions = append(cluster.Status.Conditions, metav1.Condition{
 			Type: v1alpha.ConditionComputeAgentReady, Reason: reason, Message: "why", LastTransitionTime: metav1.Unix(3000, 0),
 		})
-		cell, found := Cells{{Name: "b"}, newCell(cluster)}.Find("a")
+		cell, found := Cells{{Name: "b"}, NewCell(cluster)}.Find("a")
 		if agent := cell.Agent; !found || agent.Down != want || want && (agent.Message != "why" || !agent.Since.Equal(time.Unix(3000, 0))) {
 			t.Errorf("%s: %t, %+v", reason, found, cell)
 		}

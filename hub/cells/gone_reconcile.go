@@ -109,7 +109,7 @@ func (r *Gone) drop(ctx context.Context, work *metav1.PartialObjectMetadata, rea
 	}
 	err = r.Hub.Patch(ctx, work, client.RawPatch(types.MergePatchType, patch), goneFieldManager)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("let go of Work %s: %w", client.ObjectKeyFromObject(work), err)
+		return fmt.Errorf("release Work %s: %w", client.ObjectKeyFromObject(work), err)
 	}
 	log.FromContext(ctx).Info("Let go of a Work for a cell that is gone for good", "work", work.Name, "namespace", work.Namespace)
 	return nil
@@ -129,7 +129,7 @@ func goneCondition(cluster *clusterv1alpha1.Cluster, left int) *metav1.Condition
 	case isReady(cluster):
 		c.Reason, c.Message = v1alpha.ReasonDraining, "Karmada is deleting in this cell what karmada-compute ran in it"
 	default:
-		c.Reason, c.Message = v1alpha.ReasonDropping, "Karmada is deleting the Works for this cell, which are let go without an answer of the cell"
+		c.Reason, c.Message = v1alpha.ReasonDropping, "Karmada is deleting the Works for this cell, without waiting for the cell"
 	}
 	return c
 }

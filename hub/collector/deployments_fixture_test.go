@@ -51,6 +51,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	f := &deploymentsFixture{
 		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
 	}
+	planes.Index(t, f.Hub, path.SliceIndex{})
 	mender, err := NewMender(f.Hub, MenderOptions{Clock: f.clock})
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func (m *Mender) Do(ctx context.Context, f Repair, repair func(context.Context) 
 		return 0, fmt.Errorf("repair %s %s (%s): %w", kind, key.name, f.Reason, err)
 	}
 	m.mended.WithLabelValues(kind, f.Reason).Inc()
-	log.FromContext(ctx).Info("Made Karmada reconcile an object again", "kind", kind, "object", key.name.String(),
+	log.FromContext(ctx).Info("Triggered a Karmada reconcile", "kind", kind, "object", key.name.String(),
 		"reason", f.Reason, "attempt", attempt, "fault", f.Message)
 	return 0, nil
 }

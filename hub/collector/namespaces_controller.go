@@ -146,7 +146,7 @@ func (r *Namespaces) namespacesOf(ctx context.Context, project string) []string 
 	}
 	var namespaces corev1.NamespaceList
 	if err := r.Hub.List(ctx, &namespaces, selector...); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "The hub namespaces of projects that changed are looked at later", "after", recheck)
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the hub namespaces of a changed project; they are reconciled later", "after", recheck)
 		return nil
 	}
 	var names []string

@@ -101,7 +101,7 @@ func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcil
 		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project, ProjectUID: uid})
 		if err != nil {
 			s.forget(s.namespace.Name)
-			log.FromContext(ctx).V(1).Info("Milo does not say whether a project exists; it is asked again", "project", s.project, "error", err.Error())
+			log.FromContext(ctx).V(1).Info("Milo does not answer whether a project exists; retrying", "project", s.project, "error", err.Error())
 			return later(lookAgain), nil
 		}
 		if answer.Verdict == ownership.Gone || answer.Held != "" {

@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
-// fieldManager is the field manager of repairs.
+// repairFieldManager is the field manager of repairs.
 const repairFieldManager = client.FieldOwner("karmada-compute-audit")
 
 // do repairs what a finding names. It reads the object at the API server and does nothing when that is not what was judged.
@@ -76,35 +76,47 @@ func (s *deploymentScope) anotherVersion(binding *workv1alpha2.ResourceBinding) 
 	return versions[0]
 }
 
-// toggleWork writes what Karmada's execution controller reacts to: it drops updates that do not change the generation.
+// toggleWork triggers a Karmada reconcile of a Work.
 func (s *deploymentScope) toggleWork(ctx context.Context, judged client.Object) error {
 	work := &workv1alpha1.Work{}
 	if same, err := s.live(ctx, judged, work); err != nil || !same {
 		return err
 	}
-	switch suspended := work.Spec.SuspendDispatching; {
-	case suspended == nil:
-		return s.patch(ctx, work, map[string]any{"suspendDispatching": false})
-	case !*suspended:
-		return s.patch(ctx, work, map[string]any{"suspendDispatching": nil})
+	if suspended := work.Spec.SuspendDispatching; suspended != nil && *suspended {
+		return errors.New("the Work is suspended: spec.suspendDispatching is true, which only a person sets; set it to false")
 	}
-	return errors.New("the Work is suspended: spec.suspendDispatching is true, which somebody has set by hand")
+	return s.patch(ctx, work, toggled(work))
+}
+
+// toggled changes the generation of a Work and nothing else: Karmada's execution controller ignores updates that keep the generation.
+// Dispatching that is not suspended is the same whether the field is false or not set.
+func toggled(work *workv1alpha1.Work) map[string]any {
+	if work.Spec.SuspendDispatching == nil {
+		return map[string]any{"suspendDispatching": false}
+	}
+	return map[string]any{"suspendDispatching": nil}
 }
 
 func (s *deploymentScope) patch(ctx context.Context, live client.Object, spec map[string]any) error {
+	patch, err := mendPatch(live, spec, s.Clock.Now())
+	if err != nil {
+		return err
+	}
+	return s.Hub.Patch(ctx, live, patch, repairFieldManager)
+}
+
+// mendPatch changes fields of the spec of a live object, and notes when.
+func mendPatch(live client.Object, spec map[string]any, now time.Time) (client.Patch, error) {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{
-			"uid": live.GetUID(),
-			"annotations": map[string]string{
-				v1alpha.AnnotationMended: s.Clock.Now().UTC().Format(time.RFC3339),
-			},
+			"uid": live.GetUID(), "annotations": map[string]string{v1alpha.AnnotationMended: now.UTC().Format(time.RFC3339)},
 		},
 		"spec": spec,
 	})
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("encode the patch of %T %s: %w", live, client.ObjectKeyFromObject(live), err)
 	}
-	return s.Hub.Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), repairFieldManager)
+	return client.RawPatch(types.MergePatchType, patch), nil
 }
 
 // adoptBinding gives a binding to the present copy, whose controller Karmada then takes it to have. What runs stays.

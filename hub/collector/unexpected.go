@@ -149,7 +149,7 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
 		if err := i.Hub.Create(ctx, work, client.FieldOwner(InventoryFieldManager)); err != nil {
 			if apierrors.IsAlreadyExists(err) {
-				log.FromContext(ctx).Info("There is a Work again of an object that was to be removed from its cell; it stays", "work", work.Name)
+				log.FromContext(ctx).Info("Karmada has created a Work for an object in removal; the Work stays", "work", work.Name)
 				return nil
 			}
 			return fmt.Errorf("make a Work of it to delete: %w", err)

@@ -179,7 +179,7 @@ func (c *Catalogue) makeFirst(ctx context.Context, types []v1alpha.InstanceType)
 	first := First()
 	err := c.options.Hub.Create(ctx, first)
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		c.options.Log.Error(err, "The hub has no instance type, and the first one cannot be made: create one", "type", first.Name)
+		c.options.Log.Error(err, "The hub has no instance type, and the default one cannot be created: create one", "type", first.Name)
 		return
 	}
 	if _, err := c.Fresh(ctx); err != nil {

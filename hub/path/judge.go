@@ -65,27 +65,27 @@ func (w *Row) binding() *Finding {
 	case b == nil:
 		return &Finding{
 			Fault: BindingMissing, Repair: TouchCopy, Object: w.Copied,
-			Message: "Karmada has no ResourceBinding for the deployment; the hub's copy is brought to its attention",
+			Message: "Karmada has no ResourceBinding for the deployment; the add-on touches the hub's copy so that Karmada creates one",
 		}
 	case !b.DeletionTimestamp.IsZero():
 		return &Finding{
 			Fault: BindingDeleting, Repair: RefreshBinding, Object: b, Since: b.DeletionTimestamp.Time,
-			Message: "Karmada deletes the ResourceBinding of the deployment, and then makes another",
+			Message: "Karmada is deleting the ResourceBinding of the deployment and then creates another one",
 		}
 	case !w.owned():
 		found := &Finding{
 			Fault: BindingOwnerGone, Repair: AdoptBinding, Object: b,
-			Message: "the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; it is given to the present one",
+			Message: "the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; the add-on makes the current copy its owner",
 		}
 		if w.ofAnotherWorkload() {
 			found.Repair = DeleteBinding
-			found.Message = "the ResourceBinding and what runs belong to an earlier Workload of this name; they are deleted"
+			found.Message = "the ResourceBinding and the running Instances belong to an earlier Workload of this name; the add-on deletes them"
 		}
 		return found
 	case w.unscheduled():
 		return &Finding{
 			Fault: NotScheduled, Repair: RefreshBinding, Object: b,
-			Message: "Karmada has not chosen cells for the deployment and does not say why; its scheduler is made to look at the ResourceBinding again",
+			Message: "Karmada has neither scheduled the deployment nor reported a reason; rescheduling",
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (w *Row) cell(name string) *Finding {
 	if work == nil {
 		return &Finding{
 			Fault: WorkMissing, Cell: name, Repair: RefreshBinding, Object: w.Binding,
-			Message: "Karmada has made no Work for the cell; it is made to look at the ResourceBinding again",
+			Message: "Karmada has no Work for the cell; retrying",
 		}
 	}
 	if found := w.work(name, work); found != nil {
@@ -171,11 +171,11 @@ func (w *Row) reach(name string) *Finding {
 	cell, exists := w.Cells.Find(name)
 	switch {
 	case !exists:
-		return &Finding{Fault: CellNotReady, Cell: name, Certain: true, Message: fmt.Sprintf("the hub has no Cluster %s any more", name)}
+		return &Finding{Fault: CellNotReady, Cell: name, Certain: true, Message: fmt.Sprintf("the hub no longer has Cluster %s", name)}
 	case !cell.Ready:
 		return &Finding{
 			Fault: CellNotReady, Cell: name, Since: cell.Since, Certain: true,
-			Message: "Karmada does not reach the cell; what it runs is not known until it does",
+			Message: "Karmada does not reach the cell; the state of its Instances is unknown until it does",
 		}
 	case cell.Agent.Down:
 		return &Finding{Fault: AgentNotReady, Cell: name, Since: cell.Agent.Since, Message: cell.Agent.Message}
@@ -191,17 +191,17 @@ func (w *Row) work(cell string, work *workv1alpha1.Work) *Finding {
 	case !work.DeletionTimestamp.IsZero():
 		return &Finding{
 			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
-			Message: "Karmada is to remove the deployment from the cell and does not; it is made to look at the Work again",
+			Message: "Karmada has not removed the deployment from the cell; retrying",
 		}
 	case m.Metadata.Annotations.TemplateUID != string(w.Copied.UID) || m.templateGeneration() < w.Copied.Generation:
 		return &Finding{
 			Fault: WorkOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: fmt.Sprintf("Karmada has not sent generation %d of the hub's copy to the cell, whose Work has %d", w.Copied.Generation, m.templateGeneration()),
+			Message: fmt.Sprintf("Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", w.Copied.Generation, m.templateGeneration()),
 		}
 	case m.templateGeneration() == w.Copied.Generation && m.Spec != digestOf(&w.Copied.Spec) && !overridden(work):
 		return &Finding{
 			Fault: WorkEdited, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: "the Work does not carry what the hub's copy says: somebody has edited it; Karmada is made to write it again",
+			Message: "the Work differs from the hub's copy: it was edited by hand; retrying",
 		}
 	case applied == nil:
 		return &Finding{Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work, Message: "Karmada has not written the deployment into the cell"}
@@ -230,17 +230,17 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	case reported == nil:
 		return &Finding{
 			Fault: ReportMissing, Cell: cell, Repair: TouchCopy, Object: w.Copied,
-			Message: "the cell reports nothing of the deployment",
+			Message: "the cell does not report on the deployment",
 		}
 	case reported.ResourceTemplateGeneration < m.templateGeneration():
 		return &Finding{
 			Fault: ReportOutdated, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("the cell reports on generation %d of the hub's copy, its Work has %d", reported.ResourceTemplateGeneration, m.templateGeneration()),
+			Message: fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d", reported.ResourceTemplateGeneration, m.templateGeneration()),
 		}
 	case reported.ObservedGeneration < reported.Generation:
 		return &Finding{
 			Fault: ReportOutdated, Cell: cell,
-			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell there",
+			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell in the cell",
 		}
 	case reported.LacksFields():
 		return &Finding{
@@ -250,7 +250,7 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	case collected == nil || collected.Numbers() != reported.Numbers():
 		return &Finding{
 			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: "Karmada has not collected what the cell reports",
+			Message: "Karmada has not collected the cell's report",
 		}
 	}
 	return nil
@@ -275,7 +275,7 @@ func (w *Row) aggregation() *Finding {
 	}
 	return &Finding{
 		Fault: StatusOutdated, Repair: RefreshBinding, Object: w.Binding,
-		Message: "Karmada has not summed up what the cells report",
+		Message: "Karmada has not aggregated the reports of the cells",
 	}
 }
 
@@ -295,12 +295,12 @@ func (w *Row) division() *Finding {
 	case sum != wanted:
 		return &Finding{
 			Fault: DivisionOutdated, Repair: TouchCopy, Object: w.Copied,
-			Message: fmt.Sprintf("Karmada divides %d Instances among the cells, and %d are wanted; the hub's copy is brought to its attention", sum, wanted),
+			Message: fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, v1alpha.Count(wanted, "Instance", "Instances")),
 		}
 	case !assigned:
 		return &Finding{
 			Fault: AssignmentOutdated, Repair: TouchCopy, Object: w.Copied,
-			Message: "the hub's copy does not assign the Instances to the cells as Karmada divides them; it is made to",
+			Message: "the assignment of Instances to cells differs from Karmada's schedule; the add-on updates it",
 		}
 	}
 	return nil
@@ -353,7 +353,7 @@ func (w *Row) orphans() []Finding {
 		}
 		findings = append(findings, Finding{
 			Fault: WorkOrphaned, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: "the cell still has the deployment, which Karmada has taken from it; Karmada is made to look at the ResourceBinding again",
+			Message: "the cell still runs the deployment although it is no longer scheduled there; retrying",
 		})
 	}
 	return findings

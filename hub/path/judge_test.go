@@ -147,7 +147,7 @@ func TestJudge(t *testing.T) {
 			change: func(_ *testing.T, w *Row) {
 				w.Binding.OwnerReferences[0].UID = "earlier"
 				w.Copied.Labels[v1alpha.LabelWorkloadUID] = "another"
-			}, want: []string{"BindingOwnerGone//4"}, wantSays: "deleted",
+			}, want: []string{"BindingOwnerGone//4"}, wantSays: "the add-on deletes",
 		},
 		"a binding that is being deleted": {
 			change: func(_ *testing.T, w *Row) { w.Binding.DeletionTimestamp = &at }, want: []string{"BindingDeleting//2"}, wantSince: at.Time,
@@ -181,7 +181,7 @@ func TestJudge(t *testing.T) {
 			change: func(_ *testing.T, w *Row) { w.Cells[0].Ready, w.Cells[0].Gone = false, true },
 		},
 		"a Cluster that is gone": {
-			change: func(_ *testing.T, w *Row) { w.Cells = w.Cells[1:] }, want: []string{"CellNotReady/a/0"}, wantSays: "no Cluster a",
+			change: func(_ *testing.T, w *Row) { w.Cells = w.Cells[1:] }, want: []string{"CellNotReady/a/0"}, wantSays: "no longer has Cluster a",
 		},
 		"an agent that is down": {
 			change: func(_ *testing.T, w *Row) {
@@ -254,7 +254,7 @@ func TestJudge(t *testing.T) {
 			change: func(_ *testing.T, w *Row) { w.Copied.Status.ObservedGeneration = 6 }, want: []string{"StatusOutdated//2"},
 		},
 		"a division of another number": {
-			change: func(_ *testing.T, w *Row) { w.Binding.Spec.Clusters[1].Replicas = 1 }, want: []string{"DivisionOutdated//1"}, wantSays: "3 Instances",
+			change: func(_ *testing.T, w *Row) { w.Binding.Spec.Clusters[1].Replicas = 1 }, want: []string{"DivisionOutdated//1"}, wantSays: "3 of 4 Instances",
 		},
 		"another division that Karmada refuses": {
 			change: func(_ *testing.T, w *Row) {

@@ -96,7 +96,11 @@ func (w *KarmadaWatch) Poll(ctx context.Context) {
 	w.down, w.pending, w.toldDown = state.Down, state.Pending, false
 	w.mu.Unlock()
 	if flipped {
-		log.FromContext(ctx).Info("Whether karmada-controller-manager is at work has changed", "atWork", !state.Down, "message", state.Message)
+		if state.Down {
+			log.FromContext(ctx).Info("karmada-controller-manager is not running", "message", state.Message)
+		} else {
+			log.FromContext(ctx).Info("karmada-controller-manager is running")
+		}
 	}
 	if !flipped && !settled {
 		return

@@ -25,14 +25,14 @@ func (w *Row) leftovers() []Finding {
 	if w.Binding != nil && w.Binding.DeletionTimestamp.IsZero() {
 		findings = append(findings, Finding{
 			Fault: CopyGone, Repair: DeleteBinding, Object: w.Binding,
-			Message: "the ResourceBinding is left of a deployment that does not exist; it is deleted, with what runs",
+			Message: "the deployment of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding and its Instances",
 		})
 	}
 	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
 		if work := w.Works[cell]; work.DeletionTimestamp.IsZero() && w.Binding == nil {
 			findings = append(findings, Finding{
 				Fault: CopyGone, Cell: cell, Repair: DeleteWork, Object: work,
-				Message: "the Work is left of a deployment that does not exist; it is deleted, with what runs",
+				Message: "the deployment of the Work no longer exists; the add-on deletes the Work and its Instances",
 			})
 		}
 	}
@@ -45,14 +45,14 @@ func (w *Row) stuck() []Finding {
 	if w.Binding != nil && !w.Binding.DeletionTimestamp.IsZero() {
 		findings = append(findings, Finding{
 			Fault: BindingDeleting, Repair: RefreshBinding, Object: w.Binding, Since: w.Binding.DeletionTimestamp.Time,
-			Message: "Karmada is to delete the ResourceBinding and does not",
+			Message: "Karmada has not deleted the ResourceBinding; retrying",
 		})
 	}
 	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
 		if work := w.Works[cell]; !work.DeletionTimestamp.IsZero() && w.Cells.Ready(cell) {
 			findings = append(findings, Finding{
 				Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
-				Message: "Karmada is to remove the deployment from the cell and does not; it is made to look at the Work again",
+				Message: "Karmada has not removed the deployment from the cell; retrying",
 			})
 		}
 	}

@@ -37,14 +37,42 @@ type Slice struct {
 	Works map[string]*workv1alpha1.Work
 }
 
-// LoadSlices reads the ways of the slices of a deployment, of what is left of earlier ones too. That is as much work as there are
-// slices: it is not for every change of an Instance.
+// sliceDeployment is the field by which SliceIndex indexes.
+const sliceDeployment = "deployment of the slice"
+
+// SliceIndex indexes the InstanceSlices of the hub's cache, and the ResourceBindings of slices, by their deployment.
+type SliceIndex struct{}
+
+// AddTo adds the index to a cache. It is an error to add it twice.
+func (SliceIndex) AddTo(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, object := range []client.Object{&v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}} {
+		if err := indexer.IndexField(ctx, object, sliceDeployment, deploymentOfSlice); err != nil {
+			return fmt.Errorf("index %T by deployment: %w", object, err)
+		}
+	}
+	return nil
+}
+
+// deploymentOfSlice is the name of the deployment of a slice, or of the slice that a ResourceBinding binds.
+func deploymentOfSlice(object client.Object) []string {
+	name := object.GetName()
+	if binding, ok := object.(*workv1alpha2.ResourceBinding); ok {
+		if !isOfSlice(binding) {
+			return nil
+		}
+		name = binding.Spec.Resource.Name
+	}
+	if deployment, _, ok := v1alpha.ParseSliceName(name); ok {
+		return []string{deployment}
+	}
+	return nil
+}
+
+// LoadSlices reads the paths of the slices of a deployment, and the leftovers of earlier slices. The cost grows with the number of
+// slices: do not call it for each change of an Instance. The hub's cache needs SliceIndex.
 func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.NamespacedName) ([]Slice, error) {
 	found := map[string]*Slice{}
 	of := func(slice string) *Slice {
-		if deployment, _, ok := v1alpha.ParseSliceName(slice); !ok || deployment != name.Name {
-			return nil
-		}
 		if found[slice] == nil {
 			found[slice] = &Slice{Name: slice, Works: map[string]*workv1alpha1.Work{}}
 		}
@@ -53,22 +81,15 @@ func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.Name
 	var objects v1alpha.InstanceSliceList
 	var bindings workv1alpha2.ResourceBindingList
 	for _, list := range []client.ObjectList{&objects, &bindings} {
-		if err := hub.List(ctx, list, client.InNamespace(name.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		if err := hub.List(ctx, list, client.InNamespace(name.Namespace), client.MatchingFields{sliceDeployment: name.Name}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list %T of the hub namespace: %w", list, err)
 		}
 	}
 	for i := range objects.Items {
-		if slice := of(objects.Items[i].Name); slice != nil {
-			slice.Object = &objects.Items[i]
-		}
+		of(objects.Items[i].Name).Object = &objects.Items[i]
 	}
 	for i := range bindings.Items {
-		if bindings.Items[i].Spec.Resource.Kind != v1alpha.KindInstanceSlice {
-			continue
-		}
-		if slice := of(bindings.Items[i].Spec.Resource.Name); slice != nil {
-			slice.Binding = &bindings.Items[i]
-		}
+		of(bindings.Items[i].Spec.Resource.Name).Binding = &bindings.Items[i]
 	}
 	var result []Slice
 	for _, slice := range slices.Sorted(maps.Keys(found)) {
@@ -130,7 +151,7 @@ func (s *Slice) leftover() *Finding {
 	}
 	return &Finding{
 		Fault: CopyGone, Repair: DeleteBinding, Object: s.Binding,
-		Message: fmt.Sprintf("the ResourceBinding is left of InstanceSlice %s, which does not exist; it is deleted", s.Name),
+		Message: fmt.Sprintf("InstanceSlice %s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding", s.Name),
 	}
 }
 
@@ -139,19 +160,19 @@ func (w *Row) slice(s *Slice) *Finding {
 	if s.Binding == nil {
 		return &Finding{
 			Fault: BindingMissing, Repair: RefreshBinding, Object: w.Binding,
-			Message: fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; it is made to look at that of its deployment again", s.Name),
+			Message: fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name),
 		}
 	}
 	if owner := metav1.GetControllerOfNoCopy(s.Binding); owner != nil && owner.UID != s.Object.UID {
 		return &Finding{
 			Fault: BindingOwnerGone, Repair: DeleteBinding, Object: s.Binding,
-			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; it is deleted, and Karmada makes another", s.Name),
+			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one", s.Name),
 		}
 	}
 	if !s.Binding.DeletionTimestamp.IsZero() {
 		return &Finding{
 			Fault: BindingDeleting, Repair: RefreshBinding, Object: s.Binding, Since: s.Binding.DeletionTimestamp.Time,
-			Message: fmt.Sprintf("Karmada deletes the ResourceBinding of InstanceSlice %s, and then makes another", s.Name),
+			Message: fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one", s.Name),
 		}
 	}
 	for _, cell := range w.targets() {
@@ -171,7 +192,7 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	if work == nil {
 		return &Finding{
 			Fault: WorkMissing, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
-			Message: fmt.Sprintf("Karmada has made no Work of InstanceSlice %s for the cell; it is made to look at the ResourceBinding again", s.Name),
+			Message: fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name),
 		}
 	}
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
@@ -179,7 +200,7 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	case !work.DeletionTimestamp.IsZero():
 		return &Finding{
 			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("Karmada is to remove InstanceSlice %s from the cell and does not; it is made to look at the Work again", s.Name),
+			Message: fmt.Sprintf("Karmada has not removed InstanceSlice %s from the cell; retrying", s.Name),
 		}
 	case applied == nil || applied.Status != metav1.ConditionTrue:
 		return &Finding{
@@ -197,12 +218,12 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	case reported == "":
 		return &Finding{
 			Fault: ReportMissing, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("the cell reports nothing in InstanceSlice %s", s.Name),
+			Message: fmt.Sprintf("the cell does not report in InstanceSlice %s", s.Name),
 		}
 	case reported != collected:
 		return &Finding{
 			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
-			Message: fmt.Sprintf("Karmada has not collected what the cell reports in InstanceSlice %s", s.Name),
+			Message: fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name),
 		}
 	}
 	return nil

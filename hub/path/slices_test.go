@@ -5,11 +5,13 @@ package path
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -97,5 +99,29 @@ func TestTrimWorkOfSlice(t *testing.T) {
 	}
 	if _, ours := SourceOf(work); ours || work.Status.Conditions[0].Message != "" {
 		t.Errorf("kept %+v", work)
+	}
+}
+
+// TestSliceIndex: the index has slices and the bindings of slices by their deployment, and nothing else.
+func TestSliceIndex(t *testing.T) {
+	binding := func(kind, name string) *workv1alpha2.ResourceBinding {
+		b := &workv1alpha2.ResourceBinding{}
+		b.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: kind, Name: name}
+		return b
+	}
+	slice := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Name: "web-16"}}
+	for name, test := range map[string]struct {
+		object client.Object
+		want   []string
+	}{
+		"a slice":                      {slice, []string{"web"}},
+		"the binding of a slice":       {binding(v1alpha.KindInstanceSlice, "web-16"), []string{"web"}},
+		"the binding of a deployment":  {binding(v1alpha.KindWorkloadDeployment, "web-16"), nil},
+		"a slice with a foreign name":  {&v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, nil},
+		"the binding of a foreign one": {binding(v1alpha.KindInstanceSlice, "web"), nil},
+	} {
+		if got := deploymentOfSlice(test.object); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
 	}
 }

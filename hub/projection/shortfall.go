@@ -15,15 +15,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
-// addShortfall says in status how many of the desired Instances are assigned to no cell. The cells cannot say it: they report
-// on what is assigned to them.
+// addShortfall adds to status how many of the desired Instances no cell is assigned. The cells cannot report it: they report
+// on the Instances that are assigned to them.
 func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal string) {
 	missing := s.deployment.Spec.DesiredReplicas() - s.assigned()
 	if missing <= 0 {
 		return
 	}
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
-	message := fmt.Sprintf("%d Instances are still to be divided among the cells of %s", missing, s.deployment.Spec.CityCode)
+	message := fmt.Sprintf("%s not assigned to the cells of %s yet", v1alpha.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
 	if refusal != "" {
 		message = s.noRoom(refusal)
 	}
@@ -40,7 +40,7 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 }
 
 func (s *scope) noRoom(refusal string) string {
-	return fmt.Sprintf("the cells of %s have no room for all of it: %s; ask for fewer or smaller Instances",
+	return fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances",
 		s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 }
 

@@ -31,9 +31,9 @@ func TestShortfall(t *testing.T) {
 		want    string
 	}{
 		"all is assigned":             {assigned: []int{0, 1, 3}},
-		"not yet divided":             {assigned: []int{0}, want: "2 Instances are still to be divided"},
-		"only an autoscaler has room": {assigned: []int{0, 1, 2, 3}, least: new(int32(2)), want: "1 Instances are still to be divided"},
-		"no room":                     {assigned: []int{0}, refusal: "0/2 clusters.", want: "no room for all of it: 0/2 clusters; ask"},
+		"not yet divided":             {assigned: []int{0}, want: "2 Instances are not assigned"},
+		"only an autoscaler has room": {assigned: []int{0, 1, 2, 3}, least: new(int32(2)), want: "1 Instance is not assigned"},
+		"no room":                     {assigned: []int{0}, refusal: "0/2 clusters.", want: "not have enough capacity: 0/2 clusters; ask"},
 		"a refusal that is no loss":   {assigned: []int{0, 1, 2}, refusal: "old"},
 	} {
 		t.Run(name, func(t *testing.T) {

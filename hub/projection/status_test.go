@@ -65,7 +65,7 @@ func TestStatus(t *testing.T) {
 		},
 		"no cell has room": {
 			set:        func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
-			wantReason: v1alpha.ReasonInstancesProvisioning, wantAvailable: "no room for all of it: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,
+			wantReason: v1alpha.ReasonInstancesProvisioning, wantAvailable: "not have enough capacity: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,
 		},
 		"not all is assigned": {
 			set: func(t *testing.T, f *fixture) {
@@ -74,7 +74,7 @@ func TestStatus(t *testing.T) {
 				f.report(t, instance("web-0", f.hash, "True"))
 			},
 			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantProgresses: true, wantMissing: true,
-			wantReady: "1 Instances are still to be divided", wantObserved: true, wantDesired: 2,
+			wantReady: "1 Instance is not assigned", wantObserved: true, wantDesired: 2,
 		},
 		"there is room for one": {
 			set: func(t *testing.T, f *fixture) {
@@ -84,7 +84,7 @@ func TestStatus(t *testing.T) {
 				f.report(t, instance("web-0", f.hash, "True"))
 			},
 			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantProgresses: true, wantMissing: true,
-			wantReady: "no room for all of it: 0/2 clusters are available; ask", wantObserved: true, wantDesired: 2,
+			wantReady: "not have enough capacity: 0/2 clusters are available; ask", wantObserved: true, wantDesired: 2,
 		},
 		"the cells have not seen the newest copy": {
 			set: func(t *testing.T, f *fixture) {

@@ -36,7 +36,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	}
 	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
 	case !existing.DeletionTimestamp.IsZero():
-		s.waiting = true
+		s.blocked = true
 		return nil
 	case owner != "" && owner != string(s.deployment.UID) && !s.adopts(existing):
 		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
@@ -116,7 +116,7 @@ func (s *scope) deleteCopy(ctx context.Context) error {
 }
 
 func (s *scope) deleteAndWait(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
-	s.waiting = true
+	s.blocked = true
 	if !existing.DeletionTimestamp.IsZero() {
 		return nil
 	}

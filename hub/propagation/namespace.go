@@ -36,7 +36,7 @@ func (s *scope) ensureNamespace(ctx context.Context) error {
 		s.refuseNamespace(ctx, existing)
 		return nil
 	case !existing.DeletionTimestamp.IsZero():
-		s.waiting = true
+		s.blocked = true
 		return nil
 	}
 	s.hubNamespaceUID = existing.UID
@@ -108,7 +108,7 @@ func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 			rest = max(rest, since.Add(namespaceEnds).Sub(s.Clock.Now()))
 		}
 	}
-	if s.waiting = len(s.owing) > 0 && (!isFree || rest > 0); s.waiting && rest > 0 {
+	if s.blocked = len(s.owing) > 0 && (!isFree || rest > 0); s.blocked && rest > 0 {
 		s.requeueAfter.AtMost(rest)
 	}
 	return nil
@@ -122,10 +122,10 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.
 		return nil, err
 	}
 	existing := &workv1alpha1.Work{}
-	if _, err = s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) }); err != nil || !s.waiting {
+	if _, err = s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) }); err != nil || !s.blocked {
 		return nil, err
 	}
-	s.waiting = false
+	s.blocked = false
 	return existing, nil
 }
 
@@ -142,7 +142,7 @@ func (s *scope) ensurePolicy(ctx context.Context) error {
 	stored, err := s.ensure(ctx, desired, existing, func() bool {
 		return !apply.MetadataDiffers(existing, desired) && equality.Semantic.DeepDerivative(desired.Spec, existing.Spec) && placed(existing)
 	})
-	if err != nil || s.waiting {
+	if err != nil || s.blocked {
 		return err
 	}
 	s.policy = existing

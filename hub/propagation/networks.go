@@ -37,7 +37,7 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 		if existing.Spec.Networks != nil {
 			return existing.Spec.Networks, nil
 		}
-		return &v1alpha.WorkloadDeploymentNetworks{Message: "the project does not say whether its networks are in the city; it is asked again"}, nil
+		return &v1alpha.WorkloadDeploymentNetworks{Message: "the project does not answer whether its networks are in the city; retrying"}, nil
 	}
 	if found == nil {
 		return nil, nil

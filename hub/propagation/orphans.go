@@ -57,7 +57,7 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 			if !labelled[i].DeletionTimestamp.IsZero() || !s.proves(&labelled[i]) {
 				continue
 			}
-			s.hubNamespace, s.hubNamespaceUID, s.copied, s.waiting = labelled[i].Name, labelled[i].UID, nil, false
+			s.hubNamespace, s.hubNamespaceUID, s.copied, s.blocked = labelled[i].Name, labelled[i].UID, nil, false
 			if err := s.locked(ctx, s.confirmGone, s.deleteOrphan, s.deleteUnusedCities, s.deleteNamespace); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.
 
 // confirmGone loads the copy, and waits unless its original is proved gone.
 func (s *scope) confirmGone(ctx context.Context) error {
-	if s.deployment.Name == "" {
+	if isOfNamespace(client.ObjectKeyFromObject(s.deployment)) {
 		return nil
 	}
 	copied := &v1alpha.WorkloadDeployment{}
@@ -83,7 +83,7 @@ func (s *scope) confirmGone(ctx context.Context) error {
 		s.copied, key.Copied, key.UID = copied, copied, types.UID(copied.Labels[v1alpha.LabelDeploymentUID])
 	}
 	answer, err := s.Owners.Verdict(ctx, key)
-	if s.waiting = answer.Verdict != ownership.Gone; s.waiting {
+	if s.blocked = answer.Verdict != ownership.Gone; s.blocked {
 		s.requeueAfter.AtMost(recreatedWithin)
 	}
 	return err
@@ -95,13 +95,13 @@ func (s *scope) deleteOrphan(ctx context.Context) error {
 		return nil
 	}
 	if s.copied.Labels[v1alpha.LabelProjectUID] != string(s.origin.ProjectUID) {
-		s.waiting = true
+		s.blocked = true
 		return nil
 	}
 	log.FromContext(ctx).Info("Deleting a copy whose original is gone", "hubNamespace", s.hubNamespace)
 	err := s.deleteAndWait(ctx, s.copied)
 	// Nothing has to wait for the end of this copy: no finalizer depends on it.
-	s.waiting = false
+	s.blocked = false
 	return err
 }
 
@@ -165,8 +165,11 @@ func (r *Reconciler) withoutOriginal(ctx context.Context, requests []mcreconcile
 	return missing
 }
 
-// ofEmptyNamespace is a request for a hub namespace without copies, with the name of no deployment, if the project has no
-// deployment for it either.
+// isOfNamespace reports whether a request is for the hub namespace itself, which has no copies: it names no deployment.
+func isOfNamespace(name types.NamespacedName) bool { return name.Name == "" }
+
+// ofEmptyNamespace is a request for a hub namespace without copies, if the project has no deployment for it either. isOfNamespace
+// recognizes it.
 func (r *Reconciler) ofEmptyNamespace(ctx context.Context, namespace *corev1.Namespace) []mcreconcile.Request {
 	if len(r.originalsIn(nameOf)(ctx, namespace)) > 0 {
 		return nil

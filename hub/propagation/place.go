@@ -159,7 +159,7 @@ func (s *scope) refuseNamespace(ctx context.Context, namespace *corev1.Namespace
 		"hubNamespace", namespace.Name, "labels", namespace.Labels)
 	s.warn("HubNamespaceTaken", "namespace %s on the hub has the name of the hub namespace of this project's namespace, but not its labels; "+
 		"the deployment waits until an operator has removed that namespace or, if the add-on created it, restored its labels", namespace.Name)
-	s.waiting = true
+	s.blocked = true
 }
 
 func (s *scope) warn(reason, message string, args ...any) {

@@ -25,9 +25,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
-// waitingRequeue is when a deployment that waits for a deletion looks again. Most often the event of the deletion comes first.
-// There is none when the object was created and deleted while the watch was interrupted: the cache has never seen it.
-const waitingRequeue = 15 * time.Second
+// blockedRequeue is when a blocked deployment is reconciled again. Most often the event of a deletion comes first. There is no event
+// when the object was created and deleted while the watch was interrupted: the cache has never seen it.
+const blockedRequeue = 15 * time.Second
 
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
@@ -49,8 +49,9 @@ type scope struct {
 	existing, desired, copied *v1alpha.WorkloadDeployment
 	// policy is the city's policy for the copy, as stored.
 	policy *policyv1alpha1.PropagationPolicy
-	// waiting says that the next step has to wait for the deletion of an object.
-	waiting bool
+	// blocked ends the reconcile before its next step: an object is being deleted, another party holds the namespace, or the owner of a
+	// copy is not proved gone.
+	blocked bool
 	// cells are the cells of the deployment's city, allCells those of every city.
 	cells, allCells cells.Cells
 	// owing are the cells of the city that have not removed an earlier namespace of the name of the hub namespace yet.
@@ -75,17 +76,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err := steps(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	if s.waiting && s.deployment.UID != "" {
+	if s.blocked && s.deployment.UID != "" {
 		// Nothing waits for the end of a copy without original.
-		s.requeueAfter.AtMost(waitingRequeue)
+		s.requeueAfter.AtMost(blockedRequeue)
 	}
 	return s.requeueAfter.Result(), nil
 }
 
 // load reads the deployment and returns what to do with it.
 func (s *scope) load(ctx context.Context, name types.NamespacedName) (steps func(context.Context) error, err error) {
-	if name.Name == "" {
-		// The request is for a hub namespace without copies.
+	if isOfNamespace(name) {
 		return s.withdrawWithoutOriginal(name), nil
 	}
 	switch err := s.project.Get(ctx, name, s.deployment); {
@@ -121,7 +121,7 @@ func (s *scope) withdraw(ctx context.Context) error {
 		return err
 	}
 	if !wanted {
-		if err := s.withdrawCopies(ctx); err != nil || s.waiting {
+		if err := s.withdrawCopies(ctx); err != nil || s.blocked {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (s *scope) withdrawCopies(ctx context.Context) error {
 	}
 	for i := range own {
 		s.use(&own[i])
-		if err := s.locked(ctx, s.deleteCopy, s.releaseNetworks, s.deleteCity, s.deleteNamespace); err != nil || s.waiting {
+		if err := s.locked(ctx, s.deleteCopy, s.releaseNetworks, s.deleteCity, s.deleteNamespace); err != nil || s.blocked {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (s *scope) locked(ctx context.Context, steps ...func(context.Context) error
 	// UnlockKey always returns nil.
 	defer func() { _ = s.namespaces.UnlockKey(s.hubNamespace) }()
 	for _, step := range steps {
-		if err := step(ctx); err != nil || s.waiting {
+		if err := step(ctx); err != nil || s.blocked {
 			return err
 		}
 	}
@@ -182,14 +182,14 @@ func (s *scope) recordNamespace(ctx context.Context) error {
 }
 
 // ensure applies desired unless upToDate says that existing, which it reads from the hub, needs no write. It returns the
-// object as stored, or nil when it wrote nothing. The scope waits while existing is being deleted.
+// object as stored, or nil when it wrote nothing. The scope is blocked while existing is being deleted.
 func (s *scope) ensure(ctx context.Context, desired, existing client.Object, upToDate func() bool) (client.Object, error) {
 	switch err := s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return nil, fmt.Errorf("get %T %s of the hub: %w", desired, client.ObjectKeyFromObject(desired), err)
 	case !existing.GetDeletionTimestamp().IsZero():
-		s.waiting = true
+		s.blocked = true
 		return nil, nil
 	case upToDate():
 		return nil, nil

@@ -31,7 +31,7 @@ type budget struct {
 func (s *scope) readBudget(ctx context.Context) *budget {
 	var list quota.AllowanceBucketList
 	if err := s.projectAPI.List(ctx, &list); err != nil {
-		log.FromContext(ctx).V(1).Info("Milo does not say what quota is left", "error", err.Error())
+		log.FromContext(ctx).V(1).Info("Milo does not report the remaining quota", "error", err.Error())
 		return &budget{}
 	}
 	result := &budget{readable: true, buckets: map[string]quota.AllowanceBucketStatus{}}

@@ -21,8 +21,8 @@ func (s *scope) tell(before, after *v1alpha.WorkloadDeploymentQuota) {
 		if withheld.Reason == v1alpha.ReasonPendingEvaluation || slices.ContainsFunc(before.Withheld, sameReason(withheld.Reason)) {
 			continue
 		}
-		s.events.Eventf(workload, corev1.EventTypeWarning, withheld.Reason, "Deployment %s: %d Instances do not start: %s",
-			s.deployment.Name, len(v1alpha.Indices(withheld.Indices)), withheld.Message)
+		s.events.Eventf(workload, corev1.EventTypeWarning, withheld.Reason, "Deployment %s: %s not start: %s",
+			s.deployment.Name, v1alpha.Count(len(v1alpha.Indices(withheld.Indices)), "Instance does", "Instances do"), withheld.Message)
 	}
 	if len(after.Withheld) == 0 && slices.ContainsFunc(before.Withheld, func(w v1alpha.QuotaWithheld) bool { return w.Reason != v1alpha.ReasonPendingEvaluation }) {
 		s.events.Eventf(workload, corev1.EventTypeNormal, v1alpha.ReasonQuotaAvailable, "Deployment %s: the quota of all Instances is granted", s.deployment.Name)

@@ -114,4 +114,4 @@ func (r *remembered) due(now time.Time) bool { return !now.Before(r.next) }
 
 // unanswered is why nothing is granted while Milo does not answer. The message has no details: they change, and each change would be
 // a write of the copy.
-var unanswered = denial{v1alpha.ReasonQuotaBackendUnavailable, "Milo does not answer; the add-on asks again, and what runs goes on"}
+var unanswered = denial{v1alpha.ReasonQuotaBackendUnavailable, "Milo does not answer; the add-on asks again, and running Instances keep running"}

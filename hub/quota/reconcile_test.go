@@ -59,7 +59,7 @@ func TestPartlyDenied(t *testing.T) {
 	if message := f.copied(t).Spec.Quota.Withheld[0].Message; !strings.Contains(message, "compute.datumapis.com/vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 2000 are left") {
 		t.Errorf("the message is %q", message)
 	}
-	f.awaitEvent(t, v1alpha.ReasonQuotaExceeded, "Deployment web: 1 Instances do not start: ")
+	f.awaitEvent(t, v1alpha.ReasonQuotaExceeded, "Deployment web: 1 Instance does not start: ")
 	f.allow(t, 3)
 	f.becomes(t, []int{0, 1, 2}, "", nil)
 	f.awaitEvent(t, v1alpha.ReasonQuotaAvailable, "Deployment web: the quota of all Instances is granted")

@@ -40,7 +40,7 @@ func examine(source client.Object) finding {
 	switch {
 	case source.GetName() == rootCA && kind == v1alpha.KindConfigMap:
 		return finding{reason: v1alpha.ReasonSourceRefused, message: fmt.Sprintf(
-			"ConfigMap %s is made by each cluster for itself and is not copied to cells; name a ConfigMap of your own", rootCA)}
+			"ConfigMap %s comes from each cluster for itself and is not copied to cells; name a ConfigMap of your own", rootCA)}
 	case held.secretType == corev1.SecretTypeServiceAccountToken:
 		return finding{reason: v1alpha.ReasonSourceRefused, message: fmt.Sprintf(
 			"Secret %s has type %s, which is valid only in its own cluster, and is not copied to cells; name a Secret of another type",

@@ -72,7 +72,7 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 		condition.Message = bounded(messages)
 	case d.copied == nil:
 		condition.Reason = v1alpha.ReasonAwaitingPropagation
-		condition.Message = "the deployment is on its way to the hub"
+		condition.Message = "the deployment has not reached the hub yet"
 	case report.missing != "":
 		condition.Reason, condition.Message = v1alpha.ReasonAwaitingPropagation, report.missing
 	case !report.arrived:

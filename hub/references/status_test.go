@@ -88,7 +88,7 @@ func TestDesiredCondition(t *testing.T) {
 		"together too large": {
 			map[string]finding{"a": {bytes: maxTogether - 1}, "b": {bytes: 2}}, nil, "SourceTooLarge", []string{"1048577 bytes together"},
 		},
-		"not on the hub":            {nil, func(d *deployment) { d.copied = nil }, "AwaitingPropagation", []string{"on its way"}},
+		"not on the hub":            {nil, func(d *deployment) { d.copied = nil }, "AwaitingPropagation", []string{"has not reached the hub"}},
 		"nowhere yet":               {nil, func(d *deployment) { d.hubNamespace = "" }, "Resolving", nil},
 		"the cell has not reported": {nil, func(d *deployment) { d.copied.Status.Indices = nil }, "AwaitingPropagation", []string{"DFW"}},
 		"the cell lacks some of these": {nil, func(d *deployment) {

@@ -20,7 +20,7 @@ func parseDivision(text string, count int) (division, error) {
 	d := make(division, count)
 	by, err := v1alpha.ParseShards(text)
 	if err != nil {
-		return nil, fmt.Errorf("parse the division of the shards (delete Lease %s, and it is made again): %w", recordName, err)
+		return nil, fmt.Errorf("parse the division of the shards (delete Lease %s; it is recreated): %w", recordName, err)
 	}
 	for replica, held := range by {
 		for _, shard := range held {
@@ -28,7 +28,7 @@ func parseDivision(text string, count int) (division, error) {
 				continue
 			}
 			if d[shard] != "" {
-				return nil, fmt.Errorf("shard %d is both %s's and %s's: delete Lease %s, and it is made again", shard, d[shard], replica, recordName)
+				return nil, fmt.Errorf("shard %d is both %s's and %s's: delete Lease %s; it is recreated", shard, d[shard], replica, recordName)
 			}
 			d[shard] = replica
 		}

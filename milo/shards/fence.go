@@ -48,7 +48,7 @@ func (f *fence) expire() {
 	if f.clock.Now().Before(f.deadline) || len(f.owned) == 0 {
 		return
 	}
-	f.log.Info("The Lease of this replica was not renewed in time; its shards are given up", "shards", f.numbers())
+	f.log.Info("The Lease of this replica was not renewed in time; its shards are released", "shards", f.numbers())
 	f.cancel(f.numbers())
 }
 

@@ -168,7 +168,7 @@ func (r *Replica) look(ctx context.Context) {
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
 		r.lookAt = r.now().Add(r.at.contend)
 	case err != nil:
-		r.options.Log.Info("The shards are not divided anew; retrying", "error", err.Error())
+		r.options.Log.Info("Failed to rebalance shards; retrying", "error", err.Error())
 	}
 }
 
@@ -246,7 +246,7 @@ func (r *Replica) stop(shards []int) {
 		return
 	}
 	r.fence.stop(shards)
-	r.options.Log.Info("Shards are given up", "shards", shards)
+	r.options.Log.Info("Shards released", "shards", shards)
 }
 
 // write replaces the division in the record, in the version that was read.
@@ -311,7 +311,7 @@ func (r *Replica) leave(ctx context.Context) {
 		err = r.own.remove(leaving)
 	}
 	if err != nil {
-		r.options.Log.Error(err, "The shards of this replica are not given up; others take them when its Lease ends")
+		r.options.Log.Error(err, "Failed to release the shards of this replica; others take them when its Lease ends")
 	}
 }
 

@@ -1,9 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures admission (what it adds to a create, how many requests a core answers, what a replica needs when
-// Milo has many projects) and the collection of status from a cell on the hub. Each measurement has a floor in the same run,
-// so that results of different machines can be compared.
+// Command bench measures what admission adds to a create, the time from create to Ready, and the collection of status from a
+// cell on the hub. Each measurement has a floor in the same run, so that results of different machines can be compared.
 package main
 
 import (
@@ -36,12 +35,11 @@ func main() {
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "bench",
-		Short:         "Measure admission and the way of a status to the hub; each subcommand prints Markdown tables",
+		Short:         "Measure admission, creation and the propagation of status; each subcommand prints Markdown tables",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(latencyCommand(), throughputCommand(), projectsCommand(), controllersCommand(), interpreterCommand(), readyCommand(), parallelCommand(),
-		echoCommand(), miloCommand(), oursCommand(), cachesCommand(), controllersReplicaCommand())
+	cmd.AddCommand(latencyCommand(), interpreterCommand(), readyCommand())
 	return cmd
 }

@@ -4,12 +4,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +20,7 @@ import (
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
-	beside, cells    []int
+	beside           []int
 	// independentFloor has Karmada propagate the floor without its dependencies.
 	independentFloor bool
 }
@@ -34,8 +32,8 @@ func readyCommand() *cobra.Command {
 		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(slices.Concat(o.beside, o.cells, []int{0}))) < 0 || o.deadline <= 0 {
-				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside, --cells: use 0 or more")
+			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(append([]int{0}, o.beside...))) < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside: use 0 or more")
 			}
 			return runReady(cmd, &o)
 		},
@@ -49,48 +47,17 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
 	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300")
-	flags.IntSliceVar(&o.cells, "cells", nil, "then measure again when Karmada has so many more cells, of other cities, ascending, for example 10,50")
 	flags.BoolVar(&o.independentFloor, "independent-floor", false, "propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
-// surroundings are what runs beside what is measured.
-type surroundings struct {
-	// round is the number of the measurement; objects of the floor and as many Workloads, and further cells.
-	round, objects, cells int
-}
-
-func (s surroundings) String() string {
-	switch {
-	case s.cells > 0:
-		return fmt.Sprintf("beside %d, %d more cells", s.objects, s.cells)
-	case s.objects > 0:
-		return fmt.Sprintf("beside %d", s.objects)
-	default:
-		return ""
-	}
-}
-
-// rounds are first alone, then beside more and more objects, then beside more and more cells.
-func (o *readyOptions) rounds() []surroundings {
-	rounds := []surroundings{{}}
-	add := func(next surroundings) {
-		next.round = len(rounds)
-		rounds = append(rounds, next)
-	}
-	for _, objects := range o.beside {
-		add(surroundings{objects: objects})
-	}
-	for _, cells := range o.cells {
-		add(surroundings{objects: rounds[len(rounds)-1].objects, cells: cells})
-	}
-	return rounds
-}
+// rounds are the numbers of other objects beside those that are measured: first none.
+func (o *readyOptions) rounds() []int { return append([]int{0}, o.beside...) }
 
 // nodes are as many as the floor and the Workloads need: all that are beside, and those that are measured each time.
 func (o *readyOptions) nodes() int {
 	rounds := o.rounds()
-	pods := 2 * (rounds[len(rounds)-1].objects + len(rounds)*(o.warmup+o.n+o.burst))
+	pods := 2 * (rounds[len(rounds)-1] + len(rounds)*(o.warmup+o.n+o.burst))
 	const perNode = 200
 	return pods/perNode + 1
 }
@@ -106,20 +73,22 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		if err != nil {
 			return err
 		}
-		for _, around := range o.rounds() {
-			if err := s.addCells(ctx, around.cells); err != nil {
-				return err
+		for number, beside := range o.rounds() {
+			around := "alone"
+			if beside > 0 {
+				around = fmt.Sprintf("beside %d", beside)
 			}
 			var results []*readyResult
 			for _, subject := range subjects {
-				result, err := subject.round(ctx, o, progress, around)
+				progress.printf("%s, %s: %d one after the other, %d at once", subject.name, around, o.n, o.burst)
+				result, err := subject.round(ctx, o, number)
 				if err != nil {
 					return err
 				}
 				results = append(results, result)
-				latency.add(result.row(strings.TrimSpace(subject.name+" "+around.String()), results[0])...)
+				latency.add(result.row(subject.name+", "+around, results[0])...)
 			}
-			costs.rows = append(costs.rows, costRows(cmp.Or(around.String(), "alone"), results[0].cpu, results[1].cpu)...)
+			costs.rows = append(costs.rows, costRows(around, results[0].cpu, results[1].cpu)...)
 			writes.rows = results[1].writes.rows()
 		}
 		return nil
@@ -134,16 +103,12 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 	return err
 }
 
-// round measures a subject in its surroundings.
-func (r *readySubject) round(ctx context.Context, o *readyOptions, progress *progress, around surroundings) (*readyResult, error) {
-	if r.filled < around.objects {
-		progress.printf("%s: %d beside those that are measured", r.name, around.objects)
-	}
-	if err := r.fill(ctx, o, around.objects); err != nil {
+// round fills the surroundings of a subject and measures it.
+func (r *readySubject) round(ctx context.Context, o *readyOptions, number int) (*readyResult, error) {
+	if err := r.fill(ctx, o, o.rounds()[number]); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
-	progress.printf("%s %s: %d one after the other, %d at once", r.name, around, o.n, o.burst)
-	result, err := r.measure(ctx, o, around.round)
+	result, err := r.measure(ctx, o, number)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}

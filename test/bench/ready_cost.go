@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // readyPlanes are those whose writes are counted: where a consumer writes, Karmada's, and the cell.
@@ -80,6 +82,42 @@ var hubProcesses = []string{"hub-kube-apiserver", controllerManager, "karmada-sc
 // cpuTimes are what processes took, by name.
 type cpuTimes map[string]time.Duration
 
+const (
+	// replica is the process of the add-on, and agent that of the cell.
+	replica = "karmada-compute-0"
+	agent   = "karmada-compute-cell"
+)
+
+// cpuOf returns the CPU time of a process.
+func cpuOf(pid int) (time.Duration, error) {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0, err
+	}
+	stat, err := process.Stat()
+	return time.Duration(stat.CPUTime() * float64(time.Second)), err
+}
+
+// pid is the id of a process of the federation or of the replica, or 0.
+func (s *stage) pid(name string) int {
+	if name == replica {
+		id, err := s.addOn.ProcessID(0)
+		if err != nil {
+			return 0
+		}
+		return id
+	}
+	if name == agent {
+		return s.agentPID
+	}
+	for _, process := range s.federation.Status() {
+		if process.Name == name && process.Running {
+			return process.PID
+		}
+	}
+	return 0
+}
+
 // cpu is the CPU time that the processes of the federation and the add-on have taken. It leaves out those that cannot be read.
 func (s *stage) cpu() cpuTimes {
 	names := []string{replica, agent}
@@ -119,18 +157,6 @@ func (c cpuTimes) sum(names []string) time.Duration {
 		sum += c[name]
 	}
 	return sum
-}
-
-// named is what a row of costRows is about.
-func (c cpuTimes) named(row string) time.Duration {
-	switch row {
-	case "all":
-		return c.sum(slices.Collect(maps.Keys(c)))
-	case "hub":
-		return c.sum(hubProcesses)
-	default:
-		return c[row]
-	}
 }
 
 // costRows compare the CPU time of one object with that of the floor in the same surroundings: all processes, those of the hub, and each

@@ -5,7 +5,7 @@ package main
 
 import (
 	"maps"
-	"slices"
+	"os"
 	"testing"
 	"time"
 
@@ -59,20 +59,21 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestRounds: objects stay when cells are added, and all of them have room.
-func TestRounds(t *testing.T) {
-	o := readyOptions{n: 10, warmup: 2, burst: 30, beside: []int{100, 300}, cells: []int{50}}
-	want := []surroundings{{}, {1, 100, 0}, {2, 300, 0}, {3, 300, 50}}
-	if got := o.rounds(); !slices.Equal(got, want) {
-		t.Errorf("rounds are %v", got)
-	}
-	for _, round := range want {
-		if text := round.String(); (text == "") != (round == surroundings{}) {
-			t.Errorf("%+v is called %q", round, text)
-		}
-	}
-	if pods := 2 * (300 + 4*42); o.nodes()*250 < pods || o.nodes() > 6 {
+// TestNodes: objects stay when others are added, and all of them have room.
+func TestNodes(t *testing.T) {
+	o := readyOptions{n: 10, warmup: 2, burst: 30, beside: []int{100, 300}}
+	if pods := 2 * (300 + 3*42); o.nodes()*250 < pods || o.nodes() > 5 {
 		t.Errorf("%d nodes for %d Pods", o.nodes(), pods)
+	}
+}
+
+// TestOwnCPU: this process took some time.
+func TestOwnCPU(t *testing.T) {
+	if _, err := cpuOf(os.Getpid()); err != nil {
+		t.Error(err)
+	}
+	if _, err := cpuOf(0); err == nil {
+		t.Error("process 0 has a CPU time")
 	}
 }
 

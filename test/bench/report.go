@@ -110,9 +110,6 @@ func markdown(header []string, rows [][]string) string {
 // millis is a duration in milliseconds.
 func millis(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
 
-// mebibytes is a size in MiB.
-func mebibytes(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
-
 // ratio is a value as a multiple of the floor.
 func ratio(of, floor float64) string {
 	if floor == 0 {

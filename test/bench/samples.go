@@ -26,7 +26,7 @@ func (s *samples) add(took ...time.Duration) {
 type summary struct {
 	count         int
 	p50, p90, p99 time.Duration
-	mean, longest time.Duration
+	mean          time.Duration
 }
 
 func (s *samples) summary() summary {
@@ -41,7 +41,7 @@ func (s *samples) summary() summary {
 		sum += took
 	}
 	return summary{
-		count: len(sorted), mean: sum / time.Duration(len(sorted)), longest: sorted[len(sorted)-1],
+		count: len(sorted), mean: sum / time.Duration(len(sorted)),
 		p50: percentile(sorted, 50), p90: percentile(sorted, 90), p99: percentile(sorted, 99),
 	}
 }

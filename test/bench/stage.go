@@ -11,7 +11,6 @@ import (
 	"os"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -25,7 +24,7 @@ const (
 	plane   = "project/" + project
 	city    = "DFW"
 	// consumer is the user who writes Workloads, with the rights of a consumer and no others.
-	consumer = "consumer"
+	consumer = federation.Consumer
 	// namespace exists in every project.
 	namespace = "default"
 
@@ -34,12 +33,7 @@ const (
 	interval = 100 * time.Millisecond
 )
 
-var (
-	roleResource    = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
-	roleBinding     = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"}
-	locationBinding = schema.GroupVersionResource{Group: "networking.datumapis.com", Version: "v1alpha", Resource: "locationbindings"}
-	crdResource     = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-)
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // stage is a federation with one project and one replica of the add-on, in which a consumer may create Workloads.
 type stage struct {
@@ -83,13 +77,7 @@ func (s *stage) boot(ctx context.Context) error {
 	if s.addOn, err = s.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 1}); err != nil {
 		return err
 	}
-	if err := s.allowConsumer(ctx); err != nil {
-		return fmt.Errorf("give the consumer rights: %w", err)
-	}
-	if err := s.bindLocation(ctx); err != nil {
-		return fmt.Errorf("let the project use %s: %w", city, err)
-	}
-	return nil
+	return s.federation.Equip(ctx, []string{project}, []string{city})
 }
 
 // stop stops the federation, also after Ctrl-C.
@@ -113,54 +101,6 @@ func (s *stage) client(plane, user string) (dynamic.Interface, error) {
 		return nil, fmt.Errorf("make a client for %s: %w", plane, err)
 	}
 	return c, nil
-}
-
-// allowConsumer gives the consumer the same rights for a Workload and for the floor. Milo's stand-in copies them to
-// the projects.
-func (s *stage) allowConsumer(ctx context.Context) error {
-	root, err := s.client("milo", federation.Admin)
-	if err != nil {
-		return err
-	}
-	rule := func(group, resource, verb string) any {
-		return map[string]any{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": []any{verb}}
-	}
-	role := object("rbac.authorization.k8s.io/v1", "ClusterRole", consumer, map[string]any{"rules": []any{
-		rule(workloadResource.Group, workloadResource.Resource, "*"),
-		rule(floorGroup, workloadResource.Resource, "*"),
-		rule("networking.datumapis.com", "networks", "use"),
-	}})
-	binding := object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", consumer, map[string]any{
-		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": consumer},
-		"subjects": []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": consumer}},
-	})
-	if _, err := root.Resource(roleResource).Create(ctx, role, metav1.CreateOptions{}); err != nil {
-		return err
-	}
-	_, err = root.Resource(roleBinding).Create(ctx, binding, metav1.CreateOptions{})
-	return err
-}
-
-// bindLocation makes a location available to the project, as Milo's service catalog does.
-func (s *stage) bindLocation(ctx context.Context) error {
-	c, err := s.client(plane, federation.Admin)
-	if err != nil {
-		return err
-	}
-	binding := object("networking.datumapis.com/v1alpha", "LocationBinding", "bench", map[string]any{"spec": map[string]any{
-		"locationRef": map[string]any{"name": "bench"}, "locationClassName": "datum-managed", "displayName": city,
-		"topology": map[string]any{"topology.datum.net/city-code": city},
-	}})
-	created, err := c.Resource(locationBinding).Create(ctx, binding, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	created.Object["status"] = map[string]any{"conditions": []any{map[string]any{
-		"type": "Available", "status": "True", "reason": "Healthy", "message": "",
-		"lastTransitionTime": created.GetCreationTimestamp().UTC().Format(time.RFC3339),
-	}}}
-	_, err = c.Resource(locationBinding).UpdateStatus(ctx, created, metav1.UpdateOptions{})
-	return err
 }
 
 // eventually waits until check returns nil, and returns its last error if it does not in time.

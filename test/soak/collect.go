@@ -52,8 +52,8 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// newClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to be in these.
-func newClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
+// NewClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to be in these.
+func NewClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func newCollector(ctx context.Context, f *federation.Federation, namespace strin
 	}
 	for _, plane := range planes {
 		var err error
-		if c.planes[plane], err = newClient(f, plane, federation.Admin); err != nil {
+		if c.planes[plane], err = NewClient(f, plane, federation.Admin); err != nil {
 			return nil, err
 		}
 	}

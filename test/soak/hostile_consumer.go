@@ -256,7 +256,7 @@ func (n *consumerNoise) changeTemplate(template fields) {
 		return // a virtual machine
 	}
 	container := sandbox["containers"].([]any)[0].(fields) //nolint:forcetypeassert // every sandbox has one
-switch n.IntN(13) {
+	switch n.IntN(13) {
 	case 11, 12:
 		n.changePod(sandbox, container)
 	case 0:

@@ -143,7 +143,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 		return err
 	}
 	var err error
-	h.party, err = newClient(h.Federation, plane, h.hostileUser())
+	h.party, err = NewClient(h.Federation, plane, h.hostileUser())
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
@@ -155,7 +155,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	var cells v1alpha.CellList
 	var err error
-	if h.party, err = newClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
+	if h.party, err = NewClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
 		return err
 	}
 	// The hub sends it when the cell has joined.

@@ -4,7 +4,6 @@
 package soak
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/federation"
@@ -152,26 +153,19 @@ func (s *Soak) usage(ctx context.Context, of endpoint) (usage Usage, err error) 
 
 // parseUsage reads what a process takes from its metrics in Prometheus' text format. The error names what is missing.
 func parseUsage(metrics io.Reader) (Usage, error) {
-	values := map[string]float64{memoryMetric: 0, goroutineMetric: 0, startMetric: 0}
-	lines := bufio.NewScanner(metrics)
-	for lines.Scan() {
-		name, text, _ := strings.Cut(lines.Text(), " ")
-		if _, wanted := values[name]; !wanted {
-			continue
-		}
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return Usage{}, fmt.Errorf("metric %s: %w", name, err)
-		}
-		values[name] = value
-	}
-	if err := lines.Err(); err != nil {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(metrics)
+	if err != nil {
 		return Usage{}, fmt.Errorf("read metrics: %w", err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if values[name] == 0 {
+	var usage Usage
+	for name, into := range map[string]*float64{memoryMetric: &usage.Memory, goroutineMetric: &usage.Goroutines, startMetric: &usage.Started} {
+		for _, metric := range families[name].GetMetric() {
+			*into += metric.GetGauge().GetValue() + metric.GetUntyped().GetValue()
+		}
+		if *into == 0 {
 			return Usage{}, fmt.Errorf("there is no metric %s", name)
 		}
 	}
-	return Usage{Memory: values[memoryMetric], Goroutines: values[goroutineMetric], Started: values[startMetric]}, nil
+	return usage, nil
 }

@@ -143,7 +143,7 @@ func (s *Soak) connect(ctx context.Context) (err error) {
 		namespace: s.Namespace, projects: map[string]client.Client{}, clock: s.Clock, printf: s.printf, wanted: map[Name]*Wanted{},
 	}
 	for _, project := range s.Projects {
-		if s.consumer.projects[project], err = newClient(s.Federation, "project/"+project, s.Consumer); err != nil {
+		if s.consumer.projects[project], err = NewClient(s.Federation, "project/"+project, s.Consumer); err != nil {
 			return err
 		}
 	}

@@ -222,11 +222,11 @@ var count atomic.Int64
 // City is the code of a city that no other test has.
 func City() string { return fmt.Sprintf("C%02d", count.Add(1)) }
 
-// Cell makes a Ready Cluster of a city, with a unique name, and the namespace of its Works.
+// Cell makes a Ready Cluster of a city, with a unique name that sorts by creation, and the namespace of its Works.
 func (p *Planes) Cell(t testing.TB, city string) *clusterv1alpha1.Cluster {
 	t.Helper()
 	cell := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
-		Name:   fmt.Sprintf("cell-%02d", count.Add(1)),
+		Name:   fmt.Sprintf("cell-%04d", count.Add(1)),
 		Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city)},
 	}}
 	cell.Spec.SyncMode = clusterv1alpha1.Push

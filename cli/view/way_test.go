@@ -1,0 +1,62 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"errors"
+	"testing"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// TestFaults: explain finds what the collector finds, and nothing in objects that the user may not read.
+func TestFaults(t *testing.T) {
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		change      func(*Snapshot, *OnHub)
+		wantReason  string
+		wantBinding bool
+	}{
+		"a Work that is being deleted": {change: func(_ *Snapshot, h *OnHub) { h.Works["a"].DeletionTimestamp = &now }, wantReason: v1alpha.ReasonNotApplied},
+		"a Work of an earlier copy":    {change: func(*Snapshot, *OnHub) {}},
+		"no Work":                      {change: func(_ *Snapshot, h *OnHub) { delete(h.Works, "a") }, wantReason: v1alpha.ReasonNotApplied},
+		"a binding that is being deleted": {
+			change: func(_ *Snapshot, h *OnHub) { h.Binding.DeletionTimestamp = &now }, wantReason: v1alpha.ReasonNotBound, wantBinding: true,
+		},
+		"the binding of an earlier copy": {
+			change: func(_ *Snapshot, h *OnHub) { h.Binding.Spec.Resource.UID = "earlier" }, wantReason: v1alpha.ReasonNotBound, wantBinding: true,
+		},
+		"a binding that the user may not read": {change: func(s *Snapshot, h *OnHub) {
+			h.Binding, s.Hidden = nil, map[string]error{"v1alpha2.ResourceBinding of the hub": errors.New("forbidden")}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onHub := &OnHub{
+				Namespace: "ns", Copy: &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "copy"}},
+				Binding: &workv1alpha2.ResourceBinding{}, Works: map[string]*workv1alpha1.Work{"a": {}},
+			}
+			onHub.Binding.Spec.Clusters = []workv1alpha2.TargetCluster{{Name: "a"}}
+			cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+			cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionTrue}}
+			s := &Snapshot{Clusters: map[string]*clusterv1alpha1.Cluster{"a": cluster}, Now: now.Time}
+			test.change(s, onHub)
+			key := "a"
+			if test.wantBinding {
+				key = ""
+			}
+			got := ""
+			if found := s.faults(onHub)[key]; found != nil {
+				got = found.Reason
+			}
+			if got != test.wantReason {
+				t.Errorf("got %q, want %q", got, test.wantReason)
+			}
+		})
+	}
+}

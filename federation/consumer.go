@@ -1,0 +1,151 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	_ "embed" // the consumer's role
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Consumer is the user that writes Workloads, with a consumer's permissions in projects only.
+const Consumer = "consumer"
+
+// consumerRole is the role of Consumer.
+//
+//go:embed consumer.yaml
+var consumerRole []byte
+
+var (
+	workloadResource        = schema.GroupVersionResource{Group: "compute.datumapis.com", Version: "v1alpha", Resource: "workloads"}
+	locationBindingResource = schema.GroupVersionResource{Group: "networking.datumapis.com", Version: "v1alpha", Resource: "locationbindings"}
+)
+
+// CreateProject creates a project of Milo and waits until it is Ready.
+func (f *Federation) CreateProject(ctx context.Context, name string) error {
+	milo, err := f.plane(planeMilo)
+	if err != nil {
+		return err
+	}
+	if err := milo.apply(ctx, projectObject(name)); err != nil {
+		return err
+	}
+	if err := milo.waitCondition(ctx, projectResource, name, "Ready"); err != nil {
+		return err
+	}
+	f.progress.printf("project %s is Ready", name)
+	return nil
+}
+
+// Equip makes cities available to projects, and lets Consumer write Workloads there. It waits until Consumer may.
+func (f *Federation) Equip(ctx context.Context, projects, cities []string) error {
+	role, err := decode(consumerRole)
+	if err != nil {
+		return fmt.Errorf("read the consumer's role: %w", err)
+	}
+	milo, err := f.plane(planeMilo)
+	if err != nil {
+		return err
+	}
+	if err := milo.apply(ctx, role...); err != nil {
+		return err
+	}
+	for _, project := range projects {
+		for _, city := range cities {
+			if err := f.BindLocation(ctx, project, city); err != nil {
+				return err
+			}
+		}
+		if err := f.waitForConsumer(ctx, project); err != nil {
+			return fmt.Errorf("user %s has no access to project %s: %w", Consumer, project, err)
+		}
+	}
+	return nil
+}
+
+// waitForConsumer waits until the consumer's role is copied from Milo's root to a project.
+func (f *Federation) waitForConsumer(ctx context.Context, project string) error {
+	config, err := f.Config(planeProject+project, Consumer)
+	if err != nil {
+		return err
+	}
+	consumer, err := newPlane(config)
+	if err != nil {
+		return err
+	}
+	return consumer.waitForWorkloads(ctx)
+}
+
+// waitForWorkloads waits until the user of the plane may list Workloads.
+func (p *plane) waitForWorkloads(ctx context.Context) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		_, last = p.dynamic.Resource(workloadResource).List(ctx, metav1.ListOptions{Limit: 1})
+		return last == nil, nil // errors are retried until the timeout
+	})
+	if err != nil {
+		return errors.Join(err, last)
+	}
+	return nil
+}
+
+// BindLocation makes a city available to a project, as Milo's service catalog does.
+func (f *Federation) BindLocation(ctx context.Context, project, city string) error {
+	admin, err := f.plane(planeProject + project)
+	if err != nil {
+		return err
+	}
+	if err := admin.bindLocation(ctx, city); err != nil {
+		return fmt.Errorf("bind %s in project %s: %w", city, project, err)
+	}
+	return nil
+}
+
+func (p *plane) bindLocation(ctx context.Context, city string) error {
+	name, bindings := locationName(city), p.dynamic.Resource(locationBindingResource)
+	object := func(fields map[string]any) *unstructured.Unstructured {
+		fields["apiVersion"], fields["kind"] = locationBindingResource.GroupVersion().String(), "LocationBinding"
+		fields["metadata"] = map[string]any{"name": name}
+		return &unstructured.Unstructured{Object: fields}
+	}
+	if err := applyTo(ctx, bindings, object(map[string]any{"spec": map[string]any{
+		"locationRef": map[string]any{"name": name}, "locationClassName": "datum-managed", "displayName": city,
+		"topology": map[string]any{"topology.datum.net/city-code": city},
+	}})); err != nil {
+		return err
+	}
+	_, err := bindings.ApplyStatus(ctx, name, object(map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
+		"type": "Available", "status": "True", "reason": "Healthy", "message": "the location is healthy",
+		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	}}}}), metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	return err
+}
+
+// UnbindLocation withdraws a city from a project.
+func (f *Federation) UnbindLocation(ctx context.Context, project, city string) error {
+	admin, err := f.plane(planeProject + project)
+	if err != nil {
+		return err
+	}
+	return admin.unbindLocation(ctx, city)
+}
+
+func (p *plane) unbindLocation(ctx context.Context, city string) error {
+	err := p.dynamic.Resource(locationBindingResource).Delete(ctx, locationName(city), metav1.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func locationName(city string) string { return "location-" + strings.ToLower(city) }
