@@ -35,8 +35,8 @@ const (
 
 func demoCommand() *cobra.Command {
 	var (
-		folder string
-		keep   bool
+		folder           string
+		keep, containers bool
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -46,11 +46,13 @@ func demoCommand() *cobra.Command {
 			// A closed terminal or pipe must stop the federation as Ctrl-C does.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP, syscall.SIGPIPE)
 			defer stop()
-			return runDemo(ctx, cmd.OutOrStdout(), folder, keep)
+			d := &demo{folder: folder, keep: keep, sample: sample{containers: containers}}
+			return d.runIn(ctx, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&folder, "folder", "", "folder of the federation (default: a new temporary one, removed after success)")
 	cmd.Flags().BoolVar(&keep, "keep", false, "leave the federation and the Workload running")
+	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
 	return cmd
 }
 
@@ -59,6 +61,7 @@ type demo struct {
 	screen *terminal.Screen
 	folder string
 	keep   bool
+	sample sample
 
 	planeClients
 	log io.Closer
@@ -68,25 +71,24 @@ type demo struct {
 	running []leftover
 }
 
-func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error {
-	temporary := folder == ""
+// runIn runs the demo, in a temporary folder if it has none.
+func (d *demo) runIn(ctx context.Context, out io.Writer) error {
+	temporary := d.folder == ""
 	if temporary {
 		var err error
-		if folder, err = os.MkdirTemp("", "federation-demo-"); err != nil {
+		if d.folder, err = os.MkdirTemp("", "federation-demo-"); err != nil {
 			return fmt.Errorf("create a folder for the federation, or name one with --folder: %w", err)
 		}
 	}
-	d := &demo{
-		screen: terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now}), folder: folder, keep: keep,
-		planeClients: planeClients{clients: map[[2]string]client.WithWatch{}},
-	}
+	d.screen = terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now})
+	d.planeClients = planeClients{clients: map[[2]string]client.WithWatch{}}
 	err := d.run(ctx)
 	stopped, stopErr := d.stop(ctx, err)
 	if err := errors.Join(err, stopErr); err != nil {
 		return d.explain(ctx, err, stopped)
 	}
 	if stopped && temporary {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := os.RemoveAll(d.folder); err != nil {
 			return fmt.Errorf("the demo succeeded and is stopped, but its folder was not removed: %w", err)
 		}
 	}
@@ -121,8 +123,12 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 func (d *demo) boot(ctx context.Context) error {
+	options := federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen}
+	if d.sample.containers {
+		options.Cells = cellsWithContainers()
+	}
 	var err error
-	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen})
+	d.federation, err = federation.Up(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -140,7 +146,7 @@ func (d *demo) createWorkload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workload, err := sampleWorkload()
+	workload, err := d.sample.workload()
 	if err != nil {
 		return err
 	}
@@ -155,7 +161,7 @@ func (d *demo) scaleWorkload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workload, err := sampleWorkload()
+	workload, err := d.sample.workload()
 	if err != nil {
 		return err
 	}
@@ -185,7 +191,7 @@ func (d *demo) deleteWorkload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workload, err := sampleWorkload()
+	workload, err := d.sample.workload()
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (d *demo) watch(ctx context.Context) (*live.Watch, error) {
 	if c, err = d.client(project, consumer); err != nil {
 		return nil, err
 	}
-	workload, err := sampleWorkload()
+	workload, err := d.sample.workload()
 	if err != nil {
 		return nil, err
 	}

@@ -73,9 +73,16 @@ func run(ctx context.Context, args []string) (string, error) {
 		}
 		return "", err
 	case len(args) == 1 && args[0] == "binaries":
-		return "", buildTools(ctx, b, tools.All())
+		return "", buildTools(ctx, b, everything(ctx))
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
-		if err := buildTools(ctx, b, tools.Core()); err != nil {
+		names := tools.Core()
+		if slices.Contains(args, "--containers") {
+			if err := tools.BuildsContainers(ctx); err != nil {
+				return "", err
+			}
+			names = append(names, tools.Containers()...)
+		}
+		if err := buildTools(ctx, b, names); err != nil {
 			return "", err
 		}
 		built, err := b.Own(ctx, append(addOn, command)...)
@@ -83,6 +90,15 @@ func run(ctx context.Context, args []string) (string, error) {
 	}
 	built, err := b.Own(ctx, command)
 	return built["federation"], err
+}
+
+// everything returns the names of all binaries that this machine can build.
+func everything(ctx context.Context) []string {
+	if err := tools.BuildsContainers(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "No nodes that run containers, and no scenarios of them:", err)
+		return tools.All()
+	}
+	return append(tools.All(), tools.Containers()...)
 }
 
 // builder returns a builder for the checkout of the working directory.
