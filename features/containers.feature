@@ -41,7 +41,7 @@ Feature: Instances as processes
   Scenario: A process that takes more memory than its size is killed
     When the consumer creates Workload "web" of 1 in DEN with container {"args":["--allocate=100"]}
     Then pod "web-main-den-0" in cell "den" has "status.containerStatuses[0].lastState.terminated.reason" "OOMKilled"
-    And instance "web-main-den-0" has condition Ready False because of "InstanceCrashing"
+    And instance "web-main-den-0" has condition Ready False because of "OOMKilled"
 
   Scenario: A process that exits once is restarted
     When the consumer creates Workload "web" of 1 in DEN with container {"args":["--log=1s"]}
