@@ -42,6 +42,7 @@ type podOptions struct {
 	externalClasses  []string
 	capabilities     []string
 	ephemeralStorage string
+	nodeLossAfter    time.Duration
 }
 
 type electionOptions struct {
@@ -51,7 +52,7 @@ type electionOptions struct {
 }
 
 func newOptions() *options {
-	return &options{cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}}, pods: podOptions{ephemeralStorage: "10Gi"}}
+	return &options{cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}}, pods: podOptions{ephemeralStorage: "10Gi", nodeLossAfter: 30 * time.Second}}
 }
 
 // AddFlags adds every flag with its default.
@@ -71,6 +72,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil, "Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as virtual-machine. The agent creates no Pods for Instances of these classes.")
 	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only capabilities of the baseline Pod security standard are allowed.")
 	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "Ephemeral storage limit of each container, logs included, unless its template sets another limit. 0: no limit.")
+	pods.DurationVar(&o.pods.nodeLossAfter, "node-loss-after", o.pods.nodeLossAfter, "How long a node may be unreachable or not ready before its Instances start on other nodes: tolerationSeconds of Pods that are created from now on. Instances whose template has onNodeLoss Wait do not move.")
 
 	election := groups.FlagSet("leader election")
 	election.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that only one of several replicas is active.")
@@ -108,8 +110,11 @@ var baseline = []string{
 
 // settings are those of the runtime, or every mistake.
 func (o *podOptions) settings() (runtime.Settings, error) {
-	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses}
+	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses, NodeLossAfter: o.nodeLossAfter}
 	var mistakes []error
+	if o.nodeLossAfter < 0 || o.nodeLossAfter%time.Second != 0 {
+		mistakes = append(mistakes, fmt.Errorf("--node-loss-after: %s is not a number of seconds", o.nodeLossAfter))
+	}
 	for _, capability := range o.capabilities {
 		if !slices.Contains(baseline, capability) {
 			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is none of %s", capability, strings.Join(baseline, ", ")))
