@@ -60,3 +60,23 @@ Feature: Instances as processes
     # No registry listens there.
     When the consumer creates Workload "web" of 1 in DEN with container {"image":"127.0.0.1:1/none:v1"}
     Then instance "web-main-den-0" has condition Ready False because of "ImageUnavailable"
+
+  @serial @faults
+  Scenario: Instances of a lost node start on another one, unless they wait for it
+    Given the consumer creates Workload "web" of 2 in DEN with container {}
+    And the consumer creates Workload "patient" of 2 in DEN with container {} and template {"onNodeLoss":"Wait"}
+    And Workload "web" becomes available with 2 ready Instances
+    And Workload "patient" becomes available with 2 ready Instances
+    And Workload "web" runs on nodes "den-containers-0, den-containers-1" of cell "den"
+    And Workload "patient" runs on nodes "den-containers-0, den-containers-1" of cell "den"
+    When process "node-den-containers-1" is killed
+    Then node "den-containers-1" in cell "den" has condition Ready Unknown because of "NodeStatusUnknown"
+    When the clock is started
+    Then Workload "web" runs on nodes "den-containers-0" of cell "den"
+    And Workload "web" becomes available with 2 ready Instances
+    And at most 60 seconds have passed
+    And workload "patient" still has "status.readyReplicas" "1"
+    And Workload "patient" runs on nodes "den-containers-0, den-containers-1" of cell "den"
+    When process "node-den-containers-1" is started again
+    Then Workload "patient" becomes available with 2 ready Instances
+    And Workload "patient" runs on nodes "den-containers-0, den-containers-1" of cell "den"

@@ -26,7 +26,7 @@ const releaseAfter = 10 * time.Second
 func (s *Settings) nodeLossTolerations(spec *v1alpha.InstanceSpec) []corev1.Toleration {
 	var seconds *int64
 	if spec.OnNodeLoss != v1alpha.NodeLossWait {
-		seconds = ptr.To(int64(s.NodeLossAfter / time.Second))
+		seconds = new(int64(s.NodeLossAfter / time.Second))
 	}
 	var tolerations []corev1.Toleration
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {

@@ -79,7 +79,7 @@ func examineNode(pod *corev1.Pod, now time.Time) *finding {
 	case stopping && now.Sub(pod.DeletionTimestamp.Time) >= lostAfter && len(pod.Finalizers) == 0:
 		return &finding{v1alpha.ReasonNodeLost, fmt.Sprintf("node %s does not confirm that the Pod has stopped, which was due at %s",
 			pod.Spec.NodeName, pod.DeletionTimestamp.UTC().Format(time.RFC3339))}
-	case !stopping && unheard(pod):
+	case unheard(pod):
 		return &finding{v1alpha.ReasonNodeLost, fmt.Sprintf("node %s does not report the state of the Pod", pod.Spec.NodeName)}
 	}
 	return nil

@@ -91,6 +91,9 @@ func (o *options) Validate() error {
 	if o.cell.auditInterval < time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--audit-interval: %s is less than 1s", o.cell.auditInterval))
 	}
+	if o.pods.nodeLossAfter < 0 || o.pods.nodeLossAfter%time.Second != 0 {
+		mistakes = append(mistakes, fmt.Errorf("--node-loss-after: %s is not a number of seconds", o.pods.nodeLossAfter))
+	}
 	if o.election.enabled {
 		for _, problem := range validation.IsDNS1123Label(o.election.namespace) {
 			mistakes = append(mistakes, fmt.Errorf("--leader-elect-resource-namespace: %q: %s", o.election.namespace, problem))
@@ -112,9 +115,6 @@ var baseline = []string{
 func (o *podOptions) settings() (runtime.Settings, error) {
 	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses, NodeLossAfter: o.nodeLossAfter}
 	var mistakes []error
-	if o.nodeLossAfter < 0 || o.nodeLossAfter%time.Second != 0 {
-		mistakes = append(mistakes, fmt.Errorf("--node-loss-after: %s is not a number of seconds", o.nodeLossAfter))
-	}
 	for _, capability := range o.capabilities {
 		if !slices.Contains(baseline, capability) {
 			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is none of %s", capability, strings.Join(baseline, ", ")))

@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,8 +38,12 @@ func addContainerSteps(sc sentences) {
 	})
 	sc.Step(`^the consumer creates Workload "([^"]*)" of (\d+) in DEN(?: which names "([^"]*)")? with container `+inlineDoc+`$`,
 		func(ctx context.Context, name string, replicas int32, data, container string) error {
-			return from(ctx).createContainers(ctx, containersWanted{name, data, container, replicas})
+			container, template, _ := strings.Cut(container, " and template ")
+			return from(ctx).createContainers(ctx, containersWanted{name, data, container, template, replicas})
 		})
+	sc.Step(`^Workload "([^"]*)" runs on nodes "([^"]*)" of cell "([^"]*)"$`, func(ctx context.Context, name, nodes, cell string) error {
+		return from(ctx).runsOn(ctx, cell, name, splitNames(nodes))
+	})
 	sc.Step(`^Instance "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, instance, path, text string) error {
 		return from(ctx).answers(ctx, instance, path, text)
 	})
@@ -74,10 +80,36 @@ func (s *scenario) runsContainers(ctx context.Context) error {
 	return s.extra[containersCell].add(ctx, s.World)
 }
 
-// containersWanted is a Workload of small Instances that run the test image. data is what it names, and container a merge patch.
+// runsOn waits until the Pods of a Workload are on these nodes, and on each of them.
+func (s *scenario) runsOn(ctx context.Context, cell, workload string, nodes []string) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		pods, err := s.list(ctx, "cell/"+cell, "pods")
+		if err != nil {
+			return err
+		}
+		found := map[string]bool{}
+		for i := range pods {
+			if pods[i].GetLabels()[v1alpha.LabelWorkloadName] != workload {
+				continue
+			}
+			node, err := field(&pods[i], "spec.nodeName")
+			if err != nil {
+				return err
+			}
+			found[node] = true
+		}
+		if names := slices.Sorted(maps.Keys(found)); !slices.Equal(names, nodes) {
+			return fmt.Errorf("the Pods of Workload %s are on nodes %v", workload, names)
+		}
+		return nil
+	})
+}
+
+// containersWanted is a Workload of small Instances that run the test image. data is what it names; container, and spec of the
+// template, are merged into what the sample has.
 type containersWanted struct {
-	name, data, container string
-	replicas              int32
+	name, data, container, template string
+	replicas                        int32
 }
 
 func (s *scenario) createContainers(ctx context.Context, wanted containersWanted) error {
@@ -97,6 +129,11 @@ func (s *scenario) createContainers(ctx context.Context, wanted containersWanted
 		return fmt.Errorf("container %s: %w", wanted.container, err)
 	}
 	container.Env = append(container.Env, named...)
+	if wanted.template != "" {
+		if err := json.Unmarshal([]byte(s.expand(wanted.template)), spec); err != nil {
+			return fmt.Errorf("template %s: %w", wanted.template, err)
+		}
+	}
 	c := s.client(s.plane(""), consumer)
 	// The webhook hears of a right to data a moment later than the API server that gave it.
 	return eventually(ctx, func(ctx context.Context) error { return c.Create(ctx, workload.DeepCopy()) })

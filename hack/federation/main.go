@@ -75,14 +75,11 @@ func run(ctx context.Context, args []string) (string, error) {
 	case len(args) == 1 && args[0] == "binaries":
 		return "", buildTools(ctx, b, everything(ctx))
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
-		names := tools.Core()
-		if slices.Contains(args, "--containers") {
-			if err := tools.BuildsContainers(ctx); err != nil {
-				return "", err
-			}
-			names = append(names, tools.Containers()...)
+		names, err := needed(ctx, args)
+		if err == nil {
+			err = buildTools(ctx, b, names)
 		}
-		if err := buildTools(ctx, b, names); err != nil {
+		if err != nil {
 			return "", err
 		}
 		built, err := b.Own(ctx, append(addOn, command)...)
@@ -90,6 +87,14 @@ func run(ctx context.Context, args []string) (string, error) {
 	}
 	built, err := b.Own(ctx, command)
 	return built["federation"], err
+}
+
+// needed returns the names of the binaries that a subcommand with these arguments runs.
+func needed(ctx context.Context, args []string) ([]string, error) {
+	if !slices.Contains(args, "--containers") {
+		return tools.Core(), nil
+	}
+	return append(tools.Core(), tools.Containers()...), tools.BuildsContainers(ctx)
 }
 
 // everything returns the names of all binaries that this machine can build.
