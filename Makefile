@@ -34,9 +34,9 @@ help: ## List the targets.
 		/^##@/ { printf "\n%s\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Start a local federation, run a Workload in two cities, delete both. KEEP=1 leaves them running.
+demo: ## Start a local federation, run a Workload in two cities, delete both. KEEP=1 leaves them running, CONTAINERS=1 runs containers.
 	@echo "Building what the demo needs; with nothing cached that takes some minutes."
-	@go run ./hack/federation demo $(if $(KEEP),--keep)
+	@go run ./hack/federation demo $(if $(KEEP),--keep) $(if $(CONTAINERS),--containers)
 
 ##@ Development
 
@@ -155,8 +155,8 @@ hostile: ## Have a consumer and a cell write at random all that they may, and co
 ##@ Local federation
 
 .PHONY: up
-up: ## Start a local federation with the add-on and leave it running.
-	@go run ./hack/federation up --add-on
+up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers.
+	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers)
 
 .PHONY: down
 down: ## Stop it.

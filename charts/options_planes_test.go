@@ -327,6 +327,7 @@ var agentCases = func() []optionCase {
 		{option: "agents.kubeAPIQPS", value: 50, object: agent, query: args, want: `"--kube-api-qps=50"`},
 		{option: "agents.kubeAPIQPS", value: 2.5, object: agent, query: args, want: `"--kube-api-qps=2.5"`},
 		{option: "agents.kubeAPIBurst", value: 3, object: agent, query: args, want: `"--kube-api-burst=3"`},
+		{option: "agents.nodeLossAfter", value: "2m", object: agent, query: args, want: `"--node-loss-after=2m"`},
 		{option: "agents.extraArgs", value: []any{"--cell=x"}, object: agent, query: args, want: `"--cell=x"]`},
 		{
 			option: "agents.extraEnv", value: []any{map[string]any{"name": "GOGC", "value": "50"}},

@@ -28,6 +28,7 @@ Feature: What the documentation says
     And the commands of page "docs/runbooks/hub.md" print what it says
     And the commands of page "docs/runbooks/instance-types.md" print what it says
     And the commands of page "docs/runbooks/inventory.md" print what it says
+    And the commands of page "docs/runbooks/lost-node.md" print what it says
     And the commands of page "docs/runbooks/milo.md" print what it says
     And the commands of page "docs/runbooks/project-gone.md" print what it says
     And the commands of page "docs/runbooks/project-suspended.md" print what it says

@@ -56,9 +56,13 @@ func (f *Federation) assignCellPorts(cell Cell) error {
 func (f *Federation) dropCell(cell Cell) error {
 	plane := planeName(planeCell + cell.Name)
 	var errs []error
-	for _, name := range []string{
-		agentProcess(cell), NodeProcess(planeCell + cell.Name), plane + "-kwok", plane + "-kube-scheduler", plane + "-kube-controller-manager", apiServerName(planeCell + cell.Name),
-	} {
+	names := []string{agentProcess(cell)}
+	for i := range cell.Containers {
+		names = append(names, ContainerNodeProcess(cell.ContainerNode(i)))
+	}
+	for _, name := range append(names,
+		NodeProcess(planeCell+cell.Name), plane+"-kwok", plane+"-kube-scheduler", plane+"-kube-controller-manager", apiServerName(planeCell+cell.Name),
+	) {
 		if _, err := f.record(name); err == nil {
 			errs = append(errs, f.KillProcess(name), os.Remove(f.recordFile(name)))
 		}

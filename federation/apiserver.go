@@ -29,6 +29,8 @@ type apiServer struct {
 	// small disables the APIs that a plane without workloads does not need: the
 	// server starts faster and needs less memory.
 	small bool
+	// kubelets gives it a client certificate for kubelets: for logs, exec and port-forward.
+	kubelets bool
 }
 
 // smallAPIs are the built-in APIs of Milo's control planes. Milo's router hides
@@ -86,6 +88,14 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		"--profiling=false",
 	}
 	args = append(args, f.frontProxy(s.plane)...)
+	if s.kubelets {
+		certFile, keyFile, err := f.pki.client(subject{name: kubeletClient, groups: []string{"system:masters"}})
+		if err != nil {
+			return err
+		}
+		args = append(args, "--kubelet-client-certificate="+certFile, "--kubelet-client-key="+keyFile,
+			"--kubelet-preferred-address-types=InternalIP")
+	}
 	var without []string
 	if s.plane != planeHost {
 		// It would mount a token in every Pod of an Instance, which nobody reads.

@@ -37,6 +37,9 @@ func binariesFor(cells []Cell) []string {
 	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Pull }) {
 		names = append(names, tools.KarmadaAgent)
 	}
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Containers > 0 }) {
+		names = append(names, tools.Containers()...)
+	}
 	return names
 }
 

@@ -13,17 +13,24 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/karmada-compute/karmada-compute/federation/containers"
 )
 
 // nodesPerCell is how many kwok nodes a cell has unless it says otherwise.
 const nodesPerCell = 3
 
-func (c Cell) nodes() int { return cmp.Or(c.Nodes, nodesPerCell) }
+func (c Cell) nodes() int {
+	if c.Containers > 0 {
+		return c.Nodes
+	}
+	return cmp.Or(c.Nodes, nodesPerCell)
+}
 
 var nodeResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 
 // startCell starts one member cluster: kube-apiserver, controllers, scheduler,
-// and nodes whose Pods kwok simulates.
+// nodes whose Pods kwok simulates, and nodes that run containers.
 func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	name := planeCell + cell.Name
 	if err := f.startCellAPIServer(ctx, cell); err != nil {
@@ -39,7 +46,12 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return f.startCellControllerManager(groupCtx, cell) })
 	group.Go(func() error { return f.startScheduler(groupCtx, name) })
-	group.Go(func() error { return f.startKwok(groupCtx, cell) })
+	if cell.nodes() > 0 {
+		group.Go(func() error { return f.startKwok(groupCtx, cell) })
+	}
+	if cell.Containers > 0 {
+		group.Go(func() error { return f.startContainerNodes(groupCtx, cell) })
+	}
 	if f.state.Host {
 		group.Go(func() error { return f.startNode(groupCtx, cellNode(cell)) })
 	}
@@ -59,34 +71,38 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 			return err
 		}
 	}
-	f.progress.printf("cell %s has %d nodes", cell.Name, cell.nodes())
+	f.progress.printf("cell %s has %d nodes", cell.Name, cell.nodes()+cell.Containers)
 	return nil
 }
 
 func (f *Federation) startCellAPIServer(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
-	return f.startAPIServer(ctx, apiServer{plane: plane, port: f.port(plane)})
+	return f.startAPIServer(ctx, apiServer{plane: plane, port: f.port(plane), kubelets: cell.Containers > 0})
 }
 
 func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) error {
 	plane := planeCell + cell.Name
 	controllers := append([]string{
 		"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
-		"deployment-controller", "replicaset-controller", "node-lifecycle-controller", "horizontal-pod-autoscaler-controller",
+		"deployment-controller", "replicaset-controller", "node-lifecycle-controller", "taint-eviction-controller",
+		"pod-garbage-collector-controller", "horizontal-pod-autoscaler-controller",
 	}, cell.Controllers...)
 	if f.state.Host {
 		controllers = append(controllers, "root-ca-certificate-publisher-controller")
 	}
+	// The Pods of a node that was not heard of for that long are marked as not ready. A kubelet corrects that once it is heard again;
+	// kwok never does, so that an API server that was away, or slow, would leave Pods not ready forever.
+	grace := "1h"
+	if cell.Containers > 0 && cell.nodes() == 0 {
+		grace = containers.GracePeriod
+	}
 	return f.startControllerManager(ctx, controllerManager{
 		plane: plane, port: f.port(plane + "-kube-controller-manager"), controllers: controllers,
 		// An autoscaler looks at a new Pod at once and acts within seconds, not minutes: nobody waits for a program to warm up.
-		//
-		// A node that was not heard of for that long has its Pods marked as not ready. A kubelet corrects that once it is heard again;
-		// kwok never does, so that an API server that was away, or slow, would leave Pods not ready for ever.
 		args: []string{
 			"--horizontal-pod-autoscaler-sync-period=3s", "--horizontal-pod-autoscaler-downscale-stabilization=5s",
 			"--horizontal-pod-autoscaler-cpu-initialization-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=1s",
-			"--node-monitor-grace-period=1h",
+			"--node-monitor-grace-period=" + grace, "--node-monitor-period=2s",
 		},
 	})
 }

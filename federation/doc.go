@@ -13,6 +13,9 @@
 // With Options.Host there is a host, too: the cluster that runs Karmada's Pods and
 // ours. Its node, and one of each cell, runs Pods as processes (package node).
 //
+// A cell may have nodes that run containers instead of kwok nodes (package
+// containers).
+//
 // Cells are members in push mode or in pull mode. In pull mode the cell's
 // karmada-agent runs in a network namespace from which it reaches only the
 // kube-apiservers of the hub and of the cell.

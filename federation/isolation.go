@@ -42,6 +42,9 @@ type Isolation struct {
 	// Serve are addresses, 127.0.0.1 with a port, that the command listens on
 	// and that accept connections from outside.
 	Serve []string
+	// Machine gives the command mount, PID, IPC and UTS namespaces too, in which it is root of this machine, and a link to
+	// this machine. It needs root.
+	Machine bool
 	// Command is the path of a binary and its arguments.
 	Command []string
 	Log     *slog.Logger
@@ -50,7 +53,7 @@ type Isolation struct {
 // args returns the arguments with which the federation command calls Run or
 // RunInside.
 func (i *Isolation) args(inside bool) []string {
-	args := []string{"isolate", "--sockets=" + i.Sockets, fmt.Sprintf("--inside=%t", inside)}
+	args := []string{"isolate", "--sockets=" + i.Sockets, fmt.Sprintf("--inside=%t", inside), fmt.Sprintf("--machine=%t", i.Machine)}
 	for _, address := range i.Reach {
 		args = append(args, "--reach="+address)
 	}

@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"github.com/karmada-compute/karmada-compute/federation/containers"
 )
 
 // Grace periods of the command and of the process that runs it: the command's is
@@ -58,6 +60,15 @@ func namespaced() *syscall.SysProcAttr {
 	}
 }
 
+// machine returns the attributes of a process that is root in the namespaces of a machine. When it ends, the kernel kills
+// all processes in them.
+func machine() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Pdeathsig:  syscall.SIGKILL,
+	}
+}
+
 // namespaceHint names the settings that forbid namespaces.
 func namespaceHint() string {
 	forbidding := map[string]string{
@@ -87,7 +98,11 @@ func (i *Isolation) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = i.run(ctx, child{path: own, args: i.args(true), attributes: namespaced(), grace: isolationGrace}, false)
+	c := child{path: own, args: i.args(true), attributes: namespaced(), grace: isolationGrace}
+	if i.Machine {
+		c.attributes, c.started = machine(), containers.Link
+	}
+	err = i.run(ctx, c, false)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("%w; %s", err, namespaceHint())
 	}
@@ -140,6 +155,8 @@ type child struct {
 	attributes *syscall.SysProcAttr
 	// grace is the time between SIGTERM and SIGKILL.
 	grace time.Duration
+	// started is called with the pid of the process, which is killed when that fails. It may be nil.
+	started func(ctx context.Context, pid int) error
 }
 
 // run runs the child until ctx or carrying ends. A child that ends earlier is an
@@ -155,7 +172,15 @@ func (c child) run(ctx, carrying context.Context) error {
 	cmd.SysProcAttr, cmd.WaitDelay = c.attributes, c.grace
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil && c.started != nil {
+		if err := c.started(ctx, cmd.Process.Pid); err != nil {
+			return errors.Join(err, cmd.Process.Kill(), ignoreExit(cmd.Wait()))
+		}
+	}
+	if err == nil {
+		err = cmd.Wait()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -163,6 +188,14 @@ func (c child) run(ctx, carrying context.Context) error {
 		return fmt.Errorf("%s has ended", c.path)
 	}
 	return fmt.Errorf("%s: %w", c.path, err)
+}
+
+// ignoreExit drops the error of a process that was killed.
+func ignoreExit(err error) error {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return nil
+	}
+	return err
 }
 
 // loopbackUp brings up the loopback of this process's network namespace, which

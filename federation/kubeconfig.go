@@ -100,7 +100,7 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 // components are users of the federation's own processes. They are in
 // system:masters; their names differ so that audit logs distinguish them.
 var components = []string{
-	controllerManagerUser, "kube-scheduler", "kwok", "milo", "federation", nodeUser,
+	controllerManagerUser, "kube-scheduler", "kwok", "milo", "federation", nodeUser, kubeletUser,
 	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
 	// In its cell only: at the hub the agent is another user.
 	karmadaAgentUser,

@@ -4,6 +4,7 @@
 package federation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +32,11 @@ type Cell struct {
 	// Controllers are further ones that its kube-controller-manager runs, by
 	// their names there.
 	Controllers []string `json:"controllers,omitempty"`
-	// Nodes is how many nodes it has, each with room for 250 Pods. 0: 3.
+	// Nodes is how many nodes it has whose Pods kwok simulates, each with room for 250 Pods. 0: 3, or none if it has Containers.
 	Nodes int `json:"nodes,omitempty"`
+	// Containers is how many nodes it has that run containers, with a kubelet and containerd. The function Containers reports
+	// whether this machine supports that.
+	Containers int `json:"containers,omitempty"`
 }
 
 // Options configure a new federation. The zero value is usable.
@@ -170,6 +174,11 @@ func (c Cell) validate() error {
 	if c.Pull {
 		if err := NetworkNamespaces(); err != nil {
 			errs = append(errs, fmt.Errorf("cell %q cannot be in pull mode: %w", c.Name, err))
+		}
+	}
+	if c.Containers > 0 {
+		if err := Containers(context.Background()); err != nil {
+			errs = append(errs, fmt.Errorf("cell %q cannot run containers: %w", c.Name, err))
 		}
 	}
 	return errors.Join(errs...)

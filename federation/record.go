@@ -61,6 +61,7 @@ func (f *Federation) Down(ctx context.Context) error {
 		// may start processes.
 		errs = append(errs, f.stopStage(ctx, stage)...)
 	}
+	errs = append(errs, f.removeContainerNodes())
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

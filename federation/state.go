@@ -25,8 +25,9 @@ type Federation struct {
 	pki      *pki
 	progress *progress
 
-	stateMu sync.RWMutex // guards Cells and Ports of state
-	mu      sync.Mutex   // guards starting and stopping of one process name, and started
+	stateMu  sync.RWMutex // guards Cells and Ports of state
+	mu       sync.Mutex   // guards starting and stopping of one process name, and started
+	imagesMu sync.Mutex   // guards the archive of images
 	// started are the processes that this handle has started, by name.
 	started map[string]Process
 }
@@ -49,7 +50,7 @@ type state struct {
 }
 
 // parts are the subfolders that are empty when a new federation starts.
-var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents", "nodes"}
+var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents", "nodes", "images"}
 
 // ErrRunning means that processes of the folder's federation are running.
 var ErrRunning = errors.New("a federation is running in this folder: stop it first, or use another folder")

@@ -40,6 +40,12 @@ type InstanceSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Volumes []InstanceVolume `json:"volumes,omitempty"`
 
+	// onNodeLoss is what becomes of the Instance when its node does not respond. Replace starts it on another node; its process may
+	// still run on the lost node, so that two of the same name run at once. Wait starts it again only when the node has confirmed
+	// that it stopped, or when an administrator has confirmed that the node is shut down. Without the field it is Replace.
+	// +optional
+	OnNodeLoss NodeLossPolicy `json:"onNodeLoss,omitempty"`
+
 	// location is set by the add-on and follows from the city.
 	// +optional
 	Location *LocationReference `json:"location,omitempty"`
@@ -48,6 +54,17 @@ type InstanceSpec struct {
 	// +optional
 	Controller *InstanceController `json:"controller,omitempty"`
 }
+
+// NodeLossPolicy is what becomes of an Instance whose node does not respond.
+// +kubebuilder:validation:Enum=Replace;Wait
+type NodeLossPolicy string
+
+const (
+	// NodeLossReplace starts the Instance on another node.
+	NodeLossReplace NodeLossPolicy = "Replace"
+	// NodeLossWait never runs two Pods of an Instance at once.
+	NodeLossWait NodeLossPolicy = "Wait"
+)
 
 // LocationReference names a location.
 type LocationReference struct {

@@ -96,9 +96,10 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		ReasonNodeLost, RankCause, atOnce,
-		operator("Restore the node that the message names. If it is shut down for good, add the taint " +
-			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute to it: the Instance then starts on another " +
-			"node."),
+		operator("Restore the node that the message names. The Instance starts on another node within a minute, " +
+			"unless its template has onNodeLoss Wait. If the node is shut down for good, add the taint " +
+			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute to it: then such an Instance starts on another " +
+			"node, too."),
 		none, starts,
 	},
 	{

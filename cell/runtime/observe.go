@@ -86,8 +86,7 @@ func examineNode(pod *corev1.Pod, now time.Time) *finding {
 	case stopping && now.Sub(pod.DeletionTimestamp.Time) >= lostAfter && len(pod.Finalizers) == 0:
 		return &finding{v1alpha.ReasonNodeLost, fmt.Sprintf("node %s does not confirm that the Pod has stopped, which was due at %s",
 			pod.Spec.NodeName, pod.DeletionTimestamp.UTC().Format(time.RFC3339))}
-	case !stopping && pod.Status.Phase == corev1.PodRunning && len(pod.Spec.ReadinessGates) == 0 &&
-		podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse && podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue:
+	case unheard(pod):
 		return &finding{v1alpha.ReasonNodeLost, fmt.Sprintf("node %s does not report the state of the Pod", pod.Spec.NodeName)}
 	}
 	return nil

@@ -49,6 +49,8 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	limitToSize(&pod.Spec, &instance.Spec)
 	boundContainers(&pod.Spec, &instance.Spec)
 	settings.secure(&pod.Spec, sandbox)
+	pod.Spec.Tolerations = settings.nodeLossTolerations(&instance.Spec)
+	pod.Spec.TopologySpreadConstraints = spreadConstraints(labels[v1alpha.LabelDeploymentName])
 	return pod
 }
 

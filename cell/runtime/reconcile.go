@@ -69,7 +69,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return s.Run(ctx, s.findDeployment, s.liftGates, s.writeGates)
 		}
 	}
-	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.deleteFinishedPod, s.createPod, s.findProbeError, s.writeStatus)
+	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.releaseLostPod,
+		s.deleteFinishedPod, s.createPod, s.findProbeError, s.writeStatus)
 }
 
 // findDeployment gets the WorkloadDeployment of the Instance.

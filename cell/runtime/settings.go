@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,6 +33,9 @@ type Settings struct {
 	// EphemeralStorage is what a container may write to its own disk, logs included, where it does not say its own; zero: no limit.
 	// Without one a container could fill the disk of its node.
 	EphemeralStorage resource.Quantity
+	// NodeLossAfter is how long a node may not respond, or not be ready, before Kubernetes evicts the Pods of its Instances, to the
+	// second. Those of Instances that wait for their node are never evicted for that.
+	NodeLossAfter time.Duration
 }
 
 // runtimeClass is the RuntimeClass for a template; ok is false when this cell does not serve the class.

@@ -36,6 +36,7 @@ func cellCommand() *cobra.Command {
 	}
 	folderFlag(cmd, &folder)
 	cmd.Flags().StringVar(&cell.City, "city", "", "city code with which its Cluster is labelled (default: it has no city)")
+	cmd.Flags().IntVar(&cell.Containers, "containers", 0, "nodes that run containers instead of nodes that simulate them")
 	cmd.Flags().BoolVar(&cell.Pull, "pull", false, "join it in pull mode")
 	return cmd
 }

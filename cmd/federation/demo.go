@@ -36,8 +36,8 @@ const (
 
 func demoCommand() *cobra.Command {
 	var (
-		folder string
-		keep   bool
+		folder           string
+		keep, containers bool
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -47,11 +47,13 @@ func demoCommand() *cobra.Command {
 			// A closed terminal or pipe must stop the federation as Ctrl-C does.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP, syscall.SIGPIPE)
 			defer stop()
-			return runDemo(ctx, cmd.OutOrStdout(), folder, keep)
+			d := &demo{folder: folder, keep: keep, sample: sample{containers: containers}}
+			return d.runIn(ctx, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&folder, "folder", "", "folder of the federation (default: a new temporary one, removed after success)")
 	cmd.Flags().BoolVar(&keep, "keep", false, "leave the federation and the Workload running")
+	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
 	return cmd
 }
 
@@ -60,6 +62,7 @@ type demo struct {
 	screen *terminal.Screen
 	folder string
 	keep   bool
+	sample sample
 
 	federation *federation.Federation
 	// clients are the clients of planes, by plane and user.
@@ -71,25 +74,24 @@ type demo struct {
 	running []leftover
 }
 
-func runDemo(ctx context.Context, out io.Writer, folder string, keep bool) error {
-	temporary := folder == ""
+// runIn runs the demo, in a temporary folder if it has none.
+func (d *demo) runIn(ctx context.Context, out io.Writer) error {
+	temporary := d.folder == ""
 	if temporary {
 		var err error
-		if folder, err = os.MkdirTemp("", "federation-demo-"); err != nil {
+		if d.folder, err = os.MkdirTemp("", "federation-demo-"); err != nil {
 			return fmt.Errorf("create a folder for the federation, or name one with --folder: %w", err)
 		}
 	}
-	d := &demo{
-		screen: terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now}), folder: folder, keep: keep,
-		clients: map[[2]string]client.Client{},
-	}
+	d.screen = terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now})
+	d.clients = map[[2]string]client.Client{}
 	err := d.run(ctx)
 	stopped, stopErr := d.stop(ctx, err)
 	if err := errors.Join(err, stopErr); err != nil {
 		return d.explain(ctx, err, stopped)
 	}
 	if stopped && temporary {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := os.RemoveAll(d.folder); err != nil {
 			return fmt.Errorf("the demo succeeded and is stopped, but its folder was not removed: %w", err)
 		}
 	}
@@ -137,8 +139,12 @@ func (d *demo) client(plane, user string) (client.Client, error) {
 }
 
 func (d *demo) boot(ctx context.Context) error {
+	options := federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen}
+	if d.sample.containers {
+		options.Cells = cellsWithContainers()
+	}
 	var err error
-	d.federation, err = federation.Up(ctx, federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen})
+	d.federation, err = federation.Up(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -151,9 +157,9 @@ func (d *demo) startAddOn(ctx context.Context) error {
 	return err
 }
 
-// sample returns the consumer's client of the project, and the sample Workload.
-func (d *demo) sample() (client.Client, *v1alpha.Workload, error) {
-	workload, err := sampleWorkload()
+// wanted returns the consumer's client of the project, and the sample Workload.
+func (d *demo) wanted() (client.Client, *v1alpha.Workload, error) {
+	workload, err := d.sample.workload()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +168,7 @@ func (d *demo) sample() (client.Client, *v1alpha.Workload, error) {
 }
 
 func (d *demo) createWorkload(ctx context.Context) error {
-	c, workload, err := d.sample()
+	c, workload, err := d.wanted()
 	if err != nil {
 		return err
 	}
@@ -173,7 +179,7 @@ func (d *demo) createWorkload(ctx context.Context) error {
 }
 
 func (d *demo) scaleWorkload(ctx context.Context) error {
-	c, workload, err := d.sample()
+	c, workload, err := d.wanted()
 	if err != nil {
 		return err
 	}
@@ -199,7 +205,7 @@ func scale(workload *v1alpha.Workload) {
 }
 
 func (d *demo) deleteWorkload(ctx context.Context) error {
-	c, workload, err := d.sample()
+	c, workload, err := d.wanted()
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (d *demo) watch(ctx context.Context) (*live.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, workload, err := d.sample()
+	c, workload, err := d.wanted()
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func TestNotReached(t *testing.T) {
 }
 
 func TestSampleWorkload(t *testing.T) {
-	object, err := sampleWorkload()
+	object, err := sample{}.workload()
 	if err != nil {
 		t.Fatal(err)
 	}

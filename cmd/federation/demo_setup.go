@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -40,12 +41,26 @@ const (
 var projectKind = schema.GroupVersionKind{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Kind: "Project"}
 
 //go:embed sample/workload.yaml
-var sample []byte
+var sampleYAML []byte
 
-func sampleWorkload() (*v1alpha.Workload, error) {
+// sample is the Workload of the demo.
+type sample struct {
+	// containers is whether its processes run: with an image that the nodes have, and small enough for this machine.
+	containers bool
+}
+
+func (s sample) workload() (*v1alpha.Workload, error) {
 	workload := &v1alpha.Workload{}
-	if err := yaml.UnmarshalStrict(sample, workload); err != nil {
+	if err := yaml.UnmarshalStrict(sampleYAML, workload); err != nil {
 		return nil, fmt.Errorf("read the sample Workload: %w", err)
+	}
+	if s.containers {
+		runtime := &workload.Spec.Template.Spec.Runtime
+		runtime.Resources.Requests = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+		}
+		runtime.Sandbox.Containers[0].Image = federation.TestImage
+		runtime.Sandbox.Containers[0].Args = []string{"--port=80"}
 	}
 	return workload, nil
 }

@@ -36,7 +36,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(), hostileCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
-		nodeCommand())
+		nodeCommand(), containersCommand())
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/karmada-compute/karmada-compute/federation/containers"
 	"github.com/karmada-compute/karmada-compute/federation/node"
 )
 
@@ -50,6 +51,23 @@ func nodeCommand() *cobra.Command {
 	flags.DurationVar(&options.InitialBackoff, "initial-backoff", 10*time.Second, "wait before the second restart of a container; it doubles with each further one")
 	flags.DurationVar(&options.MaxBackoff, "max-backoff", 5*time.Minute, "longest wait before a restart")
 	return cmd
+}
+
+// containersCommand runs a node of containers, in namespaces of its own.
+func containersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "containers FILE",
+		Short:  "Run the node that a file describes with kubelet and containerd",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			node, err := containers.Read(args[0])
+			if err != nil {
+				return err
+			}
+			return node.Run(cmd.Context(), processLog())
+		},
+	}
 }
 
 func parseCapacity(values map[string]string) (corev1.ResourceList, error) {

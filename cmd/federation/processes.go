@@ -127,6 +127,7 @@ func isolateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&isolation.Sockets, "sockets", ".", "folder of the Unix sockets over which connections are forwarded")
 	cmd.Flags().StringSliceVar(&isolation.Reach, "reach", nil, "address outside that the command can connect to (repeatable)")
 	cmd.Flags().StringSliceVar(&isolation.Serve, "serve", nil, "address of the command that accepts connections from outside (repeatable)")
+	cmd.Flags().BoolVar(&isolation.Machine, "machine", false, "as root, with mount, PID, IPC and UTS namespaces too, and a link to this machine")
 	cmd.Flags().BoolVar(&inside, "inside", false, "run as the process inside the new network namespace")
 	return cmd
 }

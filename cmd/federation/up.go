@@ -16,8 +16,9 @@ import (
 
 func upCommand() *cobra.Command {
 	var (
-		options federation.Options
-		addOn   bool
+		options    federation.Options
+		addOn      bool
+		containers bool
 	)
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -25,6 +26,9 @@ func upCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options.Out, options.Detached = cmd.OutOrStdout(), true
+			if containers {
+				options.Cells = cellsWithContainers()
+			}
 			return up(cmd.Context(), options, addOn)
 		},
 	}
@@ -32,8 +36,16 @@ func upCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to create")
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
 	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")
+	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
 	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
 	return cmd
+}
+
+const containersHelp = "give each cell a node that runs containers instead of nodes that simulate them; they have the image " + federation.TestImage
+
+// cellsWithContainers are the default cells, each with a node that runs containers.
+func cellsWithContainers() []federation.Cell {
+	return []federation.Cell{{Name: "dfw", City: "DFW", Containers: 1}, {Name: "ord", City: "ORD", Containers: 1}}
 }
 
 func up(ctx context.Context, options federation.Options, addOn bool) error {

@@ -44,6 +44,7 @@ type podOptions struct {
 	capabilities     []string
 	ephemeralStorage string
 	annotations      []string
+	nodeLossAfter    time.Duration
 }
 
 type electionOptions struct {
@@ -53,7 +54,7 @@ type electionOptions struct {
 }
 
 func newOptions() *options {
-	return &options{cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}}, pods: podOptions{ephemeralStorage: "10Gi"}}
+	return &options{cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}}, pods: podOptions{ephemeralStorage: "10Gi", nodeLossAfter: 30 * time.Second}}
 }
 
 // AddFlags adds every flag with its default.
@@ -74,6 +75,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only capabilities of the baseline Pod security standard are allowed.")
 	pods.StringSliceVar(&o.pods.annotations, "pod-annotations", nil, "Domains of annotations of templates that are put on Pods, such as prometheus.io. Annotations whose keys have no domain always are. Runtimes, network plugins and admission in a cell read annotations: allow no domain of theirs.")
 	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "Ephemeral storage limit of each container, logs included, unless its template sets another limit. 0: no limit.")
+	pods.DurationVar(&o.pods.nodeLossAfter, "node-loss-after", o.pods.nodeLossAfter, "How long a node may be unreachable or not ready before its Instances start on other nodes: tolerationSeconds of Pods that are created from now on. Instances whose template has onNodeLoss Wait do not move.")
 
 	election := groups.FlagSet("leader election")
 	election.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that only one of several replicas is active.")
@@ -91,6 +93,9 @@ func (o *options) Validate() error {
 	}
 	if o.cell.auditInterval < time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--audit-interval: %s is less than 1s", o.cell.auditInterval))
+	}
+	if o.pods.nodeLossAfter < 0 || o.pods.nodeLossAfter%time.Second != 0 {
+		mistakes = append(mistakes, fmt.Errorf("--node-loss-after: %s is not a number of seconds", o.pods.nodeLossAfter))
 	}
 	if o.election.enabled {
 		for _, problem := range validation.IsDNS1123Label(o.election.namespace) {
@@ -111,7 +116,7 @@ var baseline = []string{
 
 // settings are those of the runtime, or every mistake.
 func (o *podOptions) settings() (runtime.Settings, error) {
-	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses}
+	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses, NodeLossAfter: o.nodeLossAfter}
 	var mistakes []error
 	for _, capability := range o.capabilities {
 		if !slices.Contains(baseline, capability) {

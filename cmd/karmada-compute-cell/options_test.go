@@ -22,6 +22,7 @@ func TestValidate(t *testing.T) {
 		"a namespace is needed only to elect": {args: []string{"--leader-elect=false", "--leader-elect-resource-namespace="}},
 		"a rate of nothing":                   {[]string{"--kube-api-qps=0"}, []string{"--kube-api-qps"}},
 		"an election without a namespace":     {[]string{"--leader-elect-resource-namespace="}, []string{"--leader-elect-resource-namespace"}},
+		"a part of a second for a lost node":  {[]string{"--node-loss-after=1500ms"}, []string{"--node-loss-after"}},
 		"an audit without a pause":            {[]string{"--audit-interval=0"}, []string{"--audit-interval"}},
 		"a cell with white space":             {[]string{"--cell=a b"}, []string{"--cell"}},
 		"classes and no capabilities":         {args: []string{"--runtime-class=gvisor", "--runtime-classes=isolated=kata", "--capabilities=", "--ephemeral-storage-limit=0"}},

@@ -30,6 +30,8 @@ type scenario struct {
 	attempt attempt
 	answer  answer
 	killed  killed
+	// followed is a log that is followed.
+	followed *podLog
 	// load is the stream of Workloads that runs beside the scenario.
 	load *load
 	// soaked is what a soak came to.

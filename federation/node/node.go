@@ -44,7 +44,7 @@ const (
 	requestTimeout = 10 * time.Second
 	// retryDelay bounds how long a status waits to be reported again after the API server was away.
 	retryDelay = 2 * time.Second
-	leaseLife  = 40
+	leaseLife  = 8
 )
 
 // Options configure a node.

@@ -141,6 +141,16 @@ func (b *Builder) buildInto(ctx context.Context, folder string, tools []tool, bu
 // Own builds commands of the repository, given by package paths such as ./cmd/federation, and returns the path of each
 // binary by its name. The next call for the same checkout replaces them.
 func (b *Builder) Own(ctx context.Context, packages ...string) (map[string]string, error) {
+	return b.own(ctx, "", packages)
+}
+
+// Static builds a command of the repository for an image, in which it finds no libraries, and returns its path.
+func (b *Builder) Static(ctx context.Context, pkg string) (string, error) {
+	built, err := b.own(ctx, "netgo,osusergo", []string{pkg})
+	return built[filepath.Base(pkg)], err
+}
+
+func (b *Builder) own(ctx context.Context, tags string, packages []string) (map[string]string, error) {
 	checkout := sha256.Sum256([]byte(b.Repository))
 	folder := filepath.Join(b.Cache, "checkout-"+hex.EncodeToString(checkout[:8]))
 	if err := os.MkdirAll(folder, 0o750); err != nil {
@@ -157,7 +167,7 @@ func (b *Builder) Own(ctx context.Context, packages ...string) (map[string]strin
 		names[i] = filepath.Base(pkg)
 		paths[names[i]] = filepath.Join(folder, names[i])
 	}
-	return paths, b.compile(ctx, &compilation{module: b.Repository, folder: folder, packages: packages}, names)
+	return paths, b.compile(ctx, &compilation{module: b.Repository, tags: tags, folder: folder, packages: packages}, names)
 }
 
 // compile builds packages of a module, of these names, and reports its progress every heartbeat.

@@ -4,9 +4,11 @@
 package tools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +28,13 @@ const (
 	KarmadaAgent               = "karmada-agent"
 	Prometheus                 = "prometheus"
 	Promtool                   = "promtool"
+	Kubelet                    = "kubelet"
+	Containerd                 = "containerd"
+	ContainerdShim             = "containerd-shim-runc-v2"
+	Ctr                        = "ctr"
+	Runc                       = "runc"
+	Bridge                     = "bridge"
+	HostLocal                  = "host-local"
 )
 
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
@@ -39,10 +48,14 @@ type tool struct {
 }
 
 // tags are the build tags of modules under hack/tools. Prometheus' discoveries of targets bring the clients of two dozen clouds.
-var tags = map[string]string{monitoring: "remove_all_sd"}
+// runc applies the seccomp profile of a container only with its tag; the snapshotters that containerd leaves out need headers.
+var tags = map[string]string{monitoring: "remove_all_sd", containers: "no_btrfs,no_devmapper,no_zfs,seccomp"}
 
-// monitoring is the module of Prometheus.
-const monitoring = "prometheus"
+// monitoring is the module of Prometheus, and containers the module of containerd, runc and CNI.
+const (
+	monitoring = "prometheus"
+	containers = "containers"
+)
 
 // output returns the name that go build gives the binary.
 func (t tool) output() string {
@@ -58,6 +71,7 @@ func (t tool) output() string {
 // compiled once. kwok needs an older version of Kubernetes. Prometheus is for tests of what the chart has for it.
 func all() []tool {
 	const shared, kubernetes, karmada = "federation", "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
+	const containerd, cni = "github.com/containerd/containerd/v2/cmd/", "github.com/containernetworking/plugins/plugins/"
 	return []tool{
 		{shared, "go.etcd.io/etcd/server/v3", Etcd},
 		{shared, kubernetes + "kube-apiserver", KubeAPIServer},
@@ -71,27 +85,46 @@ func all() []tool {
 		{"kwok", "sigs.k8s.io/kwok/cmd/kwok", Kwok},
 		{monitoring, "github.com/prometheus/prometheus/cmd/prometheus", Prometheus},
 		{monitoring, "github.com/prometheus/prometheus/cmd/promtool", Promtool},
+		{shared, kubernetes + "kubelet", Kubelet},
+		{containers, containerd + "containerd", Containerd},
+		{containers, containerd + "containerd-shim-runc-v2", ContainerdShim},
+		{containers, containerd + "ctr", Ctr},
+		{containers, "github.com/opencontainers/runc", Runc},
+		{containers, cni + "main/bridge", Bridge},
+		{containers, cni + "ipam/host-local", HostLocal},
 	}
 }
 
-// All returns every binary, those of tests among them.
-func All() []string {
-	var names []string
-	for _, t := range all() {
-		names = append(names, t.name)
-	}
-	return names
-}
+// All returns every binary, those of tests among them, but the binaries of Containers, which not every machine can build.
+func All() []string { return named(func(t tool) bool { return !t.ofContainers() }) }
 
-// Core returns the binaries of a federation whose cells are in push mode: all but karmada-agent and those of Prometheus.
+// Core returns the binaries of a federation whose cells are in push mode and run no containers.
 func Core() []string {
+	return named(func(t tool) bool { return !t.ofContainers() && t.name != KarmadaAgent && t.module != monitoring })
+}
+
+// Containers returns the binaries of a node that runs containers. BuildsContainers reports whether this machine builds them.
+func Containers() []string { return named(tool.ofContainers) }
+
+// ofContainers reports whether only nodes that run containers need the binary.
+func (t tool) ofContainers() bool { return t.module == containers || t.name == Kubelet }
+
+func named(wanted func(tool) bool) []string {
 	var names []string
 	for _, t := range all() {
-		if t.name != KarmadaAgent && t.module != monitoring {
+		if wanted(t) {
 			names = append(names, t.name)
 		}
 	}
 	return names
+}
+
+// BuildsContainers returns an error that says what this machine lacks to build the binaries of Containers, or nil.
+func BuildsContainers(ctx context.Context) error {
+	if err := exec.CommandContext(ctx, "pkg-config", "--exists", "libseccomp").Run(); err != nil {
+		return fmt.Errorf("runc is built with libseccomp, whose headers pkg-config does not find: apt-get install libseccomp-dev pkg-config (%w)", err)
+	}
+	return nil
 }
 
 // selected returns the tools of the given names.

@@ -73,9 +73,13 @@ func run(ctx context.Context, args []string) (string, error) {
 		}
 		return "", err
 	case len(args) == 1 && args[0] == "binaries":
-		return "", buildTools(ctx, b, tools.All())
+		return "", buildTools(ctx, b, everything(ctx))
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
-		if err := buildTools(ctx, b, tools.Core()); err != nil {
+		names, err := needed(ctx, args)
+		if err == nil {
+			err = buildTools(ctx, b, names)
+		}
+		if err != nil {
 			return "", err
 		}
 		built, err := b.Own(ctx, append(addOn, command)...)
@@ -83,6 +87,23 @@ func run(ctx context.Context, args []string) (string, error) {
 	}
 	built, err := b.Own(ctx, command)
 	return built["federation"], err
+}
+
+// needed returns the names of the binaries that a subcommand with these arguments runs.
+func needed(ctx context.Context, args []string) ([]string, error) {
+	if !slices.Contains(args, "--containers") {
+		return tools.Core(), nil
+	}
+	return append(tools.Core(), tools.Containers()...), tools.BuildsContainers(ctx)
+}
+
+// everything returns the names of all binaries that this machine can build.
+func everything(ctx context.Context) []string {
+	if err := tools.BuildsContainers(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "No nodes that run containers, and no scenarios of them:", err)
+		return tools.All()
+	}
+	return append(tools.All(), tools.Containers()...)
 }
 
 // builder returns a builder for the checkout of the working directory.

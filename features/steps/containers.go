@@ -1,0 +1,267 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cucumber/godog"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// containersCell is the cell whose nodes run containers, in the city DEN. Scenarios share it.
+const containersCell = "den"
+
+// addContainerSteps are the sentences about processes of Instances. They run in cell "den"; the doc comment of test/image has
+// what their image can do.
+func addContainerSteps(sc sentences) {
+	sc.Step(`^cell "den" runs containers$`, func(ctx context.Context) error {
+		return from(ctx).runsContainers(ctx)
+	})
+	sc.Step(`^the consumer creates Workload "([^"]*)" of (\d+) in DEN(?: which names "([^"]*)")? with container `+inlineDoc+`$`,
+		func(ctx context.Context, name string, replicas int32, data, container string) error {
+			container, template, _ := strings.Cut(container, " and template ")
+			return from(ctx).createContainers(ctx, containersWanted{name, data, container, template, replicas})
+		})
+	sc.Step(`^Workload "([^"]*)" runs on nodes "([^"]*)" of cell "([^"]*)"$`, func(ctx context.Context, name, nodes, cell string) error {
+		return from(ctx).runsOn(ctx, cell, name, splitNames(nodes))
+	})
+	sc.Step(`^Instance "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, instance, path, text string) error {
+		return from(ctx).answers(ctx, instance, path, text)
+	})
+	sc.Step(`^Instance "([^"]*)" is told "([^"]*)"$`, func(ctx context.Context, instance, path string) error {
+		return from(ctx).tell(ctx, instance, path)
+	})
+	sc.Step(`^the log of pod "([^"]*)" in cell "([^"]*)" has "([^"]*)"$`, func(ctx context.Context, pod, cell, text string) error {
+		s := from(ctx)
+		return eventually(ctx, func(ctx context.Context) error {
+			log, err := s.followLog(ctx, cell, pod, false)
+			if err != nil {
+				return err
+			}
+			return log.has(text)
+		})
+	})
+	sc.Step(`^the log of pod "([^"]*)" in cell "([^"]*)" is followed$`, func(ctx context.Context, pod, cell string) (err error) {
+		s := from(ctx)
+		s.followed, err = s.followLog(context.WithoutCancel(ctx), cell, pod, true)
+		return err
+	})
+	sc.Step(`^the log that is followed ends and has "([^"]*)"$`, func(ctx context.Context, text string) error {
+		return from(ctx).followed.ends(ctx, text)
+	})
+}
+
+// runsContainers adds the cell of containers, if this machine can have it.
+func (s *scenario) runsContainers(ctx context.Context) error {
+	if err := federation.Containers(ctx); err != nil {
+		fmt.Fprintf(s.out, "skipped: %v\n", err)
+		return godog.ErrSkip
+	}
+	s.taken = append(s.taken, containersCell)
+	return s.extra[containersCell].add(ctx, s.World)
+}
+
+// runsOn waits until the Pods of a Workload are on these nodes, and on each of them.
+func (s *scenario) runsOn(ctx context.Context, cell, workload string, nodes []string) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		pods, err := s.list(ctx, "cell/"+cell, "pods")
+		if err != nil {
+			return err
+		}
+		found := map[string]bool{}
+		for i := range pods {
+			if pods[i].GetLabels()[v1alpha.LabelWorkloadName] != workload {
+				continue
+			}
+			node, err := field(&pods[i], "spec.nodeName")
+			if err != nil {
+				return err
+			}
+			found[node] = true
+		}
+		if names := slices.Sorted(maps.Keys(found)); !slices.Equal(names, nodes) {
+			return fmt.Errorf("the Pods of Workload %s are on nodes %v", workload, names)
+		}
+		return nil
+	})
+}
+
+// containersWanted is a Workload of small Instances that run the test image. data is what it names; container, and spec of the
+// template, are merged into what the sample has.
+type containersWanted struct {
+	name, data, container, template string
+	replicas                        int32
+}
+
+func (s *scenario) createContainers(ctx context.Context, wanted containersWanted) error {
+	workload := s.workloadWith(wanted.name, []v1alpha.WorkloadPlacement{{
+		Name: "main", CityCodes: []string{"DEN"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas},
+	}})
+	spec := &workload.Spec.Template.Spec
+	// Many of them must fit on the machine that runs the tests.
+	spec.Runtime.Resources = v1alpha.InstanceRuntimeResources{InstanceType: spec.Runtime.Resources.InstanceType, Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+	}}
+	letName(spec, wanted.data)
+	container := &spec.Runtime.Sandbox.Containers[0]
+	named := container.Env
+	container.Image, container.Env = federation.TestImage, nil
+	if err := json.Unmarshal([]byte(s.expand(wanted.container)), container); err != nil {
+		return fmt.Errorf("container %s: %w", wanted.container, err)
+	}
+	container.Env = append(container.Env, named...)
+	if wanted.template != "" {
+		if err := json.Unmarshal([]byte(s.expand(wanted.template)), spec); err != nil {
+			return fmt.Errorf("template %s: %w", wanted.template, err)
+		}
+	}
+	c := s.client(s.plane(""), consumer)
+	// The webhook hears of a right to data a moment later than the API server that gave it.
+	return eventually(ctx, func(ctx context.Context) error { return c.Create(ctx, workload.DeepCopy()) })
+}
+
+// answers asks at the address that the project shows for an Instance, until the answer has a text.
+func (s *scenario) answers(ctx context.Context, instance, path, text string) error {
+	path, text = s.expand(path), s.expand(text)
+	return eventually(ctx, func(ctx context.Context) error {
+		url, err := s.urlOf(ctx, instance, path)
+		if err != nil {
+			return err
+		}
+		answer, err := call(ctx, http.MethodGet, url)
+		if err == nil && !strings.Contains(answer, text) {
+			err = fmt.Errorf("Instance %s answers %q", instance, answer)
+		}
+		return err
+	})
+}
+
+// tell sends a request once. A process that it ends does not answer.
+func (s *scenario) tell(ctx context.Context, instance, path string) error {
+	url, err := s.urlOf(ctx, instance, path)
+	if err != nil {
+		return err
+	}
+	_, err = call(ctx, http.MethodPost, url)
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return nil
+	}
+	return err
+}
+
+// urlOf returns the address that the project shows for an Instance, with the port of the test image.
+func (s *scenario) urlOf(ctx context.Context, instance, path string) (string, error) {
+	object, err := s.get(ctx, fmt.Sprintf("instance %q", instance))
+	if err != nil {
+		return "", err
+	}
+	address, err := field(object, "status.networkInterfaces[0].assignments.networkIP")
+	if err == nil && address == "" {
+		err = fmt.Errorf("Instance %s has no address", instance)
+	}
+	return "http://" + address + ":8080" + path, err
+}
+
+// call returns what a server answers, whatever its status.
+func call(ctx context.Context, method, url string) (string, error) {
+	const limit = 5 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }() // it is read to its end
+	content, err := io.ReadAll(response.Body)
+	return string(content), err
+}
+
+// podLog is the log of a Pod, which may still grow.
+type podLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	done chan struct{}
+	err  error
+}
+
+// followLog reads the log of a Pod, through the API server of its cell, to the end, or in the background until the container ends.
+func (s *scenario) followLog(ctx context.Context, cell, pod string, follow bool) (*podLog, error) {
+	config, err := s.federation.Config("cell/"+cell, admin)
+	if err != nil {
+		return nil, err
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := clients.CoreV1().Pods(s.hubNamespace()).GetLogs(pod, &corev1.PodLogOptions{Follow: follow}).Stream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("log of Pod %s: %w", pod, err)
+	}
+	log := &podLog{done: make(chan struct{})}
+	go func() {
+		defer close(log.done)
+		_, err := io.Copy(log, stream)
+		log.err = err
+		_ = stream.Close() // it is read to its end
+	}()
+	if !follow {
+		<-log.done
+	}
+	return log, nil
+}
+
+// Write adds to the log.
+func (l *podLog) Write(content []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(content)
+}
+
+// has returns an error unless the log has a text.
+func (l *podLog) has(text string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !strings.Contains(l.text.String(), text) {
+		return fmt.Errorf("the log is %q", l.text.String())
+	}
+	return nil
+}
+
+// ends waits for the end of the container.
+func (l *podLog) ends(ctx context.Context, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		return fmt.Errorf("the container has not ended: %w", ctx.Err())
+	}
+	if l.err != nil {
+		return l.err
+	}
+	return l.has(text)
+}
