@@ -85,8 +85,8 @@ Feature: What a cell has is what it was sent
 
   Scenario Outline: A namespace that has lost its Work is removed from a cell in <mode> mode
     Given <given>
-    And a namespace in project "south"
-    And project "south" may use LHR
+    And a namespace in project "north"
+    And project "north" may use LHR
     And Workload "web" runs with
       | placement | cities | replicas |
       | main      | <city> | 1        |
@@ -99,7 +99,7 @@ Feature: What a cell has is what it was sent
 
     Examples:
       | mode | given                          | cell | city |
-      | push | a namespace in project "north" | dfw  | DFW  |
+      | push | a namespace in project "south" | dfw  | DFW  |
 
     @customization
     Examples:
