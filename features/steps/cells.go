@@ -105,7 +105,7 @@ func (c *extraCell) add(ctx context.Context, w *World) error {
 // openToAll lets the projects that scenarios share use a city for good: scenarios use it at the same time.
 func (w *World) openToAll(ctx context.Context, city string) error {
 	for _, project := range sharedProjects {
-		if err := w.bindLocation(ctx, project, city); err != nil {
+		if err := w.federation.BindLocation(ctx, project, city); err != nil {
 			return err
 		}
 	}

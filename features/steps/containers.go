@@ -48,7 +48,7 @@ func addContainerSteps(sc sentences) {
 		return from(ctx).in(project).answers(ctx, instance, path, text)
 	})
 	sc.Step(`^(?:in project "([^"]*)" )?(another|every) Instance of Workload "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, project, which, workload, path, text string) error {
-		return from(ctx).in(project).allAnswer(ctx, workload, which == "every", question{path, text})
+		return from(ctx).in(project).allAnswer(ctx, workload, which == "every", httpQuestion{path, text})
 	})
 	sc.Step(`^Instance "([^"]*)" is told "([^"]*)"$`, func(ctx context.Context, instance, path string) error {
 		return from(ctx).tell(ctx, instance, path)
@@ -158,11 +158,11 @@ func (s *scenario) answers(ctx context.Context, instance, path, text string) err
 	})
 }
 
-// question is a path and a text that the answer should have.
-type question struct{ path, text string }
+// httpQuestion is a path and a text that the answer should have.
+type httpQuestion struct{ path, text string }
 
 // allAnswer asks every Instance of a Workload, or waits for one that answers, other than the one whose name the answer is.
-func (s *scenario) allAnswer(ctx context.Context, workload string, all bool, asked question) error {
+func (s *scenario) allAnswer(ctx context.Context, workload string, all bool, asked httpQuestion) error {
 	return eventually(ctx, func(ctx context.Context) error {
 		instances, err := s.list(ctx, s.plane(""), "instances")
 		if err != nil {
