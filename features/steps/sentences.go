@@ -19,7 +19,7 @@ type sentences interface {
 func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
 		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addStolenSteps, addProjectSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
-		addCellSteps, addContainerSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
+		addCellSteps, addContainerSteps, addTrafficSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
 		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addHostileSteps, addMetricsSteps, addMonitoringSteps,
 	} {
 		add(sc)
