@@ -5,8 +5,7 @@ Feature: Instances as processes
 
   Background:
     Given cell "den" runs containers
-    And a namespace in project "south"
-    And project "south" may use DEN
+    And a namespace in project "south" and one of the same name in project "north"
 
   Scenario: An Instance answers at its address
     When the consumer creates Workload "web" of 2 in DEN with container {"args":["--log=1s"]}
@@ -60,6 +59,16 @@ Feature: Instances as processes
     # No registry listens there.
     When the consumer creates Workload "web" of 1 in DEN with container {"image":"127.0.0.1:1/none:v1"}
     Then instance "web-main-den-0" has condition Ready False because of "ImageUnavailable"
+
+  Scenario: Instances of a project reach each other, and those of another project do not
+    When the consumer creates Workload "web" of 4 in DEN with container {}
+    And in project "north" the consumer creates Workload "other" of 2 in DEN with container {}
+    Then Workload "web" becomes available with 4 ready Instances
+    And in project "north" Workload "other" becomes available with 2 ready Instances
+    # Nodes do not reach each other. Each node runs two Instances of web, and one of other.
+    When "status.podIP" of pod "web-main-den-0" in cell "den" is remembered as "address"
+    Then another Instance of Workload "web" answers "/get?url=http://${address}:8080/" with "web-main-den-0"
+    And in project "north" every Instance of Workload "other" answers "/get?url=http://${address}:8080/" with "Client.Timeout"
 
   @serial @faults
   Scenario: Instances of a lost node start on another one, unless they wait for it

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
@@ -135,7 +137,7 @@ func (f *Federation) linkOf(t *testing.T) string {
 func runPod(t *testing.T, clients kubernetes.Interface, name string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}},
 		Spec: corev1.PodSpec{
 			TerminationGracePeriodSeconds: new(int64(1)),
 			Containers: []corev1.Container{{
@@ -178,6 +180,7 @@ func TestContainerNode(t *testing.T) {
 	if err != nil || !strings.Contains(string(log), "serves at :8080") {
 		t.Errorf("the log is %q: %v", log, err)
 	}
+	checkPolicies(t, clients, pod)
 	process := ContainerNodeProcess(cell.ContainerNode(0))
 	if err := f.KillProcess(process); err != nil {
 		t.Fatal(err)
@@ -192,6 +195,42 @@ func TestContainerNode(t *testing.T) {
 	}
 	t.Logf("the node was Ready after %s", time.Since(begin))
 	checkAnswers(t, runPod(t, clients, "second"))
+}
+
+// checkPolicies verifies that a policy keeps other Pods from a Pod, and that another policy admits one of them.
+func checkPolicies(t *testing.T, clients kubernetes.Interface, pod *corev1.Pod) {
+	t.Helper()
+	peer := runPod(t, clients, "peer")
+	wantReached := func(want bool) {
+		t.Helper()
+		err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+			answer, err := ask(ctx, peer.Status.PodIP+":8080/get?url=http://"+pod.Status.PodIP+":8080/")
+			return strings.Contains(answer, pod.Name) == want, err
+		})
+		if err != nil {
+			t.Errorf("Pod %s does not come to reach Pod %s, %t: %v", peer.Name, pod.Name, want, err)
+		}
+	}
+	wantReached(true)
+	policies := clients.NetworkingV1().NetworkPolicies(pod.Namespace)
+	policy := &networkingv1.NetworkPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "deny"},
+		Spec:       networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}},
+	}
+	if _, err := policies.Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wantReached(false)
+	checkAnswers(t, pod) // this machine may, as probes may
+	policy.Name = "admit"
+	policy.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{
+		From:  []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"name": peer.Name}}}},
+		Ports: []networkingv1.NetworkPolicyPort{{Port: new(intstr.FromInt32(8080))}},
+	}}
+	if _, err := policies.Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wantReached(true)
 }
 
 // checkAnswers asks a Pod at its address.

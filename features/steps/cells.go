@@ -85,9 +85,22 @@ func (c *extraCell) add(ctx context.Context, w *World) error {
 		if c.err = w.federation.AddCell(ctx, c.Cell); c.err == nil {
 			c.err = w.addOn.WaitAgent(ctx, c.Name)
 		}
+		if c.Containers > 0 && c.err == nil {
+			c.err = w.openToAll(ctx, c.City)
+		}
 		fmt.Fprintf(w.out, "cell %s added in %s\n", c.Name, time.Since(begin).Round(time.Millisecond))
 	})
 	return c.err
+}
+
+// openToAll lets the projects that scenarios share use a city for good: scenarios use it at the same time.
+func (w *World) openToAll(ctx context.Context, city string) error {
+	for _, project := range sharedProjects {
+		if err := w.bindLocation(ctx, project, city); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeCells adds extra cells, if they are not there yet, keeps them from other scenarios until what this one made is gone,

@@ -36,16 +36,19 @@ func addContainerSteps(sc sentences) {
 	sc.Step(`^cell "den" runs containers$`, func(ctx context.Context) error {
 		return from(ctx).runsContainers(ctx)
 	})
-	sc.Step(`^the consumer creates Workload "([^"]*)" of (\d+) in DEN(?: which names "([^"]*)")? with container `+inlineDoc+`$`,
-		func(ctx context.Context, name string, replicas int32, data, container string) error {
+	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in DEN(?: which names "([^"]*)")? with container `+inlineDoc+`$`,
+		func(ctx context.Context, project, name string, replicas int32, data, container string) error {
 			container, template, _ := strings.Cut(container, " and template ")
-			return from(ctx).createContainers(ctx, containersWanted{name, data, container, template, replicas})
+			return from(ctx).in(project).createContainers(ctx, containersWanted{name, data, container, template, replicas})
 		})
 	sc.Step(`^Workload "([^"]*)" runs on nodes "([^"]*)" of cell "([^"]*)"$`, func(ctx context.Context, name, nodes, cell string) error {
 		return from(ctx).runsOn(ctx, cell, name, splitNames(nodes))
 	})
-	sc.Step(`^Instance "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, instance, path, text string) error {
-		return from(ctx).answers(ctx, instance, path, text)
+	sc.Step(`^(?:in project "([^"]*)" )?Instance "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, project, instance, path, text string) error {
+		return from(ctx).in(project).answers(ctx, instance, path, text)
+	})
+	sc.Step(`^(?:in project "([^"]*)" )?(another|every) Instance of Workload "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, project, which, workload, path, text string) error {
+		return from(ctx).in(project).allAnswer(ctx, workload, which == "every", asking{path, text})
 	})
 	sc.Step(`^Instance "([^"]*)" is told "([^"]*)"$`, func(ctx context.Context, instance, path string) error {
 		return from(ctx).tell(ctx, instance, path)
@@ -152,6 +155,40 @@ func (s *scenario) answers(ctx context.Context, instance, path, text string) err
 			err = fmt.Errorf("Instance %s answers %q", instance, answer)
 		}
 		return err
+	})
+}
+
+// asking is a path and a text that the answer should have.
+type asking struct{ path, text string }
+
+// allAnswer asks every Instance of a Workload, or waits for one that answers, other than the one whose name the answer is.
+func (s *scenario) allAnswer(ctx context.Context, workload string, all bool, asked asking) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		instances, err := s.list(ctx, s.plane(""), "instances")
+		if err != nil {
+			return err
+		}
+		var right int
+		problems := []error{fmt.Errorf("no Instance of Workload %s answers", workload)}
+		for i := range instances {
+			name := instances[i].GetName()
+			if instances[i].GetLabels()[v1alpha.LabelWorkloadName] != workload || name == asked.text {
+				continue
+			}
+			url, err := s.urlOf(ctx, name, s.expand(asked.path))
+			if err != nil {
+				return err
+			}
+			if answer, err := call(ctx, http.MethodGet, url); err == nil && strings.Contains(answer, asked.text) {
+				right++
+			} else {
+				problems = append(problems, fmt.Errorf("Instance %s answers %q: %w", name, answer, err))
+			}
+		}
+		if right == 0 || all && len(problems) > 1 {
+			return errors.Join(problems...)
+		}
+		return nil
 	})
 }
 

@@ -53,6 +53,7 @@ func (n *Node) Run(ctx context.Context, log *slog.Logger) error {
 		log.Info("the images are imported", "images", len(n.Images))
 		return n.run(ctx, "kubelet", n.kubeletArgs(subnet)...)
 	})
+	group.Go(func() error { return n.enforce(ctx, subnet, log) })
 	return group.Wait()
 }
 
