@@ -47,6 +47,8 @@ type app struct {
 	types    *admissionTypes
 	// workloads reviews Workloads.
 	workloads *webhook.Workloads
+	// sessions reviews InstanceSessions.
+	sessions *webhook.Sessions
 }
 
 func newApp() *app {
@@ -58,9 +60,11 @@ func newApp() *app {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
 	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
+	a.sessions = &webhook.Sessions{Projects: a.projects, Features: a.options.webhook.features, Writers: a.users.get}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
+		RegisterAdmission("sessions", webhook.SessionPath, a.sessions).
 		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
 }
