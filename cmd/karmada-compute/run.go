@@ -60,11 +60,11 @@ func newApp() *app {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
 	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
-	a.sessions = &webhook.Sessions{Projects: a.projects, Features: a.options.webhook.features, Writers: a.users.get}
+	a.sessions = &webhook.Sessions{Projects: a.projects, Features: a.options.webhook.features, Writers: a.sessionWriters}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
-		RegisterAdmission("sessions", webhook.SessionPath, a.sessions).
+		RegisterAdmission(sessionsName, webhook.SessionPath, a.sessions).
 		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
 }
@@ -182,13 +182,17 @@ func (a *app) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	serveSessions, err := a.serveSessions(p, access)
+	if err != nil {
+		return err
+	}
 	s := &server.Server{
 		Options:      a.options.serve,
 		Webhooks:     a.builder.Webhooks(),
 		Certificates: access.certificates,
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
-		Background:   inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks()),
+		Background:   inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks(), serveSessions),
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),

@@ -112,6 +112,7 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 // watch ends a stream when its user may not have it any more, or its Instance has moved. While a project or the hub gives no answer, the
 // stream continues.
 func (s *Server) watch(ctx context.Context, c *stream, end context.CancelCauseFunc) {
+	began := s.options.Clock.Now()
 	ticker := s.options.Clock.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {
@@ -120,12 +121,19 @@ func (s *Server) watch(ctx context.Context, c *stream, end context.CancelCauseFu
 			return
 		case <-ticker.C():
 		}
-		if ended := s.check(ctx, c); ended != nil {
+		ended := s.check(ctx, c)
+		if ended == nil && c.status.Load() == 0 && !c.silent() && s.options.Clock.Since(began) >= answerWithin {
+			ended = &ending{v1alpha.ReasonSessionUnreachable, fmt.Sprintf("the cell of the Instance, %s, does not answer", c.at.cell)}
+		}
+		if ended != nil {
 			end(ended)
 			return
 		}
 	}
 }
+
+// silent reports whether a cell answers only when the container writes something.
+func (c *stream) silent() bool { return c.grant.Spec.Logs != nil && c.grant.Spec.Logs.Follow }
 
 // check returns why a stream must end, or nil.
 func (s *Server) check(ctx context.Context, c *stream) *ending {
@@ -144,6 +152,9 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 	}
 	return nil
 }
+
+// answerWithin is how long a cell may take to answer.
+const answerWithin = 12 * time.Second
 
 // passed are the headers of a client that the cell gets: those of the upgrade, and nothing that names a user.
 var passed = []string{
