@@ -64,6 +64,44 @@ func TestSessionsAreOff(t *testing.T) {
 	}
 }
 
+// TestSessionsInCells: cells get the rights of the types that are offered and no others, and the agents' binding has no subjects on the hub.
+func TestSessionsInCells(t *testing.T) {
+	url := set{"sessions.url": "https://sessions.example"}
+	for _, c := range []struct {
+		types set
+		want  string
+	}{
+		{set{"sessions.logs": true}, `[["pods/log"]]`},
+		{set{"sessions.exec": true}, `[["pods/attach","pods/exec"]]`},
+		{set{"sessions.exec": true, "sessions.logs": true}, `[["pods/attach","pods/exec"],["pods/log"]]`},
+	} {
+		objects := render(t, parts["hub"], url, c.types)
+		var rules []struct{ Resources []string }
+		if err := json.Unmarshal([]byte(query(t, objects, "ClusterRole/karmada-compute-cell-streams", "{.rules}")), &rules); err != nil {
+			t.Fatal(err)
+		}
+		var got [][]string
+		for _, rule := range rules {
+			got = append(got, rule.Resources)
+		}
+		if encoded, err := json.Marshal(got); err != nil || string(encoded) != c.want {
+			t.Errorf("%v: %s, %v", c.types, encoded, err)
+		}
+		if got := query(t, objects, agent, args); !strings.Contains(got, `"--session-users=system:serviceaccount:karmada-system:karmada-compute-sessions"`) {
+			t.Errorf("the agent has %s", got)
+		}
+		if got := query(t, objects, "ClusterRoleBinding/karmada-compute-cell-sessions", "{.subjects}"); got != "[]" {
+			t.Errorf("on the hub it binds %s", got)
+		}
+		if got := query(t, objects, policy, "{.spec.resourceSelectors[*].name}"); !strings.Contains(got, "karmada-compute-cell-streams") || !strings.Contains(got, "karmada-compute-cell-sessions") {
+			t.Errorf("cells get %s", got)
+		}
+		if got := query(t, objects, "ClusterOverridePolicy/karmada-compute-cell-subjects", "{.spec.resourceSelectors[*].name}"); !strings.Contains(got, "karmada-compute-cell-sessions") {
+			t.Errorf("subjects are added to %s", got)
+		}
+	}
+}
+
 // TestSessionsNeedAURL: without it no client would find them.
 func TestSessionsNeedAURL(t *testing.T) {
 	_, err := charts.Render(map[string]any{"sessions": map[string]any{"logs": true}}, charts.Release{})

@@ -35,6 +35,8 @@ var copies = map[string]string{
 	"files/roles/sessions-project.yaml":   "hub/access/sessions/project/role.yaml",
 	"files/roles/project.yaml":            "hub/access/project/role.yaml",
 	"files/roles/cell.yaml":               "cell/access/role.yaml",
+	"files/roles/cell-streams.yaml":       "cell/access/streams/role.yaml",
+	"files/roles/cell-sessions.yaml":      "cell/access/sessions/role.yaml",
 
 	"files/configurations/admission.yaml":     "webhook/configuration.yaml",
 	"files/configurations/interpreter.yaml":   "policies/interpreter.yaml",
