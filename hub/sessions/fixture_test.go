@@ -126,7 +126,7 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- f.server.serve(ctx, listener) }()
+	go func() { ended <- f.server.Serve(ctx, listener) }()
 	f.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

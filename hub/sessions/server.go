@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -110,14 +111,15 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("serve sessions, see --session-bind-address and --session-port: %w", err)
 	}
-	return s.serve(ctx, listener)
+	return s.Serve(ctx, listener)
 }
 
-func (s *Server) serve(ctx context.Context, listener net.Listener) error {
+// Serve is Run on a listener, which it closes.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: headerBytes,
 		// The lines of net/http are about clients on the Internet.
-		ErrorLog: log.New(discard{}, "", 0),
+		ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS13, GetCertificate: s.options.Certificate,
 			// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session, and signed by nobody.
@@ -160,11 +162,6 @@ func (s *Server) drain(server *http.Server) {
 	s.mu.Unlock()
 	_ = server.Close() // Serve reports it
 }
-
-type discard struct{}
-
-// Write drops a line.
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // handler serves GET requests for sessions.
 func (s *Server) handler() http.Handler {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -173,6 +174,8 @@ func (s *Server) newProxy() (http.Handler, error) {
 		Transport: s.options.Cells,
 		// What a container writes is sent at once.
 		FlushInterval: -1,
+		// It would write of every stream that is cut off.
+		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			c := carried(p.Out.Context())
 			to := target(c.at, &c.grant.Spec)
