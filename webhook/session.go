@@ -16,6 +16,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -52,6 +53,8 @@ type Sessions struct {
 	Projects Projects
 	// Features say which types of sessions there are.
 	Features featuregate.FeatureGate
+	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
+	Proved func(context.Context) bool
 	// Writers returns the users that write the status of sessions: the add-on. Its errors have the classes of those of Projects.
 	Writers func(context.Context) ([]string, error)
 	// Grants records what is granted. Nil: every session is refused.
@@ -118,6 +121,10 @@ func (v *Sessions) create(ctx context.Context, request admission.Request, sessio
 	if problems := validation.Session(session); len(problems) > 0 {
 		status := apierrors.NewInvalid(v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSession).GroupKind(), session.Name, problems).Status()
 		return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
+	}
+	if v.Proved == nil || !v.Proved(ctx) {
+		// Its members may do everything, which no API server asks a role about; and anybody can claim to be one.
+		request.UserInfo.Groups = slices.DeleteFunc(slices.Clone(request.UserInfo.Groups), func(group string) bool { return group == user.SystemPrivilegedGroup })
 	}
 	if refused = v.permission(ctx, project, request, session); refused != nil {
 		return *refused

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,5 +189,26 @@ func TestRecreatedProjectHasOwnSessions(t *testing.T) {
 	response := sessions(t, p, g, bothGates).Handle(t.Context(), sessionRequest(t, session(v1alpha.SessionExec)))
 	if !response.Allowed || len(g.recorded) != 1 || g.recorded[0].Project.UID != "another" {
 		t.Errorf("allowed %t, recorded %+v", response.Allowed, g.recorded)
+	}
+}
+
+// TestClaimedMastersHaveNoSessions: who knows the path of the webhook can claim to be in any group. What is asked and granted has no group
+// that needs no role, unless the caller is an API server that has proved to be one.
+func TestClaimedMastersHaveNoSessions(t *testing.T) {
+	for _, proved := range []bool{false, true} {
+		p, g := newProjects(), &grants{}
+		p.asked = make(chan authorizationv1.SubjectAccessReviewSpec, 1)
+		handler := sessions(t, p, g, bothGates)
+		handler.Proved = func(context.Context) bool { return proved }
+		request := sessionRequest(t, session(v1alpha.SessionExec))
+		request.UserInfo.Groups = []string{"team", "system:masters"}
+		if response := handler.Handle(t.Context(), request); !response.Allowed {
+			t.Fatal(response.Result)
+		}
+		for _, groups := range [][]string{(<-p.asked).Groups, g.recorded[0].User.Groups} {
+			if slices.Contains(groups, "system:masters") != proved || !slices.Contains(groups, "team") {
+				t.Errorf("proved %t: groups %v", proved, groups)
+			}
+		}
 	}
 }

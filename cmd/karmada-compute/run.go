@@ -60,7 +60,7 @@ func newApp() *app {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
 	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
-	a.sessions = &webhook.Sessions{Projects: a.projects, Features: a.options.webhook.features, Writers: a.sessionWriters}
+	a.sessions = &webhook.Sessions{Projects: a.projects, Proved: server.Authenticated, Features: a.options.webhook.features, Writers: a.sessionWriters}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
