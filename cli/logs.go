@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,10 +226,8 @@ func (c *command) containers(instance *v1alpha.Instance, name string, all bool) 
 		}
 		return names[:1], nil
 	}
-	for _, one := range names {
-		if one == name {
-			return []string{name}, nil
-		}
+	if slices.Contains(names, name) {
+		return []string{name}, nil
 	}
 	return nil, fmt.Errorf("container %s is not in Instance %s, which has %s", name, instance.Name, strings.Join(names, ", "))
 }

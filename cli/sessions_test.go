@@ -14,7 +14,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -215,7 +214,7 @@ func TestExec(t *testing.T) {
 			status = metav1.Status{Status: metav1.StatusSuccess}
 		}
 		encoded, _ := json.Marshal(status)
-		_, _ = io.WriteString(streams[3], string(encoded))
+		_, _ = streams[3].Write(encoded)
 	}))
 	r := f.kubectl(f.Config(), "exec", "web-texas-dfw-0", "--", "sh", "-c", "exit 7")
 	// kubectl's CheckErr ends the process with the status of such an error.

@@ -20,6 +20,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
@@ -107,7 +108,7 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	mapper.Add(v1alpha.GroupVersion.WithKind(v1alpha.KindWorkloadDeployment), meta.RESTScopeNamespace)
-	mapper.Add(clusterv1alpha1.SchemeGroupVersion.WithKind("Cluster"), meta.RESTScopeRoot)
+	mapper.Add(schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("Cluster"), meta.RESTScopeRoot)
 	hub, err := client.New(config, client.Options{Scheme: p.scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fmt.Errorf("make a client of sessions for the hub: %w", err)

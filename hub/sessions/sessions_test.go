@@ -73,6 +73,12 @@ func TestLogs(t *testing.T) {
 			t.Errorf("the cell got %s: %s", header, value)
 		}
 	}
+	f.checkReview(t)
+}
+
+// checkReview checks that the project was asked about the user of the grant, with all that it is known by.
+func (f *fixture) checkReview(t *testing.T) {
+	t.Helper()
 	f.project.mu.Lock()
 	defer f.project.mu.Unlock()
 	if asked := f.project.asked[0]; asked.User != "consumer" || asked.UID != "7" || len(asked.Extra) != 1 || asked.ResourceAttributes.Subresource != "log" {
@@ -257,10 +263,14 @@ func TestNoStream(t *testing.T) {
 			t.Helper()
 			f.SetReady(t, f.cell, metav1.ConditionFalse, metav1.Now())
 		}, reason: v1alpha.ReasonSessionUnreachable, want: "does not answer the hub"},
-		"no Instance": {spec: func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name = "web-main-dfw-1" },
-			reason: v1alpha.ReasonSessionInstanceGone, want: "web-main-dfw-1 does not exist"},
-		"another Instance of the name": {spec: func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.UID = "former" },
-			reason: v1alpha.ReasonSessionInstanceGone, want: "was replaced"},
+		"no Instance": {
+			spec:   func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name = "web-main-dfw-1" },
+			reason: v1alpha.ReasonSessionInstanceGone, want: "web-main-dfw-1 does not exist",
+		},
+		"another Instance of the name": {
+			spec:   func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.UID = "former" },
+			reason: v1alpha.ReasonSessionInstanceGone, want: "was replaced",
+		},
 		"a copy of another project": {change: func(t *testing.T, f *fixture) {
 			t.Helper()
 			f.copy.Labels[v1alpha.LabelProjectUID] = "another"
@@ -386,7 +396,10 @@ func TestGrants(t *testing.T) {
 		project types.UID
 		tooMany bool
 	}{
-		{"consumer", planes.ProjectUID, false}, {"consumer", planes.ProjectUID, true}, {"other", planes.ProjectUID, false}, {"third", planes.ProjectUID, true},
+		{"consumer", planes.ProjectUID, false},
+		{"consumer", planes.ProjectUID, true},
+		{"other", planes.ProjectUID, false},
+		{"third", planes.ProjectUID, true},
 		{"consumer", "another", false},
 	} {
 		if err := record(n, c.user, c.project); errors.Is(err, ErrTooMany) != c.tooMany || !c.tooMany && err != nil {

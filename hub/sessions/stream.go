@@ -94,8 +94,7 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 	s.mu.Unlock()
 	s.metrics.open.Dec()
 	ended := &ending{v1alpha.ReasonSessionCompleted, "the stream has ended"}
-	var because *ending
-	if errors.As(context.Cause(ctx), &because) {
+	if because, ok := errors.AsType[*ending](context.Cause(ctx)); ok {
 		ended = because
 	}
 	spec := &c.grant.Spec

@@ -55,7 +55,10 @@ func (f *fixture) dial(t *testing.T, address string, key *ecdsa.PrivateKey) (*ht
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection := raw.(*tls.Conn) //nolint:errcheck // a tls.Dialer makes nothing else
+	connection, ok := raw.(*tls.Conn)
+	if !ok {
+		t.Fatalf("dialed %T", raw)
+	}
 	t.Cleanup(func() { _ = connection.Close() })
 	if err := connection.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -107,8 +110,10 @@ func TestTarget(t *testing.T) {
 	since := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	for want, spec := range map[string]v1alpha.InstanceSessionSpec{
 		"log": {Type: v1alpha.SessionLogs},
-		"log?container=app&limitBytes=9&previous=true&sinceSeconds=7&timestamps=true": {Type: v1alpha.SessionLogs, ContainerName: "app",
-			Logs: &v1alpha.SessionLogOptions{Previous: true, Timestamps: true, SinceSeconds: new(int64(7)), LimitBytes: new(int64(9))}},
+		"log?container=app&limitBytes=9&previous=true&sinceSeconds=7&timestamps=true": {
+			Type: v1alpha.SessionLogs, ContainerName: "app",
+			Logs: &v1alpha.SessionLogOptions{Previous: true, Timestamps: true, SinceSeconds: new(int64(7)), LimitBytes: new(int64(9))},
+		},
 		"log?sinceTime=2026-01-02T03%3A04%3A05Z":                                                            {Type: v1alpha.SessionLogs, Logs: &v1alpha.SessionLogOptions{SinceTime: &since}},
 		"exec?command=sh&command=-c&command=a%26stdin%3Dtrue&stderr=true&stdin=false&stdout=true&tty=false": {Type: v1alpha.SessionExec, Command: []string{"sh", "-c", "a&stdin=true"}},
 		"attach?stderr=false&stdin=true&stdout=true&tty=true":                                               {Type: v1alpha.SessionAttach, Stdin: true, TTY: true},

@@ -65,19 +65,24 @@ func sessionOptions(spec *v1alpha.InstanceSessionSpec, at *field.Path) field.Err
 	if spec.TTY && !streams {
 		found = append(found, field.Forbidden(at.Child("tty"), "it has an effect with types Exec and Attach only"))
 	}
-	command, bytes := at.Child("command"), 0
+	return append(found, sessionCommand(spec, at.Child("command"))...)
+}
+
+// sessionCommand are the problems of the command.
+func sessionCommand(spec *v1alpha.InstanceSessionSpec, at *field.Path) field.ErrorList {
+	bytes := 0
 	for _, item := range spec.Command {
 		bytes += len(item)
 	}
 	switch {
 	case spec.Type == v1alpha.SessionExec && len(spec.Command) == 0:
-		found = append(found, field.Required(command, "name the program to run, and its arguments"))
+		return field.ErrorList{field.Required(at, "name the program to run, and its arguments")}
 	case spec.Type != v1alpha.SessionExec && len(spec.Command) > 0:
-		found = append(found, field.Forbidden(command, "it has an effect with type Exec only"))
+		return field.ErrorList{field.Forbidden(at, "it has an effect with type Exec only")}
 	case len(spec.Command) > 64:
-		found = append(found, field.TooMany(command, len(spec.Command), 64))
+		return field.ErrorList{field.TooMany(at, len(spec.Command), 64)}
 	case bytes > v1alpha.MaxSessionCommandBytes:
-		found = append(found, field.TooLong(command, nil, v1alpha.MaxSessionCommandBytes))
+		return field.ErrorList{field.TooLong(at, nil, v1alpha.MaxSessionCommandBytes)}
 	}
-	return found
+	return nil
 }
