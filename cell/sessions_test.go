@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -37,7 +37,7 @@ func TestSessions(t *testing.T) {
 	if stored, err := binding(f.namespace); !apierrors.IsNotFound(err) {
 		t.Errorf("a namespace that is of no project has %+v, %v", stored, err)
 	}
-	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns-%s", uuid.New())}}
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns-%s", uuid.NewUUID())}}
 	if err := f.direct.Create(t.Context(), space); err != nil {
 		t.Fatal(err)
 	}
