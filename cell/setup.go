@@ -12,6 +12,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,6 +32,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
+	"github.com/karmada-compute/karmada-compute/cell/sessions"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/transforms"
@@ -45,6 +48,8 @@ type Options struct {
 	Clock clock.Clock
 	// AuditInterval is the time between two searches for what the garbage collector has missed.
 	AuditInterval time.Duration
+	// SessionUsers are the users that the credential of InstanceSessions is in the cell.
+	SessionUsers []string
 	// Registerer gets the metrics.
 	Registerer prometheus.Registerer
 }
@@ -78,6 +83,8 @@ func CacheOptions() (cache.Options, error) {
 			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment)},
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
+			// It is read only where sessions are turned on.
+			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector("metadata.name", sessions.Name)},
 			// Controllers cache only the metadata of these.
 			&corev1.Namespace{}: {
 				Label: labels.NewSelector().Add(*ofHub), Transform: transforms.StripAnnotations(v1alpha.AnnotationProjectName),
@@ -107,6 +114,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&deployments.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Clock: o.Clock},
 		&autoscaler.Reconciler{Client: mgr.GetClient()},
 		&isolation.Reconciler{Client: mgr.GetClient()},
+		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},
 		&runtime.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,
 			Passing: coalesce.New[types.NamespacedName](o.Clock), Clock: o.Clock,

@@ -53,8 +53,8 @@ var other = map[string]any{"example.com/team": "compute"}
 
 // cases by part.
 var cases = map[string][]optionCase{
-	"host": slices.Concat(hostCases, webhookCases, accessCases),
-	"hub":  slices.Concat(hubCases, agentCases),
+	"host": slices.Concat(hostCases, webhookCases, accessCases, sessionHostCases),
+	"hub":  slices.Concat(hubCases, agentCases, sessionHubCases),
 	"milo": miloCases,
 }
 

@@ -51,7 +51,7 @@ func TestGeneratedObjects(t *testing.T) {
 		"milo": {
 			"../hub/access/project/role.yaml", "../hub/access/webhooks/project/role.yaml", "../api/crds/compute.datumapis.com_workloads.yaml",
 			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
-			"../api/crds/compute.datumapis.com_instancetypes.yaml",
+			"../api/crds/compute.datumapis.com_instancetypes.yaml", "../api/crds/compute.datumapis.com_instancesessions.yaml",
 		},
 	}
 	for part, enabled := range parts {

@@ -85,7 +85,7 @@ func (c *command) connectToWorkload() (*session, error) {
 var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	v1alpha.GroupVersion: {
 		v1alpha.KindWorkload: meta.RESTScopeNamespace, v1alpha.KindWorkloadDeployment: meta.RESTScopeNamespace,
-		v1alpha.KindInstance: meta.RESTScopeNamespace, v1alpha.KindCell: meta.RESTScopeRoot,
+		v1alpha.KindInstance: meta.RESTScopeNamespace, v1alpha.KindInstanceSession: meta.RESTScopeNamespace, v1alpha.KindCell: meta.RESTScopeRoot,
 	},
 	version(workv1alpha1.GroupVersion):            {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):            {"ResourceBinding": meta.RESTScopeNamespace},

@@ -68,7 +68,8 @@ func newCommand(c *command) *cobra.Command {
 	root.SetIn(c.Streams.In)
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
-	root.AddCommand(c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(), c.convertCommand())
+	root.AddCommand(c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(), c.convertCommand(),
+		c.logsCommand(), c.execCommand(), c.attachCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())

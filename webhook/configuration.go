@@ -11,6 +11,8 @@ const (
 	ValidatePath = "/validate-workload"
 	// OwnedPath is where writes to the add-on's own objects are refused.
 	OwnedPath = "/validate-owned"
+	// SessionPath is where InstanceSessions are validated and granted.
+	SessionPath = "/validate-session"
 )
 
 // ConditionNotAddOn is the name of the match condition that exempts the users of the add-on.

@@ -33,7 +33,7 @@ func TestConfiguration(t *testing.T) {
 	want := map[string][]string{
 		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {
 			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "instancetypes",
-		},
+		}, webhook.SessionPath: {"instancesessions", "instancesessions/status"},
 	}
 	if !maps.EqualFunc(resources, want, slices.Equal) {
 		t.Errorf("served are %v, want %v", resources, want)
@@ -43,7 +43,11 @@ func TestConfiguration(t *testing.T) {
 // checkWebhook returns the resources of a webhook.
 func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.ValidatingWebhook) []string {
 	t.Helper()
-	if *hook.FailurePolicy != admissionregistrationv1.Fail || *hook.SideEffects != admissionregistrationv1.SideEffectClassNone || *hook.TimeoutSeconds > 5 {
+	effects := admissionregistrationv1.SideEffectClassNone
+	if name == "sessions.compute.datumapis.com" {
+		effects = admissionregistrationv1.SideEffectClassNoneOnDryRun
+	}
+	if *hook.FailurePolicy != admissionregistrationv1.Fail || *hook.SideEffects != effects || *hook.TimeoutSeconds > 5 {
 		t.Errorf("%s: %v, %v, %d s", name, *hook.FailurePolicy, *hook.SideEffects, *hook.TimeoutSeconds)
 	}
 	var resources []string

@@ -15,6 +15,10 @@ const (
 	// ReferencedDataAccessReview reviews whether the user may get the ConfigMaps and Secrets of a Workload. Without it a
 	// Workload is a way to read Secrets that its user may not get.
 	ReferencedDataAccessReview featuregate.Feature = "ReferencedDataAccessReview"
+	// InstanceLogs offers InstanceSessions of type Logs.
+	InstanceLogs featuregate.Feature = "InstanceLogs"
+	// InstanceExec offers InstanceSessions of types Exec and Attach.
+	InstanceExec featuregate.Feature = "InstanceExec"
 )
 
 // NewFeatureGate returns a gate with every feature of admission at its default.
@@ -23,6 +27,8 @@ func NewFeatureGate() featuregate.MutableVersionedFeatureGate {
 	runtime.Must(gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
 		NetworkAccessReview:        {Default: true, PreRelease: featuregate.Beta},
 		ReferencedDataAccessReview: {Default: true, PreRelease: featuregate.Beta},
+		InstanceLogs:               {Default: false, PreRelease: featuregate.Alpha},
+		InstanceExec:               {Default: false, PreRelease: featuregate.Alpha},
 	}))
 	return gate
 }

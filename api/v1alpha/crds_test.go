@@ -38,7 +38,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 
 func TestShortNames(t *testing.T) {
 	want := map[string][]string{
-		KindWorkload: {"wl"}, KindWorkloadDeployment: {"wd"}, KindInstance: {"inst"}, KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, KindCell: {"ccell"},
+		KindWorkload: {"wl"}, KindWorkloadDeployment: {"wd"}, KindInstance: {"inst"}, KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, KindCell: {"ccell"}, KindInstanceSession: {"isess"},
 	}
 	got := map[string][]string{}
 	for kind, crd := range crds(t) {
@@ -61,7 +61,7 @@ func TestColumns(t *testing.T) {
 		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(ConditionReady),
 		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
-		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(InstanceTypeDeprecated),
+		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(InstanceTypeDeprecated), ".spec.type": len(SessionAttach),
 	}
 	for kind, crd := range crds(t) {
 		width, shown := name, 0

@@ -14,6 +14,7 @@ const (
 	KindInstance           = "Instance"
 	KindInstanceSlice      = "InstanceSlice"
 	KindCell               = "Cell"
+	KindInstanceSession    = "InstanceSession"
 )
 
 // ControllerReference is the owner reference by which a Workload controls a WorkloadDeployment.

@@ -33,6 +33,7 @@ type cellOptions struct {
 	name          string
 	concurrency   int
 	auditInterval time.Duration
+	sessionUsers  []string
 	client        component.Client
 }
 
@@ -67,6 +68,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	controllers := groups.FlagSet("controllers")
 	controllers.IntVar(&o.cell.concurrency, "concurrency", 16, "Maximum number of objects that each controller reconciles concurrently.")
 	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 30*time.Second, "Interval of the search for Instances and Pods whose controller was deleted and that the garbage collector of the cell has missed.")
+	controllers.StringSliceVar(&o.cell.sessionUsers, "session-users", nil, "Users that Karmada's proxy makes requests for InstanceSessions as. The agent grants them ClusterRole karmada-compute-cell-streams in the namespaces of projects. Default: none.")
 
 	pods := groups.FlagSet("pods")
 	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of Pods whose template names no class, for example gvisor. Default: the runtime of the cluster.")

@@ -76,7 +76,7 @@ func runControllers(ctx context.Context, o *options, health *component.Health) e
 	}
 	if err := cell.Setup(mgr, cell.Options{
 		Concurrency: o.cell.concurrency, Clock: clock.RealClock{}, AuditInterval: o.cell.auditInterval, Registerer: metrics.Registry,
-		Runtime: pods,
+		Runtime: pods, SessionUsers: o.cell.sessionUsers,
 	}); err != nil {
 		return fmt.Errorf("set up the controllers: %w", err)
 	}

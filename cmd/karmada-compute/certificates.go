@@ -49,6 +49,8 @@ type access struct {
 	exposed func()
 	// register keeps the webhooks registered. It is nil with --register-webhooks=false.
 	register func(context.Context) error
+	// bundle returns the CAs of the certificates, in PEM.
+	bundle func(context.Context) ([]byte, error)
 }
 
 // access returns how the webhooks are reached.
@@ -88,6 +90,7 @@ func (a *app) access(p *planes) (*access, error) {
 	if len(r.Targets) > 0 {
 		result.register = r.Start
 	}
+	result.bundle = r.Bundle
 	return result, nil
 }
 
@@ -149,6 +152,9 @@ func (a *app) names() []string {
 	host := service + "." + a.options.hub.namespace
 	names := []string{"localhost", host, host + ".svc"}
 	if address, err := url.Parse(a.options.webhook.url); err == nil && address.Hostname() != "" {
+		names = append(names, address.Hostname())
+	}
+	if address, err := url.Parse(a.options.sessions.url); err == nil && address.Hostname() != "" {
 		names = append(names, address.Hostname())
 	}
 	return names

@@ -34,6 +34,7 @@ type options struct {
 	webhook   webhookOptions
 	serve     server.Options
 	endpoints component.Endpoints
+	sessions  sessionOptions
 }
 
 type hubOptions struct {
@@ -140,6 +141,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.Int64Var(&o.webhook.instances, "max-project-instances", 20000, "Maximum number of Instances of all Workloads of a project. Workloads that are scaled by metrics count with maxReplicas. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
 	o.serve.AddFlags(webhooks)
+	o.sessions.addFlags(groups.FlagSet("sessions"))
 
 	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "the certificate of the webhooks")
 	o.webhook.features.AddFlag(groups.FlagSet("feature gates"))
@@ -176,7 +178,7 @@ func (o *options) complete() error {
 	}
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
-	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.milo.check(), o.webhook.check())...)
+	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.milo.check(), o.webhook.check(), o.sessions.check(o.webhook.features))...)
 }
 
 // metered matches the labels of projects whose Instances need quota.

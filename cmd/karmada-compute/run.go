@@ -47,6 +47,8 @@ type app struct {
 	types    *admissionTypes
 	// workloads reviews Workloads.
 	workloads *webhook.Workloads
+	// sessions reviews InstanceSessions.
+	sessions *webhook.Sessions
 }
 
 func newApp() *app {
@@ -58,9 +60,11 @@ func newApp() *app {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
 	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
+	a.sessions = &webhook.Sessions{Projects: a.projects, Proved: server.Authenticated, Features: a.options.webhook.features, Writers: a.sessionWriters}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
+		RegisterAdmission(sessionsName, webhook.SessionPath, a.sessions).
 		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
 }
@@ -178,13 +182,17 @@ func (a *app) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	serveSessions, err := a.serveSessions(p, access)
+	if err != nil {
+		return err
+	}
 	s := &server.Server{
 		Options:      a.options.serve,
 		Webhooks:     a.builder.Webhooks(),
 		Certificates: access.certificates,
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
-		Background:   inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks()),
+		Background:   inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks(), serveSessions),
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),

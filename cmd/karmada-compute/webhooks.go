@@ -90,6 +90,8 @@ type addOnUsers struct {
 	// known is nil until Milo has answered. It is not guarded by a lock: no request may wait for another that Milo does
 	// not answer.
 	known atomic.Pointer[[]string]
+	// own is the user that this process is.
+	own atomic.Pointer[string]
 }
 
 func (u *addOnUsers) set(users []string, lookup *milo.Lookup) {
@@ -104,11 +106,24 @@ func (u *addOnUsers) get(ctx context.Context) ([]string, error) {
 	if users := u.known.Load(); users != nil {
 		return *users, nil
 	}
-	self, err := u.lookup.WhoAmI(ctx)
+	self, err := u.self(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask Milo for the user that the add-on is, see --add-on-users: %w", err)
 	}
 	users := []string{self}
 	u.known.Store(&users)
 	return users, nil
+}
+
+// self returns the user that this process is at Milo.
+func (u *addOnUsers) self(ctx context.Context) (string, error) {
+	if self := u.own.Load(); self != nil {
+		return *self, nil
+	}
+	self, err := u.lookup.WhoAmI(ctx)
+	if err != nil {
+		return "", err
+	}
+	u.own.Store(&self)
+	return self, nil
 }

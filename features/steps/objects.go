@@ -50,6 +50,11 @@ func addObjectSteps(sc sentences) {
 	sc.Step(`^`+someone+` creates(?: (?:in|on|at) (`+aPlane+`))?$`, func(ctx context.Context, who, plane string, doc *godog.DocString) error {
 		return from(ctx).create(ctx, who, plane, doc.Content)
 	})
+	sc.Step(`^`+someone+` tries to create an object(?: (?:in|on|at) (`+aPlane+`))?$`, func(ctx context.Context, who, plane string, doc *godog.DocString) error {
+		s := from(ctx)
+		s.try(ctx, func(ctx context.Context) error { return s.create(ctx, who, plane, doc.Content) })
+		return nil
+	})
 	sc.Step(`^`+someone+` (tries to patch|patches) `+anObject+` with `+inlineDoc+`$`, func(ctx context.Context, who, verb, object, patch string) error {
 		s := from(ctx)
 		if verb == "patches" {

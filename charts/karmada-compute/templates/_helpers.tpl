@@ -195,3 +195,8 @@ system:serviceaccount:{{ .namespace | default $namespace }}:{{ .name }}
 {{- end -}}
 {{- end -}}
 {{- end }}
+
+{{/* Whether sessions of any type are offered: a text that is not empty. */}}
+{{- define "karmada-compute.sessions" -}}
+{{- if or .Values.sessions.logs .Values.sessions.exec -}}true{{- end -}}
+{{- end }}

@@ -75,7 +75,31 @@
 - --max-project-instances={{ int64 .projectInstances }}
 {{- end }}
 - --interpreter-mode={{ .Values.interpreterMode }}
-{{- with .Values.featureGates }}
+{{- with .Values.sessions }}
+{{- if include "karmada-compute.sessions" $root }}
+{{- if not .url }}
+{{- fail "sessions.url: set the URL at which consumers reach Service karmada-compute-sessions" }}
+{{- end }}
+- --session-kubeconfig=/etc/karmada-compute/sessions/kubeconfig
+- --session-namespace={{ .namespace }}
+- --session-url={{ .url }}
+- --session-port=9444
+{{- with $root.Values.host.bindAddress }}
+- --session-bind-address={{ . }}
+{{- end }}
+- --max-user-sessions={{ int .perUser }}
+- --max-project-sessions={{ int .perProject }}
+- --max-streams={{ int .streams }}
+{{- end }}
+{{- end }}
+{{- $features := deepCopy .Values.featureGates }}
+{{- if .Values.sessions.logs }}
+{{- $_ := set $features "InstanceLogs" true }}
+{{- end }}
+{{- if .Values.sessions.exec }}
+{{- $_ := set $features "InstanceExec" true }}
+{{- end }}
+{{- with $features }}
 {{- $gates := list }}
 {{- range $name, $on := . }}
 {{- $gates = append $gates (printf "%s=%t" $name $on) }}

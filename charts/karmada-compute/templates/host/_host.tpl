@@ -166,6 +166,10 @@ spec:
         {{- if $webhooks }}
         - name: webhook
           containerPort: 9443
+        {{- if include "karmada-compute.sessions" $root }}
+        - name: sessions
+          containerPort: 9444
+        {{- end }}
         {{- end }}
         {{- if .metrics.enabled }}
         - name: metrics
@@ -180,8 +184,23 @@ spec:
           {{- include "karmada-compute.containerSecurity" $root | nindent 10 }}
         volumeMounts:
         {{- include "karmada-compute.volumeMounts" $root | nindent 8 }}
+        {{- if and $webhooks (include "karmada-compute.sessions" $root) }}
+        - name: sessions
+          mountPath: /etc/karmada-compute/sessions
+          readOnly: true
+        {{- end }}
       volumes:
       {{- include "karmada-compute.volumes" (list $root $component) | nindent 6 }}
+      {{- if and $webhooks (include "karmada-compute.sessions" $root) }}
+      # Only Pods that serve sessions have this credential.
+      - name: sessions
+        secret:
+          secretName: {{ $root.Values.sessions.secret.name }}
+          defaultMode: 0440
+          items:
+          - key: {{ $root.Values.sessions.secret.key }}
+            path: kubeconfig
+      {{- end }}
 {{- end }}
 {{- end }}
 

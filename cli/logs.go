@@ -1,0 +1,233 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/stream"
+)
+
+// logging are the flags of logs.
+type logging struct {
+	container, city, sinceTime   string
+	allContainers, prefix        bool
+	follow, previous, timestamps bool
+	tail, limitBytes             int64
+	since, lifetime              time.Duration
+	maxRequests                  int
+}
+
+func (c *command) logsCommand() *cobra.Command {
+	o := logging{}
+	cmd := &cobra.Command{
+		Use:   "logs (INSTANCE | WORKLOAD) [-f] [-c CONTAINER]",
+		Short: "Print the logs of an Instance, or of all Instances of a Workload",
+		Long: "Print the logs of an Instance, or of all Instances of a Workload with the name of its Instance before each line. The operator must\n" +
+			"have enabled sessions, and you need `create` and `get` on instancesessions and `get` on instances/log in the project.",
+		Example: c.examples(`
+  # The log of an Instance, and what follows
+  %s logs web-main-dfw-0 -f
+  # The last 20 lines of all Instances of Workload web in DFW
+  %s logs web --city=DFW --tail=20
+  # The log of container app before its last restart
+  %s logs web-main-dfw-0 -c app --previous`),
+		Args:              oneArg("the name of an Instance or of a Workload"),
+		ValidArgsFunction: c.completeObjects,
+		RunE:              c.run(func(ctx context.Context, args []string) error { return c.logs(ctx, args[0], &o) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.container, "container", "c", "", "Print the log of this container. Default: the first container.")
+	flags.BoolVar(&o.allContainers, "all-containers", false, "Print the logs of all containers.")
+	flags.StringVar(&o.city, "city", "", "Print the logs of the Instances in this city only.")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Continue with what is written from now on.")
+	flags.BoolVarP(&o.previous, "previous", "p", false, "Print the log before the last restart of the container.")
+	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with its time.")
+	flags.BoolVar(&o.prefix, "prefix", false, "Begin every line with the names of its Instance and container, for one Instance, too.")
+	flags.Int64Var(&o.tail, "tail", -1, "Number of last lines to print. -1: all lines.")
+	flags.Int64Var(&o.limitBytes, "limit-bytes", 0, "Maximum number of bytes of each log. 0: no limit.")
+	flags.DurationVar(&o.since, "since", 0, "Print only lines that are newer than this, such as 5s, 2m or 3h. Default: all lines.")
+	flags.StringVar(&o.sinceTime, "since-time", "", "Print only lines since this time (RFC3339). Default: all lines.")
+	flags.DurationVar(&o.lifetime, "session-ttl", time.Hour, "Longest time for which logs are followed, from 1m to 1h.")
+	flags.IntVar(&o.maxRequests, "max-log-requests", 5, "Maximum number of logs that are followed at the same time.")
+	return cmd
+}
+
+// options are the options of the session, or a mistake.
+func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
+	options := &v1alpha.SessionLogOptions{Follow: o.follow, Previous: o.previous, Timestamps: o.timestamps}
+	switch {
+	case o.since < 0 || o.limitBytes < 0 || o.tail < -1:
+		return nil, errors.New("--since, --limit-bytes and --tail must not be negative, but for --tail=-1")
+	case o.since > 0 && o.sinceTime != "":
+		return nil, errors.New("--since and --since-time: set one of them")
+	case o.container != "" && o.allContainers:
+		return nil, errors.New("--container and --all-containers: set one of them")
+	}
+	if o.tail >= 0 {
+		options.TailLines = &o.tail
+	}
+	if o.limitBytes > 0 {
+		options.LimitBytes = &o.limitBytes
+	}
+	if o.since > 0 {
+		// As kubectl: a part of a second counts as one.
+		options.SinceSeconds = new(int64((o.since + time.Second - 1) / time.Second))
+	}
+	if o.sinceTime != "" {
+		at, err := time.Parse(time.RFC3339, o.sinceTime)
+		if err != nil {
+			return nil, fmt.Errorf("--since-time: %w", err)
+		}
+		options.SinceTime = new(metav1.NewTime(at))
+	}
+	return options, nil
+}
+
+// logged is one log.
+type logged struct {
+	instance  *v1alpha.Instance
+	container string
+}
+
+func (c *command) logs(ctx context.Context, name string, o *logging) error {
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	s, err := c.connectToWorkload()
+	if err != nil {
+		return err
+	}
+	if s.project == nil {
+		return errNoProject
+	}
+	instances, err := s.instances(ctx, name, o.city)
+	if err != nil {
+		return err
+	}
+	var all []logged
+	for i := range instances {
+		containers, err := c.containers(&instances[i], o.container, o.allContainers)
+		if err != nil {
+			return err
+		}
+		for _, container := range containers {
+			all = append(all, logged{&instances[i], container})
+		}
+	}
+	if o.follow && len(all) > o.maxRequests {
+		return fmt.Errorf("there are %d logs to follow, more than %d: set --max-log-requests, or select fewer with --city or an Instance", len(all), o.maxRequests)
+	}
+	lines := &stream.Lines{Out: c.Streams.Out}
+	group, ctx := errgroup.WithContext(ctx)
+	// Without -f one log follows after the other.
+	group.SetLimit(1)
+	if o.follow {
+		group.SetLimit(len(all))
+	}
+	for _, one := range all {
+		group.Go(func() error {
+			if len(all) == 1 && !o.prefix {
+				return s.log(ctx, one, options, o.lifetime, c.Streams.Out)
+			}
+			out := lines.With(fmt.Sprintf("[%s/%s] ", one.instance.Name, one.container))
+			return errors.Join(s.log(ctx, one, options, o.lifetime, out), out.Flush())
+		})
+	}
+	return group.Wait()
+}
+
+// log prints one log.
+func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLogOptions, lifetime time.Duration, out io.Writer) error {
+	opened, err := stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
+		Spec: v1alpha.InstanceSessionSpec{
+			Type: v1alpha.SessionLogs, InstanceRef: v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID},
+			ContainerName: of.container, Logs: options, TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
+	}
+	defer opened.Close()
+	if err := opened.Logs(ctx, out); err != nil {
+		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
+	}
+	return nil
+}
+
+// instances are the Instance of a name or, if there is none, those of the Workload of the name.
+func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.Instance, error) {
+	instance := &v1alpha.Instance{}
+	err := s.project.Client.Get(ctx, s.key(name), instance)
+	if err == nil {
+		return []v1alpha.Instance{*instance}, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	var list v1alpha.InstanceList
+	selected := client.MatchingLabels{v1alpha.LabelWorkloadName: strings.TrimPrefix(name, "workload/")}
+	if err := s.project.Client.List(ctx, &list, client.InNamespace(s.namespace), selected); err != nil {
+		return nil, err
+	}
+	var found []v1alpha.Instance
+	for i := range list.Items {
+		if city == "" || strings.EqualFold(list.Items[i].Labels[v1alpha.LabelCityCode], city) {
+			found = append(found, list.Items[i])
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("there is no Instance %s, and no Instance of a Workload of that name%s", name, inCity(city))
+	}
+	return found, nil
+}
+
+func inCity(city string) string {
+	if city == "" {
+		return ""
+	}
+	return " in " + city
+}
+
+// containers are the containers of an Instance that are meant: the one of a name, all, or the first.
+func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
+	var names []string
+	if sandbox := instance.Spec.Runtime.Sandbox; sandbox != nil {
+		for i := range sandbox.Containers {
+			names = append(names, sandbox.Containers[i].Name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("Instance %s has no containers", instance.Name)
+	case all:
+		return names, nil
+	case name == "":
+		if len(names) > 1 {
+			if _, err := fmt.Fprintf(c.Streams.ErrOut, "Defaulted container %q out of: %s\n", names[0], strings.Join(names, ", ")); err != nil {
+				return nil, err
+			}
+		}
+		return names[:1], nil
+	}
+	if slices.Contains(names, name) {
+		return []string{name}, nil
+	}
+	return nil, fmt.Errorf("container %s is not in Instance %s, which has %s", name, instance.Name, strings.Join(names, ", "))
+}

@@ -1,0 +1,228 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/httpstream/wsstream"
+	"k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/exec"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/sessions"
+	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+)
+
+// onlyProject implements sessions.Projects for the project of a fixture.
+type onlyProject struct{ client client.Client }
+
+func (p onlyProject) Client(context.Context, string, types.UID) (client.Client, error) {
+	return p.client, nil
+}
+
+func (p onlyProject) Review(context.Context, string, types.UID, authorizationv1.SubjectAccessReviewSpec) (bool, error) {
+	return true, nil
+}
+
+// serveSessions runs a replica that grants every session of the namespace. cells answers for Karmada's proxy.
+func (f *fixture) serveSessions(cells http.Handler) {
+	f.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(f.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		f.Fatal(err)
+	}
+	serving, bundle := selfSigned(f.T)
+	hub := httptest.NewServer(cells)
+	f.Cleanup(hub.CloseClientConnections)
+	s, err := sessions.New(sessions.Options{
+		Grants: &sessions.Grants{
+			Hub: f.Client, Namespace: testenv.Namespace(f.T, f.Client, "grants").Name, Clock: clock.RealClock{},
+			Limits: sessions.Limits{PerUser: 20, PerProject: 20, Streams: 20},
+		},
+		Projects: onlyProject{f.Client}, Cells: http.DefaultTransport, Hub: hub.URL, URL: "https://" + listener.Addr().String(), Clock: clock.RealClock{},
+		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil },
+		Bundle:      func(context.Context) ([]byte, error) { return bundle, nil },
+		Log:         logr.Discard(),
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, listener) }()
+	events, err := f.Client.Watch(ctx, &v1alpha.InstanceSessionList{}, client.InNamespace(f.Namespace.Name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	granted := make(chan struct{})
+	go func() {
+		defer close(granted)
+		for event := range events.ResultChan() {
+			session, ok := event.Object.(*v1alpha.InstanceSession)
+			if !ok || event.Type != watch.Added {
+				continue
+			}
+			if err := s.Grant(ctx, &sessions.Grant{
+				Project: string(planes.ProjectName), ProjectUID: planes.ProjectUID, Namespace: session.Namespace, Name: session.Name, UID: session.UID,
+				User: authenticationv1.UserInfo{Username: "consumer"}, Spec: session.Spec,
+			}); err != nil && ctx.Err() == nil {
+				f.Errorf("grant: %v", err)
+			}
+		}
+	}()
+	f.Cleanup(func() {
+		stop()
+		events.Stop()
+		<-granted
+		if err := <-ended; err != nil {
+			f.Errorf("serve: %v", err)
+		}
+	})
+}
+
+func selfSigned(t *testing.T) (*tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// reachable is a scene whose Instances are in a cell.
+func (f *fixture) reachable() {
+	f.Helper()
+	_, d := f.scene()
+	onHub := f.copied(d)
+	onHub.Labels[v1alpha.LabelProjectUID] = string(planes.ProjectUID)
+	onHub.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{
+		Name: f.Cell(f.T, planes.City()).Name, Indices: []v1alpha.IndexRange{{First: 0, Last: 1}},
+	}}}
+	if err := f.Client.Update(f.Context(), onHub); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// pod is the name of the Pod that a request is for.
+func pod(r *http.Request) string {
+	parts := strings.Split(r.URL.Path, "/")
+	return parts[len(parts)-2]
+}
+
+func TestLogs(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("previous") == "true" {
+			w.WriteHeader(http.StatusBadRequest)
+			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status"}, Message: "previous terminated container not found"})
+			return
+		}
+		fmt.Fprintf(w, "hello of %s\n%s", pod(r), r.URL.RawQuery)
+	}))
+	// No more than the page says that a consumer needs.
+	consumer := f.user(
+		may(read, "instances", "workloads"), may([]string{"create", "get", "delete"}, "instancesessions"),
+	)
+	f.want(f.kubectl(consumer, "logs", "web-texas-dfw-0", "--tail=5", "--since=1500ms", "--timestamps"), 0,
+		"hello of web-texas-dfw-0\ncontainer=web&sinceSeconds=2&tailLines=5&timestamps=true")
+	r := f.kubectl(consumer, "logs", "web", "-f")
+	f.want(r, 0, "[web-texas-dfw-0/web] hello of web-texas-dfw-0\n", "[web-texas-dfw-1/web] hello of web-texas-dfw-1\n", "follow=true\n")
+	if lines := strings.Count(r.out, "\n"); lines != 4 {
+		t.Errorf("%d lines in %q", lines, r.out)
+	}
+	f.want(f.kubectl(consumer, "logs", "web", "--city=ORD"), 1, "no Instance of a Workload of that name in ORD")
+	f.want(f.kubectl(consumer, "logs", "web-texas-dfw-0", "-p"), 1, "previous terminated container not found")
+	f.want(f.kubectl(consumer, "logs", "web-texas-dfw-0", "-c", "other"), 1, "container other is not in Instance web-texas-dfw-0, which has web")
+	f.want(f.kubectl(consumer, "logs", "web", "-f", "--max-log-requests=1"), 1, "there are 2 logs to follow")
+	f.want(f.kubectl(consumer, "logs", "web", "--since=1s", "--since-time=2026-01-02T03:04:05Z"), 1, "set one of them")
+	f.want(f.kubectl(f.user(may(read, "instances")), "logs", "web-texas-dfw-0"), 1, "forbidden")
+	// The command leaves no session behind.
+	var left v1alpha.InstanceSessionList
+	if err := f.Client.List(f.Context(), &left, client.InNamespace(f.Namespace.Name)); err != nil || len(left.Items) > 0 {
+		t.Errorf("%d sessions are left, %v", len(left.Items), err)
+	}
+}
+
+// TestLogsThatAreCutOff: the command says why a log was cut off.
+func TestLogsThatAreCutOff(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, "first")
+		_ = http.NewResponseController(w).Flush()
+		instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web-texas-dfw-0"}}
+		_ = f.Client.Delete(r.Context(), instance)
+		<-r.Context().Done()
+	}))
+	f.want(f.kubectl(f.Config(), "logs", "web-texas-dfw-0", "-f"), 1, "first\n", "SessionInstanceGone: Instance web-texas-dfw-0 does not exist")
+}
+
+// TestExec: input and output go through, and the command ends with the exit code of the one in the container.
+func TestExec(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
+			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
+		}}})
+		_, streams, err := connection.Open(w, r)
+		if err != nil {
+			return
+		}
+		defer func() { _ = connection.Close() }()
+		fmt.Fprintf(streams[1], "%s runs %v", pod(r), r.URL.Query()["command"])
+		fmt.Fprint(streams[2], "an error of it")
+		status := metav1.Status{Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason, Message: "exit code 7", Details: &metav1.StatusDetails{
+			Causes: []metav1.StatusCause{{Type: remotecommand.ExitCodeCauseType, Message: "7"}},
+		}}
+		if r.URL.Path[strings.LastIndexByte(r.URL.Path, '/'):] == "/attach" {
+			status = metav1.Status{Status: metav1.StatusSuccess}
+		}
+		encoded, _ := json.Marshal(status)
+		_, _ = streams[3].Write(encoded)
+	}))
+	r := f.kubectl(f.Config(), "exec", "web-texas-dfw-0", "--", "sh", "-c", "exit 7")
+	// kubectl's CheckErr ends the process with the status of such an error.
+	var exited exec.ExitError
+	if !errors.As(r.err, &exited) || exited.ExitStatus() != 7 || r.out != "web-texas-dfw-0 runs [sh -c exit 7]" || r.errOut != "an error of it" {
+		t.Errorf("exit code %d, %q, %q, %v", r.code, r.out, r.errOut, r.err)
+	}
+	f.want(f.kubectl(f.Config(), "attach", "web-texas-dfw-0"), 0, "web-texas-dfw-0 runs []")
+	f.want(f.kubectl(f.Config(), "exec", "web-texas-dfw-0"), 1, "a command")
+	f.want(f.kubectl(f.Config(), "exec", "web-texas-dfw-9", "--", "sh"), 1, "not found")
+}

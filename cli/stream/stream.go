@@ -1,0 +1,212 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stream opens InstanceSessions in a project, and connects to them.
+package stream
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// announcedWithin is how long a session may take to have a URL, and lookAgain the wait between two looks.
+	announcedWithin, lookAgain = 20 * time.Second, 100 * time.Millisecond
+	// closeWithin bounds the deletion of a session that is not needed any more.
+	closeWithin = 5 * time.Second
+	// endedWithin is how long a session may take to say why it ended.
+	endedWithin = 3 * time.Second
+	// maxMessage bounds the message of an answer that is an error.
+	maxMessage = 4 << 10
+)
+
+// Session is an open session.
+type Session struct {
+	project client.Client
+	object  *v1alpha.InstanceSession
+	config  *rest.Config
+}
+
+// Open creates a session with a key of its own, and waits until it has a URL.
+func Open(ctx context.Context, project client.Client, session *v1alpha.InstanceSession) (*Session, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("generate the key of the session: %w", err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of the session: %w", err)
+	}
+	session.Spec.PublicKey = encode("PUBLIC KEY", public)
+	if err := project.Create(ctx, session); err != nil {
+		return nil, err
+	}
+	s := &Session{project: project, object: session}
+	if err := s.await(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if s.config, err = configOf(session, key); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// await waits until the session has a URL, or cannot have one.
+func (s *Session) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, announcedWithin, errors.New("the add-on does not answer; an operator can look at its "+
+		"replicas that serve webhooks"))
+	defer cancel()
+	ticker := time.NewTicker(lookAgain)
+	defer ticker.Stop()
+	for {
+		if err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object); err != nil && ctx.Err() == nil {
+			return err
+		}
+		ready := s.ready()
+		switch {
+		case ready != nil && ready.Status == metav1.ConditionFalse:
+			return fmt.Errorf("%s: %s", ready.Reason, ready.Message)
+		case ready != nil && s.object.Status.URL != "":
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("session %s has no URL yet: %w", s.object.Name, context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *Session) ready() *metav1.Condition {
+	return meta.FindStatusCondition(s.object.Status.Conditions, v1alpha.ConditionReady)
+}
+
+// configOf is a configuration for the URL of a session with a certificate for its key.
+func configOf(session *v1alpha.InstanceSession, key *ecdsa.PrivateKey) (*rest.Config, error) {
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "session"},
+		// The clocks of both sides may differ.
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(2 * time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("make the certificate of the session: %w", err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of the session: %w", err)
+	}
+	return &rest.Config{
+		Host: session.Status.URL,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: []byte(session.Status.CABundle), CertData: []byte(encode("CERTIFICATE", certificate)), KeyData: []byte(encode("PRIVATE KEY", private)),
+			NextProtos: []string{"http/1.1"},
+		},
+	}, nil
+}
+
+func encode(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
+
+// Close deletes the session. One that cannot be deleted expires.
+func (s *Session) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	defer cancel()
+	_ = s.project.Delete(ctx, s.object) // it expires
+}
+
+// Logs copies the log to out until it ends.
+func (s *Session) Logs(ctx context.Context, out io.Writer) error {
+	transport, err := rest.HTTPClientFor(s.config)
+	if err != nil {
+		return fmt.Errorf("connect to the session: %w", err)
+	}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.config.Host, nil)
+	if err != nil {
+		return fmt.Errorf("connect to the session: %w", err)
+	}
+	response, err := transport.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return refused(response)
+	}
+	if _, err := io.Copy(out, response.Body); err != nil {
+		return s.why(ctx, err)
+	}
+	return nil
+}
+
+// refused is the error in an answer: of an API server, or of the add-on.
+func refused(response *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxMessage))
+	if err != nil {
+		return fmt.Errorf("the session was answered with %s: %w", response.Status, err)
+	}
+	status := &metav1.Status{}
+	if decoded := decodeStatus(body, status); decoded && status.Message != "" {
+		return &apierrors.StatusError{ErrStatus: *status}
+	}
+	return fmt.Errorf("the session was answered with %s: %s", response.Status, strings.TrimSpace(string(bytes.ToValidUTF8(body, nil))))
+}
+
+// Exec runs the command of the session, or attaches to its container, until it ends.
+func (s *Session) Exec(ctx context.Context, options remotecommand.StreamOptions) error {
+	executor, err := remotecommand.NewWebSocketExecutor(s.config, http.MethodGet, s.config.Host)
+	if err != nil {
+		return fmt.Errorf("connect to the session: %w", err)
+	}
+	return executor.StreamWithContext(ctx, options)
+}
+
+// why is the reason for which a stream was cut off, which the session shows soon after.
+func (s *Session) why(ctx context.Context, cut error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, endedWithin)
+	defer cancel()
+	ticker := time.NewTicker(lookAgain)
+	defer ticker.Stop()
+	for {
+		if err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object); err == nil {
+			if ready := s.ready(); ready != nil && ready.Status == metav1.ConditionFalse {
+				return fmt.Errorf("the stream was ended: %s: %s", ready.Reason, ready.Message)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the stream was cut off: %w", cut)
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,17 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hub says what the credential of InstanceSessions may do on the hub; role.yaml is generated from it. The credential exists only
+// where an operator has turned sessions on.
+package hub
+
+// The place of an Instance: its hub namespace, the assignment of its deployment, and the state of its cell.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get
+// +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get
+
+// The streams. What they reach in a cell is limited by the roles there.
+// +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/proxy,verbs=get
+
+// The grants, in a namespace that has nothing else.
+// +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-compute-sessions,verbs=get;list;create;patch;delete

@@ -1,0 +1,14 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package project says what Pods that serve InstanceSessions may do at Milo besides; role.yaml is generated from it. They have these
+// rights only where an operator has turned sessions on.
+package project
+
+// The Instance of a session, and the UID of its namespace.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instances,verbs=get
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+
+// Sessions: consumers create them, the add-on writes their status and deletes expired ones.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions,verbs=get;delete
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions/status,verbs=patch

@@ -1,0 +1,261 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// announcements is how many new grants wait at most; the sweep finds more than these.
+	announcements = 1000
+	// announcers is how many are announced at the same time.
+	announcers = 4
+	// storeWithin is how long an API server may take to store a session that was granted.
+	storeWithin = time.Minute
+	// announceFor bounds the time for the first announcement of a session, and announceEvery is the wait between attempts.
+	announceFor, announceEvery = 10 * time.Second, 100 * time.Millisecond
+	// sweepInterval is how often sessions are swept: expired ones are deleted, and announced whose replica was lost.
+	sweepInterval = 15 * time.Second
+	// writeTimeout bounds the write of a status.
+	writeTimeout = 10 * time.Second
+)
+
+// Grant records a session that admission grants, and announces it once the project has it.
+func (s *Server) Grant(ctx context.Context, grant *Grant) error {
+	if err := s.options.Grants.Record(ctx, grant); err != nil {
+		return err
+	}
+	select {
+	case s.announced <- grant:
+	default:
+	}
+	return nil
+}
+
+// keep announces and sweeps sessions until ctx ends.
+func (s *Server) keep(ctx context.Context) {
+	var group errgroup.Group
+	for range announcers {
+		group.Go(func() error { s.announceAll(ctx); return nil })
+	}
+	ticker := s.options.Clock.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+			s.options.Log.Error(err, "Expired sessions could not be swept")
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C():
+		}
+	}
+	_ = group.Wait()
+}
+
+func (s *Server) announceAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case grant := <-s.announced:
+			bounded, cancel := context.WithTimeout(ctx, announceFor)
+			if err := s.announceSoon(bounded, grant); err != nil && ctx.Err() == nil {
+				s.options.Log.Error(err, "A session is not announced yet", "project", grant.Project, "session", grant.Name)
+			}
+			cancel()
+		}
+	}
+}
+
+// announceSoon announces a session as soon as the project has stored it.
+func (s *Server) announceSoon(ctx context.Context, grant *Grant) error {
+	for {
+		err := s.announce(ctx, grant)
+		if !errors.Is(err, errUnknown) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("session %s is not in project %s: %w", grant.Name, grant.Project, ctx.Err())
+		case <-s.options.Clock.After(announceEvery):
+		}
+	}
+}
+
+// stored returns the session of a grant and a client of its project. It returns errUnknown if the project does not have the session.
+func (s *Server) stored(ctx context.Context, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
+	project, err := s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID)
+	if err != nil {
+		return nil, nil, err
+	}
+	session := &v1alpha.InstanceSession{}
+	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: grant.Name}, session)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && session.UID != grant.UID:
+		return nil, nil, errUnknown
+	case err != nil:
+		return nil, nil, fmt.Errorf("get session %s of project %s: %w", grant.Name, grant.Project, err)
+	}
+	return session, project, nil
+}
+
+// exists returns an ending when the session of a grant is deleted.
+func (s *Server) exists(ctx context.Context, grant *Grant) error {
+	session, _, err := s.stored(ctx, grant)
+	deleted := &ending{v1alpha.ReasonSessionCompleted, "the session was deleted"}
+	switch {
+	case errors.Is(err, ErrProjectGone):
+		return gone("project %s does not exist any more", grant.Project)
+	case errors.Is(err, errUnknown):
+		return deleted
+	case err != nil:
+		return err
+	case !session.DeletionTimestamp.IsZero():
+		return deleted
+	}
+	return nil
+}
+
+// announce writes the status of a session that has none.
+func (s *Server) announce(ctx context.Context, grant *Grant) error {
+	session, project, err := s.stored(ctx, grant)
+	if err != nil || meta.FindStatusCondition(session.Status.Conditions, v1alpha.ConditionReady) != nil {
+		return err
+	}
+	condition := metav1.Condition{
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonSessionReady, Message: "connect to status.url",
+	}
+	var ended *ending
+	if _, err := s.places.find(ctx, grant); errors.As(err, &ended) {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, ended.reason, ended.message
+	} else if err != nil {
+		return err
+	}
+	before := session.DeepCopy()
+	if condition.Status == metav1.ConditionTrue {
+		if err := s.describe(ctx, grant, &session.Status); err != nil {
+			return err
+		}
+	}
+	session.Status.UserName = v1alpha.ShortenMessage(grant.User.Username, 1024)
+	meta.SetStatusCondition(&session.Status.Conditions, condition)
+	return s.write(ctx, project, session, before)
+}
+
+// describe fills in how a client connects.
+func (s *Server) describe(ctx context.Context, grant *Grant, status *v1alpha.InstanceSessionStatus) error {
+	bundle, err := s.options.Bundle(ctx)
+	if err != nil {
+		return fmt.Errorf("read the CAs for clients of sessions: %w", err)
+	}
+	address, err := url.JoinPath(s.options.URL, PathPrefix, grant.Project, grant.Namespace, grant.Name, string(grant.UID))
+	if err != nil {
+		return fmt.Errorf("build the URL of a session: %w", err)
+	}
+	status.URL, status.CABundle, status.ExpirationTime = address, string(bundle), new(metav1.NewTime(grant.Expires))
+	return nil
+}
+
+// connected notes in the status that a client is connected.
+func (s *Server) connected(grant *Grant) {
+	s.note(grant, metav1.Condition{
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonSessionConnected, Message: "a client is connected",
+	})
+}
+
+// finish writes the lasting end of a session.
+func (s *Server) finish(grant *Grant, ended *ending) {
+	s.note(grant, metav1.Condition{
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: v1alpha.ShortenMessage(ended.message, v1alpha.MaxMessage),
+	})
+}
+
+// note writes a condition. One that says that the session has ended is replaced only by another connection to a log.
+func (s *Server) note(grant *Grant, condition metav1.Condition) {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	session, project, err := s.stored(ctx, grant)
+	if err == nil {
+		before := session.DeepCopy()
+		last := meta.FindStatusCondition(session.Status.Conditions, v1alpha.ConditionReady)
+		late := condition.Status == metav1.ConditionTrue && last != nil && last.Status == metav1.ConditionFalse
+		if late && grant.Spec.Type != v1alpha.SessionLogs {
+			return
+		}
+		if !meta.SetStatusCondition(&session.Status.Conditions, condition) {
+			return
+		}
+		err = s.write(ctx, project, session, before)
+	}
+	if err != nil && !errors.Is(err, errUnknown) && !errors.Is(err, ErrProjectGone) {
+		s.options.Log.Error(err, "The state of a session is not shown", "project", grant.Project, "session", grant.Name, "reason", condition.Reason)
+	}
+}
+
+func (s *Server) write(ctx context.Context, project client.Client, session, before *v1alpha.InstanceSession) error {
+	if err := project.Status().Patch(ctx, session, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the status of session %s: %w", session.Name, err)
+	}
+	return nil
+}
+
+// sweep deletes what has expired, and announces what a lost replica has not. Every replica sweeps: what one has done, another finds done.
+func (s *Server) sweep(ctx context.Context) error {
+	grants, err := s.options.Grants.list(ctx)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, grant := range grants {
+		bounded, cancel := context.WithTimeout(ctx, announceFor)
+		failures = append(failures, s.sweepOne(bounded, grant))
+		cancel()
+	}
+	return errors.Join(failures...)
+}
+
+func (s *Server) sweepOne(ctx context.Context, grant *Grant) error {
+	if !s.options.Clock.Now().Before(grant.Expires) {
+		return s.expire(ctx, grant)
+	}
+	err := s.announce(ctx, grant)
+	created := grant.Expires.Add(-time.Duration(grant.Spec.TTLSeconds) * time.Second)
+	switch {
+	case errors.Is(err, ErrProjectGone):
+		return s.options.Grants.remove(ctx, grant.UID)
+	case errors.Is(err, errUnknown) && s.options.Clock.Since(created) > storeWithin:
+		// It was deleted, or never stored.
+		return s.options.Grants.remove(ctx, grant.UID)
+	case errors.Is(err, errUnknown):
+		return nil
+	}
+	return err
+}
+
+// expire deletes a session that has expired, and then its grant.
+func (s *Server) expire(ctx context.Context, grant *Grant) error {
+	session, project, err := s.stored(ctx, grant)
+	switch {
+	case err == nil:
+		if err := project.Delete(ctx, session, client.Preconditions{UID: &session.UID}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete session %s of project %s: %w", grant.Name, grant.Project, err)
+		}
+	case !errors.Is(err, errUnknown) && !errors.Is(err, ErrProjectGone):
+		return err
+	}
+	return s.options.Grants.remove(ctx, grant.UID)
+}

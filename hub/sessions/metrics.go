@@ -1,0 +1,43 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type serverMetrics struct {
+	open    prometheus.Gauge
+	ended   *prometheus.CounterVec
+	refused prometheus.Counter
+}
+
+// newMetrics makes the metrics and registers them, unless there is no registerer.
+func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
+	m := &serverMetrics{
+		open: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "karmada_compute_session_streams",
+			Help: "Streams of InstanceSessions that this replica carries.",
+		}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_session_streams_ended_total",
+			Help: "Streams of InstanceSessions that ended, by the type of the session and the reason of its condition Ready.",
+		}, []string{"type", "reason"}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "karmada_compute_session_requests_refused_total",
+			Help: "Requests for sessions that were refused: the session does not exist, has expired or was used, or the client has another key.",
+		}),
+	}
+	if registerer == nil {
+		return m, nil
+	}
+	for _, collector := range []prometheus.Collector{m.open, m.ended, m.refused} {
+		if err := registerer.Register(collector); err != nil {
+			return nil, fmt.Errorf("register the metrics of sessions: %w", err)
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,146 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// ErrProjectGone says that there is no project of that name and UID.
+var ErrProjectGone = errors.New("the project does not exist any more")
+
+// Projects reaches the control planes of projects, past every cache.
+type Projects interface {
+	// Client is a client of the project with this name and UID, or ErrProjectGone.
+	Client(ctx context.Context, name string, uid types.UID) (client.Client, error)
+	// Review asks the project whether a user may do something. An error says that it gave no answer.
+	Review(ctx context.Context, name string, uid types.UID, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, err error)
+}
+
+// ending is a lasting end of a session.
+type ending struct{ reason, message string }
+
+// Error lets an ending be returned as an error.
+func (e *ending) Error() string { return e.message }
+
+func gone(format string, args ...any) error {
+	return &ending{v1alpha.ReasonSessionInstanceGone, fmt.Sprintf(format, args...)}
+}
+
+func unreachable(format string, args ...any) error {
+	return &ending{v1alpha.ReasonSessionUnreachable, fmt.Sprintf(format, args...)}
+}
+
+// place is the Pod of an Instance.
+type place struct{ cell, namespace, pod string }
+
+// places finds the Pods of Instances.
+type places struct {
+	hub      client.Reader
+	projects Projects
+}
+
+// find returns the place of the Instance that a grant names. An *ending says why there is none. The project is asked only whether the
+// Instance exists, and for the UID of its namespace. The place itself follows from the UIDs of the project and of the namespace, and
+// from what the hub has assigned: nothing that is written in a project can name the place of another.
+func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
+	project, err := p.projects.Client(ctx, grant.Project, grant.ProjectUID)
+	if errors.Is(err, ErrProjectGone) {
+		return place{}, gone("project %s does not exist any more", grant.Project)
+	}
+	if err != nil {
+		return place{}, err
+	}
+	instance := &v1alpha.Instance{}
+	wanted := grant.Spec.InstanceRef
+	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: wanted.Name}, instance)
+	switch {
+	case apierrors.IsNotFound(err):
+		return place{}, gone("Instance %s does not exist", wanted.Name)
+	case err != nil:
+		return place{}, fmt.Errorf("get Instance %s of the project: %w", wanted.Name, err)
+	case instance.UID != wanted.UID:
+		return place{}, gone("Instance %s was replaced by another one of its name, with UID %s", wanted.Name, instance.UID)
+	}
+	origin := projects.Origin{Project: grant.Project, ProjectUID: grant.ProjectUID, Namespace: grant.Namespace}
+	namespaceUID, err := origin.NamespaceUID(ctx, project)
+	if err != nil {
+		return place{}, err
+	}
+	return p.onHub(ctx, origin, namespaceUID, wanted.Name)
+}
+
+// onHub returns the place of an Instance of an origin.
+func (p *places) onHub(ctx context.Context, origin projects.Origin, namespaceUID types.UID, instance string) (place, error) {
+	deployment, index, ok := split(instance)
+	if !ok {
+		return place{}, gone("%s is no name of an Instance", instance)
+	}
+	at, err := origin.FindPlace(ctx, p.hub, p.hub, namespaceUID)
+	if err != nil {
+		return place{}, err
+	}
+	stored := &v1alpha.WorkloadDeployment{}
+	err = p.hub.Get(ctx, client.ObjectKey{Namespace: at.Name, Name: deployment}, stored)
+	switch {
+	case apierrors.IsNotFound(err):
+		return place{}, gone("WorkloadDeployment %s is not on the hub", deployment)
+	case err != nil:
+		return place{}, fmt.Errorf("get WorkloadDeployment %s of the hub: %w", deployment, err)
+	case !origin.Marks(stored) || stored.Spec.Assignment == nil:
+		return place{}, gone("WorkloadDeployment %s is not assigned to a cell", deployment)
+	}
+	cell := stored.Spec.Assignment.Owner(index)
+	if cell == "" {
+		return place{}, gone("Instance %s is not assigned to a cell", instance)
+	}
+	return place{cell: cell, namespace: at.Name, pod: instance}, p.reachable(ctx, cell)
+}
+
+// reachable returns an ending while Karmada's proxy does not lead to a cell.
+func (p *places) reachable(ctx context.Context, cell string) error {
+	cluster := &clusterv1alpha1.Cluster{}
+	err := p.hub.Get(ctx, client.ObjectKey{Name: cell}, cluster)
+	switch {
+	case apierrors.IsNotFound(err):
+		return gone("the cell of the Instance, %s, has left the federation", cell)
+	case err != nil:
+		return fmt.Errorf("get Cluster %s of the hub: %w", cell, err)
+	case cluster.Spec.SyncMode == clusterv1alpha1.Pull && cluster.Spec.ProxyURL == "":
+		return unreachable("the cell of the Instance, %s, is in pull mode: no connection leads from the hub to it. An operator can run "+
+			"Karmada's tunnel (apiserver-network-proxy) and set spec.proxyURL of Cluster %s", cell, cell)
+	case meta.IsStatusConditionFalse(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady):
+		return unreachable("the cell of the Instance, %s, does not answer the hub; an operator can look at condition Ready of Cluster %s", cell, cell)
+	}
+	return nil
+}
+
+// split divides the name of an Instance into its deployment and its index.
+func split(instance string) (deployment string, index int, ok bool) {
+	at := strings.LastIndexByte(instance, '-')
+	if at <= 0 {
+		return "", 0, false
+	}
+	index, err := strconv.Atoi(instance[at+1:])
+	if err != nil {
+		return "", 0, false
+	}
+	// Only the name that is built from both counts: not one with index +1 or 01.
+	found, ok := v1alpha.InstanceIndex(instance[:at], instance)
+	return instance[:at], found, ok && found == index
+}

@@ -1,0 +1,279 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// headerTimeout and headerBytes bound the headers of a request.
+	headerTimeout = 10 * time.Second
+	headerBytes   = 16 << 10
+	// lookups is how many requests are looked up at the same time, of clients that have proved nothing yet.
+	lookups = 64
+	// lookupTimeout bounds the lookup of a session.
+	lookupTimeout = 10 * time.Second
+	// watchInterval is how often a stream is reviewed. Allowed reviews may be 5 s old: a withdrawn permission ends a stream within 10 s.
+	watchInterval = 3 * time.Second
+)
+
+// PathPrefix begins the path of every session.
+const PathPrefix = "/sessions/"
+
+// refusal is the one answer to whoever does not prove that a session is his: it is the same for a session that does not exist, for
+// another key, after the session has expired, and for a second use.
+const refusal = "there is no such session, or it cannot be used with this key, or not any more\n"
+
+// Options configure a Server.
+type Options struct {
+	// Grants are the grants on the hub.
+	Grants *Grants
+	// Projects reaches the projects.
+	Projects Projects
+	// Cells sends requests through Karmada's proxy on the hub.
+	Cells http.RoundTripper
+	// Hub is the URL of the hub.
+	Hub string
+	// Address is where sessions are served.
+	Address string
+	// Certificate returns the serving certificate.
+	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// URL is where clients reach any replica, and Bundle returns the CAs in PEM that they trust for it.
+	URL    string
+	Bundle func(context.Context) ([]byte, error)
+	// Delay is how long streams are served after the shutdown began.
+	Delay time.Duration
+	// Clock is for timers.
+	Clock clock.WithTicker
+	// Registerer gets the metrics. It may be nil.
+	Registerer prometheus.Registerer
+	// Log gets a line for each stream that ended.
+	Log logr.Logger
+}
+
+// Server serves the streams of sessions, and keeps the status of the sessions in their projects.
+type Server struct {
+	options Options
+	places  places
+	// proxy sends a stream to its place.
+	proxy http.Handler
+	// unproved and streams bound requests that are looked up, and streams.
+	unproved, streams chan struct{}
+	// announced are new grants.
+	announced chan *Grant
+	metrics   *serverMetrics
+	// running are streams and writes of their ends.
+	running sync.WaitGroup
+
+	mu sync.Mutex
+	// open are the cancellations of the streams of this replica.
+	open map[*stream]context.CancelCauseFunc
+}
+
+// New makes a Server. It sends no request.
+func New(o Options) (*Server, error) {
+	s := &Server{
+		options: o, places: places{hub: o.Grants.Hub, projects: o.Projects},
+		unproved: make(chan struct{}, lookups), streams: make(chan struct{}, o.Grants.Limits.Streams),
+		announced: make(chan *Grant, announcements), open: map[*stream]context.CancelCauseFunc{},
+	}
+	var err error
+	if s.proxy, err = s.newProxy(); err != nil {
+		return nil, err
+	}
+	s.metrics, err = newMetrics(o.Registerer)
+	return s, err
+}
+
+// Run serves sessions until ctx ends. Then no more are accepted, running ones continue for the delay, and end.
+func (s *Server) Run(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.Address)
+	if err != nil {
+		return fmt.Errorf("serve sessions, see --session-bind-address and --session-port: %w", err)
+	}
+	return s.Serve(ctx, listener)
+}
+
+// Serve is Run on a listener, which it closes.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: headerBytes,
+		// The lines of net/http are about clients on the Internet.
+		ErrorLog: log.New(io.Discard, "", 0),
+		TLSConfig: &tls.Config{
+			MinVersion: tls.VersionTLS13, GetCertificate: s.options.Certificate,
+			// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session, and signed by nobody.
+			NextProtos: []string{"http/1.1"}, ClientAuth: tls.RequestClientCert,
+		},
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ServeTLS(listener, "", "") }()
+	keeping, stop := context.WithCancel(ctx)
+	defer stop()
+	var keeper sync.WaitGroup
+	keeper.Go(func() { s.keep(keeping) })
+	select {
+	case err := <-failed:
+		stop()
+		keeper.Wait()
+		return fmt.Errorf("serve sessions: %w", err)
+	case <-ctx.Done():
+	}
+	s.drain(server)
+	s.running.Wait()
+	stop()
+	keeper.Wait()
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve sessions: %w", err)
+	}
+	return nil
+}
+
+// drain accepts nothing more, and ends the streams after the delay.
+func (s *Server) drain(server *http.Server) {
+	idle, cancel := context.WithTimeout(context.Background(), s.options.Delay)
+	defer cancel()
+	// It does not wait for connections that were upgraded.
+	_ = server.Shutdown(idle)
+	s.mu.Lock()
+	for _, end := range s.open {
+		end(&ending{v1alpha.ReasonSessionReplicaStopped, "the replica that carried the stream was stopped"})
+	}
+	s.mu.Unlock()
+	_ = server.Close() // Serve reports it
+}
+
+// handler serves GET requests for sessions.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+PathPrefix+"{project}/{namespace}/{name}/{uid}", s.admit)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w) })
+	return mux
+}
+
+func refuse(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	http.Error(w, refusal, http.StatusNotFound)
+}
+
+// admit serves one request.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
+	grant, at, err := s.look(r)
+	var ended *ending
+	switch {
+	case errors.Is(err, errUnknown) || errors.Is(err, errUsed):
+		s.metrics.refused.Inc()
+		refuse(w)
+	case errors.As(err, &ended):
+		s.running.Go(func() { s.finish(grant, ended) })
+		http.Error(w, ended.message, http.StatusGone)
+	case err != nil:
+		// Only whoever has the key comes here.
+		s.options.Log.Error(err, "A session could not be looked up", "session", grant.Name, "project", grant.Project)
+		http.Error(w, "the session could not be looked up, try again: "+err.Error(), http.StatusServiceUnavailable)
+	default:
+		s.carry(w, r, grant, at)
+	}
+}
+
+// look returns the grant that a request is for and the place of its Instance. errUnknown and errUsed are errors that a client must not be
+// able to tell apart. With any other error the client has proved that it has the key.
+func (s *Server) look(r *http.Request) (*Grant, place, error) {
+	select {
+	case s.unproved <- struct{}{}:
+		defer func() { <-s.unproved }()
+	default:
+		return nil, place{}, errUnknown
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
+	defer cancel()
+	grant, err := s.prove(ctx, r)
+	if err != nil {
+		return nil, place{}, err
+	}
+	if err := s.review(ctx, grant); err != nil {
+		return grant, place{}, err
+	}
+	at, err := s.places.find(ctx, grant)
+	return grant, at, err
+}
+
+// prove returns the grant of a request whose client has its key. Every error is errUnknown or errUsed.
+func (s *Server) prove(ctx context.Context, r *http.Request) (*Grant, error) {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil, errUnknown
+	}
+	grant, err := s.options.Grants.get(ctx, types.UID(r.PathValue("uid")))
+	if err != nil {
+		if !errors.Is(err, errUnknown) {
+			s.options.Log.Error(err, "A session is refused: its grant could not be read")
+		}
+		return nil, errUnknown
+	}
+	// The handshake has proved that the client has the private key of the certificate.
+	key, err := v1alpha.ParseSessionKey(grant.Spec.PublicKey)
+	if err != nil || subtle.ConstantTimeCompare(key, r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo) != 1 {
+		return nil, errUnknown
+	}
+	named := grant.Project == r.PathValue("project") && grant.Namespace == r.PathValue("namespace") && grant.Name == r.PathValue("name")
+	if !named || !s.options.Clock.Now().Before(grant.Expires) {
+		return nil, errUnknown
+	}
+	if grant.used {
+		return nil, errUsed
+	}
+	return grant, nil
+}
+
+// review returns an ending when the session is deleted, or its user may not have it any more. Any other error says that the project
+// gave no answer.
+func (s *Server) review(ctx context.Context, grant *Grant) error {
+	if err := s.exists(ctx, grant); err != nil {
+		return err
+	}
+	verb, subresource, ok := grant.Spec.Type.Permission()
+	if !ok {
+		return errUnknown
+	}
+	extra := make(map[string]authorizationv1.ExtraValue, len(grant.User.Extra))
+	for key, values := range grant.User.Extra {
+		extra[key] = authorizationv1.ExtraValue(values)
+	}
+	allowed, err := s.options.Projects.Review(ctx, grant.Project, grant.ProjectUID, authorizationv1.SubjectAccessReviewSpec{
+		User: grant.User.Username, Groups: grant.User.Groups, UID: grant.User.UID, Extra: extra,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: grant.Namespace, Verb: verb, Group: v1alpha.GroupVersion.Group, Resource: "instances", Subresource: subresource,
+			Name: grant.Spec.InstanceRef.Name,
+		},
+	})
+	switch {
+	case errors.Is(err, ErrProjectGone):
+		return gone("project %s does not exist any more", grant.Project)
+	case err != nil:
+		return fmt.Errorf("review the permission of user %q: %w", grant.User.Username, err)
+	case !allowed:
+		return &ending{v1alpha.ReasonSessionRevoked, fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
+			subresource, grant.Spec.InstanceRef.Name)}
+	}
+	return nil
+}
