@@ -9,7 +9,7 @@ const (
 	ReasonSessionReady = "SessionReady"
 	// ReasonSessionConnected says that a client is connected.
 	ReasonSessionConnected = "SessionConnected"
-	// ReasonSessionCompleted says that the stream ended by itself, or that the client closed it.
+	// ReasonSessionCompleted says that the stream ended, or the client closed it.
 	ReasonSessionCompleted = "SessionCompleted"
 	// ReasonSessionExpired says that the time to live of the session is over.
 	ReasonSessionExpired = "SessionExpired"

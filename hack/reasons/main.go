@@ -21,10 +21,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-const (
-	constants = "api/v1alpha/conditions.go"
-	reference = "docs/reference/reasons.md"
-)
+const reference = "docs/reference/reasons.md"
+
+// constants are the files with the reasons.
+var constants = []string{"api/v1alpha/conditions.go", "api/v1alpha/session_conditions.go"}
 
 const head = `# Reasons
 
@@ -104,34 +104,44 @@ var saysThat = regexp.MustCompile(`^Reason\w+ (?:is the reason of \S+ )?(?:says 
 
 // readMeanings are the comments of the constants, by the value of the constant.
 func readMeanings() (map[string]string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), constants, nil, parser.ParseComments)
-	if err != nil {
-		return nil, err
-	}
 	meanings := map[string]string{}
-	for _, declaration := range file.Decls {
-		group, ok := declaration.(*ast.GenDecl)
-		if !ok || group.Tok != token.CONST {
-			continue
+	for _, path := range constants {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
 		}
-		for _, spec := range group.Specs {
-			constant, ok := spec.(*ast.ValueSpec)
-			if !ok || !strings.HasPrefix(constant.Names[0].Name, "Reason") {
+		for _, declaration := range file.Decls {
+			group, ok := declaration.(*ast.GenDecl)
+			if !ok || group.Tok != token.CONST {
 				continue
 			}
-			comment := constant.Doc.Text()
-			if comment == "" {
-				comment = group.Doc.Text()
+			if err := addMeanings(meanings, group); err != nil {
+				return nil, err
 			}
-			value, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				return nil, fmt.Errorf("value of %s: %w", constant.Names[0].Name, err)
-			}
-			meanings[value] = sentence(comment)
 		}
 	}
 	maps.Copy(meanings, ofKubernetes)
 	return meanings, nil
+}
+
+// addMeanings adds the reasons of a group of constants.
+func addMeanings(meanings map[string]string, group *ast.GenDecl) error {
+	for _, spec := range group.Specs {
+		constant, ok := spec.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(constant.Names[0].Name, "Reason") {
+			continue
+		}
+		comment := constant.Doc.Text()
+		if comment == "" {
+			comment = group.Doc.Text()
+		}
+		value, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
+		if err != nil {
+			return fmt.Errorf("value of %s: %w", constant.Names[0].Name, err)
+		}
+		meanings[value] = sentence(comment)
+	}
+	return nil
 }
 
 // ofKubernetes are the meanings of reasons that Kubernetes' HorizontalPodAutoscaler sets. They have no constants here.
