@@ -56,7 +56,7 @@ type SandboxContainer struct {
 	// +listMapKey=name
 	Ports []NamedPort `json:"ports,omitempty"`
 
-	// workingDir is the folder that the container starts in. Without it it is that of the image.
+	// workingDir is the folder that the container starts in. The default is the folder of the image.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	WorkingDir string `json:"workingDir,omitempty"`
@@ -66,15 +66,15 @@ type SandboxContainer struct {
 	// +kubebuilder:validation:Enum=Always
 	RestartPolicy *corev1.ContainerRestartPolicy `json:"restartPolicy,omitempty"`
 
-	// readinessProbe says whether the container can serve. An Instance is Ready when all of its containers can.
+	// readinessProbe checks whether the container can serve. An Instance is Ready when all of its containers can.
 	// +optional
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 
-	// livenessProbe says whether the container is alive. One that is not is restarted.
+	// livenessProbe checks whether the container is alive. A container that is not alive is restarted.
 	// +optional
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 
-	// startupProbe says whether the container has started. Other probes begin when it has succeeded.
+	// startupProbe checks whether the container has started. Other probes begin when it has succeeded.
 	// +optional
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 

@@ -40,7 +40,7 @@ type InstanceSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Volumes []InstanceVolume `json:"volumes,omitempty"`
 
-	// onNodeLoss is what becomes of the Instance when its node does not respond. Replace starts it on another node; its process may
+	// onNodeLoss is the fate of the Instance when its node does not respond. Replace starts it on another node; its process may
 	// still run on the lost node, so that two of the same name run at once. Wait starts it again only when the node has confirmed
 	// that it stopped, or when an administrator has confirmed that the node is shut down. Without the field it is Replace.
 	// +optional
@@ -55,7 +55,7 @@ type InstanceSpec struct {
 	Controller *InstanceController `json:"controller,omitempty"`
 }
 
-// NodeLossPolicy is what becomes of an Instance whose node does not respond.
+// NodeLossPolicy is the fate of an Instance whose node does not respond.
 // +kubebuilder:validation:Enum=Replace;Wait
 type NodeLossPolicy string
 
@@ -223,7 +223,7 @@ type InstanceStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// restarts is how often containers of the Instance were restarted since startTime.
+	// restarts is the number of restarts of its containers since startTime.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 
@@ -241,7 +241,7 @@ type InstanceContainerStatus struct {
 	// +required
 	Name string `json:"name"`
 
-	// restartCount is how often the container was restarted.
+	// restartCount is the number of restarts of the container.
 	// +optional
 	RestartCount int32 `json:"restartCount,omitempty"`
 

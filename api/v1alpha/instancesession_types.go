@@ -76,10 +76,10 @@ type SessionLogOptions struct {
 	LimitBytes *int64 `json:"limitBytes,omitempty"`
 }
 
-// InstanceSessionSpec says what one client may do with one container for a short time.
+// InstanceSessionSpec is a permission of one client, for one container and a short time.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a session cannot be changed; create another one"
 type InstanceSessionSpec struct {
-	// type is what the session is for: Logs, Exec or Attach.
+	// type of the session: Logs, Exec or Attach.
 	// +required
 	Type InstanceSessionType `json:"type"`
 
@@ -126,7 +126,7 @@ type InstanceSessionSpec struct {
 	TTLSeconds int32 `json:"ttlSeconds,omitempty"`
 }
 
-// InstanceSessionStatus says where a client finds the session, and how it ended.
+// InstanceSessionStatus has the URL of the session, and its end.
 type InstanceSessionStatus struct {
 	// url is where the client connects to, with a certificate for its key.
 	// +optional

@@ -89,7 +89,7 @@ type InstanceEntry struct {
 	// +optional
 	Started *int32 `json:"started,omitempty"`
 
-	// restarts is how often containers of the Instance were restarted.
+	// restarts is the number of restarts of its containers.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 
@@ -105,7 +105,7 @@ type ContainerEntry struct {
 	// +optional
 	Name string `json:"name"`
 
-	// restartCount is how often the container was restarted.
+	// restartCount is the number of restarts of the container.
 	// +optional
 	RestartCount int32 `json:"restartCount,omitempty"`
 

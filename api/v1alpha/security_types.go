@@ -5,7 +5,7 @@ package v1alpha
 
 // SandboxSecurityContext has the fields of a Pod's security context that restrict its containers.
 type SandboxSecurityContext struct {
-	// runAsUser is the user ID of the processes, unless a container has its own. Without it it is that of the image.
+	// runAsUser is the user ID of the processes, unless a container has its own. The default is the user of the image.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -30,19 +30,19 @@ type SandboxSecurityContext struct {
 
 // ContainerSecurityContext has the fields of a container's security context that restrict it.
 type ContainerSecurityContext struct {
-	// runAsUser is the user ID of the processes. Without it it is that of the sandbox, else that of the image.
+	// runAsUser is the user ID of the processes. The default is the user of the sandbox, and then of the image.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
 
-	// runAsGroup is the primary group ID of the processes. Without it it is that of the sandbox.
+	// runAsGroup is the primary group ID of the processes. The default is the group of the sandbox.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	RunAsGroup *int64 `json:"runAsGroup,omitempty"`
 
-	// runAsNonRoot keeps the container from starting as user 0. Without it that of the sandbox counts.
+	// runAsNonRoot keeps the container from starting as user 0. The default is the value of the sandbox.
 	// +optional
 	RunAsNonRoot *bool `json:"runAsNonRoot,omitempty"`
 

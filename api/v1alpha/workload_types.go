@@ -49,7 +49,7 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:Minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// maxUnavailable is how many Instances of a deployment may be unavailable in a cell while those of an earlier template are replaced,
+	// maxUnavailable is the number of Instances of a deployment that may be unavailable in a cell while a new template replaces an old one,
 	// with policy Parallel: a number, or a percentage of the cell's Instances that is rounded down, but at least 1. Without it, it is
 	// 25%. OrderedReady replaces one after the other.
 	// +optional
@@ -168,7 +168,7 @@ type HorizontalScaleSettings struct {
 	// +kubebuilder:validation:MaxItems=8
 	Metrics []MetricSpec `json:"metrics,omitempty"`
 
-	// behavior is how fast scaling by metrics may change the number of Instances, in each direction, as in autoscaling/v2. It needs
+	// behavior limits the speed of scaling by metrics, in each direction, as in autoscaling/v2. It needs
 	// metrics.
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`

@@ -54,7 +54,7 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
-	// minReadySeconds is that of the Workload.
+	// minReadySeconds is a copy of the Workload's minReadySeconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600

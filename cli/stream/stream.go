@@ -77,7 +77,7 @@ func Open(ctx context.Context, project client.Client, session *v1alpha.InstanceS
 
 // await waits until the session has a URL, or cannot have one.
 func (s *Session) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, announcedWithin, errors.New("the add-on does not answer; an operator can look at its "+
+	ctx, cancel := context.WithTimeoutCause(ctx, announcedWithin, errors.New("the add-on does not answer; an operator can check its "+
 		"replicas that serve webhooks"))
 	defer cancel()
 	ticker := time.NewTicker(lookAgain)
@@ -115,7 +115,7 @@ func configOf(session *v1alpha.InstanceSession, key *ecdsa.PrivateKey) (*rest.Co
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("make the certificate of the session: %w", err)
+		return nil, fmt.Errorf("create the certificate of the session: %w", err)
 	}
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

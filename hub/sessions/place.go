@@ -125,7 +125,7 @@ func (p *places) reachable(ctx context.Context, cell string) error {
 		return unreachable("the cell of the Instance, %s, is in pull mode: no connection leads from the hub to it. An operator can run "+
 			"Karmada's tunnel (apiserver-network-proxy) and set spec.proxyURL of Cluster %s", cell, cell)
 	case meta.IsStatusConditionFalse(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady):
-		return unreachable("the cell of the Instance, %s, does not answer the hub; an operator can look at condition Ready of Cluster %s", cell, cell)
+		return unreachable("the cell of the Instance, %s, does not answer the hub; an operator can check condition Ready of Cluster %s", cell, cell)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (p *problems) scalingRules(at place, rules *autoscalingv2.HPAScalingRules) 
 			string(autoscalingv2.MinChangePolicySelect), string(autoscalingv2.DisabledPolicySelect))
 	}
 	if rules.Policies != nil && len(rules.Policies) == 0 {
-		p.required(at.child("policies"), "must have at least one policy; leave it out for those of Kubernetes")
+		p.required(at.child("policies"), "must have at least one policy; omit it for the policies of Kubernetes")
 	}
 	for i := range rules.Policies {
 		p.scalingPolicy(at.child("policies").item(i, ""), &rules.Policies[i])
