@@ -94,7 +94,6 @@ Feature: What a cell has is what it was sent
     When the Work of the namespace for cell "<cell>" loses its finalizers
     And the consumer deletes workload "web"
     Then namespace "${hubNamespace}" on the hub is gone
-    And namespace "${hubNamespace}" in cell "<cell>" exists
     And cell "<cell>" has nothing of the namespace
 
     Examples:

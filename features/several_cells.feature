@@ -56,14 +56,6 @@ Feature: Several cells in one city
     And cell "iad-1" runs 8 Instances
     And cell "iad-2" runs 2 Instances
 
-  Scenario: A cell whose nodes are all cordoned gets nothing new
-    Given all nodes of cell "iad-2" are cordoned
-    When the consumer creates Workload "web" with
-      | placement | cities | replicas |
-      | main      | IAD    | 4        |
-    Then Workload "web" becomes available with 4 ready Instances
-    And cell "iad-1" runs 4 Instances
-
   Scenario: A cell that joins a city takes its part of what is new, and nothing of what runs
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with

@@ -37,9 +37,6 @@ func addRoomSteps(sc sentences) {
 	sc.Step(`^cell "([^"]*)" has room for a quarter of what cell "([^"]*)" has room for$`, func(ctx context.Context, small, large string) error {
 		return from(ctx).shrink(ctx, small, large)
 	})
-	sc.Step(`^all nodes of cell "([^"]*)" are cordoned$`, func(ctx context.Context, cell string) error {
-		return from(ctx).cordon(ctx, cell)
-	})
 }
 
 // knownToBeEmpty waits until Karmada knows a cell to be Ready, with all the room that it has by nature and nothing in it.
@@ -155,35 +152,4 @@ func (s *scenario) resizeNodes(ctx context.Context, cell string, divisor int64) 
 		}
 	}
 	return nil
-}
-
-// cordon cordons the nodes of a cell, and waits until Karmada knows.
-func (s *scenario) cordon(ctx context.Context, cell string) error {
-	cordoned := func(ctx context.Context, unschedulable bool) error {
-		c := s.client("cell/"+cell, admin)
-		var nodes corev1.NodeList
-		if err := c.List(ctx, &nodes); err != nil {
-			return err
-		}
-		for i := range nodes.Items {
-			if err := updateWhenFree(ctx, c, &nodes.Items[i], func(node *corev1.Node) { node.Spec.Unschedulable = unschedulable }); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	s.made.add("the nodes of cell "+cell, func(ctx context.Context) error { return cordoned(ctx, false) })
-	if err := cordoned(ctx, true); err != nil {
-		return err
-	}
-	return eventually(ctx, func(ctx context.Context) error {
-		cluster, err := s.cluster(ctx, cell)
-		if err != nil {
-			return err
-		}
-		if summary := cluster.Status.ResourceSummary; summary == nil || !summary.Allocatable.Cpu().IsZero() {
-			return fmt.Errorf("Karmada still takes cell %s for one with room", cell)
-		}
-		return nil
-	})
 }
