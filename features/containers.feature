@@ -1,19 +1,19 @@
 @containers
 Feature: Instances as processes
-  Cell "den" has nodes with kubelet, containerd and runc. What simulated nodes cannot show is shown here: what the process of
+  Cell "hou" has nodes with kubelet, containerd and runc. What simulated nodes cannot show is shown here: what the process of
   an Instance sees and hears, and what becomes of an Instance whose process fails.
 
   Background:
-    Given cell "den" runs containers
+    Given cell "hou" runs containers
     And a namespace in project "south" and one of the same name in project "north"
 
   Scenario: An Instance answers at its address
-    When the consumer creates Workload "web" of 2 in DEN with container {"args":["--log=1s"]}
+    When the consumer creates Workload "web" of 2 in HOU with container {"args":["--log=1s"]}
     Then Workload "web" becomes available with 2 ready Instances
     And the Instances in the project show the addresses of their Pods
-    And Instance "web-main-den-0" answers "/" with "web-main-den-0"
-    And Instance "web-main-den-1" answers "/" with "web-main-den-1"
-    And the log of pod "web-main-den-0" in cell "den" has "line 1"
+    And Instance "web-main-hou-0" answers "/" with "web-main-hou-0"
+    And Instance "web-main-hou-1" answers "/" with "web-main-hou-1"
+    And the log of pod "web-main-hou-0" in cell "hou" has "line 1"
 
   Scenario: The process sees the environment, ConfigMaps and Secrets
     Given the consumer is allowed to do everything to "configmaps, secrets" in the namespace
@@ -21,71 +21,71 @@ Feature: Instances as processes
       | data                | key      | value         |
       | ConfigMap greetings | greeting | hello         |
       | Secret database     | password | not-a-secret  |
-    When the consumer creates Workload "web" of 1 in DEN which names "ConfigMap greetings, Secret database" with container {"env":[{"name":"COLOUR","value":"blue"}]}
+    When the consumer creates Workload "web" of 1 in HOU which names "ConfigMap greetings, Secret database" with container {"env":[{"name":"COLOUR","value":"blue"}]}
     Then Workload "web" becomes available with 1 ready Instances
-    And Instance "web-main-den-0" answers "/env" with "COLOUR=blue"
-    And Instance "web-main-den-0" answers "/env" with "CONFIGMAP_GREETINGS=hello"
-    And Instance "web-main-den-0" answers "/env" with "SECRET_DATABASE=not-a-secret"
-    And Instance "web-main-den-0" answers "/file?path=/data/configmap-greetings/greeting" with "hello"
-    And Instance "web-main-den-0" answers "/file?path=/data/secret-database/password" with "not-a-secret"
+    And Instance "web-main-hou-0" answers "/env" with "COLOUR=blue"
+    And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=hello"
+    And Instance "web-main-hou-0" answers "/env" with "SECRET_DATABASE=not-a-secret"
+    And Instance "web-main-hou-0" answers "/file?path=/data/configmap-greetings/greeting" with "hello"
+    And Instance "web-main-hou-0" answers "/file?path=/data/secret-database/password" with "not-a-secret"
 
   Scenario: A process gets SIGTERM and ends within its grace period
-    When the consumer creates Workload "web" of 2 in DEN with container {"args":["--drain=2s"]}
+    When the consumer creates Workload "web" of 2 in HOU with container {"args":["--drain=2s"]}
     Then Workload "web" becomes available with 2 ready Instances
-    When the log of pod "web-main-den-1" in cell "den" is followed
+    When the log of pod "web-main-hou-1" in cell "hou" is followed
     And Workload "web" is scaled to 1 and settles
     Then the log that is followed ends and has "ends in 2s after signal terminated"
-    And Instance "web-main-den-0" answers "/" with "web-main-den-0"
+    And Instance "web-main-hou-0" answers "/" with "web-main-hou-0"
 
   Scenario: A process that takes more memory than its size is killed
-    When the consumer creates Workload "web" of 1 in DEN with container {"args":["--allocate=100"]}
-    Then pod "web-main-den-0" in cell "den" has "status.containerStatuses[0].lastState.terminated.reason" "OOMKilled"
-    And instance "web-main-den-0" has condition Ready False because of "OOMKilled"
+    When the consumer creates Workload "web" of 1 in HOU with container {"args":["--allocate=100"]}
+    Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.reason" "OOMKilled"
+    And instance "web-main-hou-0" has condition Ready False because of "OOMKilled"
 
   Scenario: A process that exits once is restarted
-    When the consumer creates Workload "web" of 1 in DEN with container {"args":["--log=1s"]}
+    When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=1s"]}
     Then Workload "web" becomes available with 1 ready Instances
-    When Instance "web-main-den-0" is told "/exit?code=3"
-    Then pod "web-main-den-0" in cell "den" has "status.containerStatuses[0].lastState.terminated.exitCode" "3"
-    And Instance "web-main-den-0" answers "/" with "web-main-den-0"
+    When Instance "web-main-hou-0" is told "/exit?code=3"
+    Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "3"
+    And Instance "web-main-hou-0" answers "/" with "web-main-hou-0"
     And Workload "web" becomes available with 1 ready Instances
 
   Scenario: An Instance whose process exits again and again is reported as crashing
-    When the consumer creates Workload "web" of 1 in DEN with container {"args":["--exit=500ms","--code=7"]}
-    Then pod "web-main-den-0" in cell "den" has "status.containerStatuses[0].lastState.terminated.exitCode" "7"
-    And instance "web-main-den-0" has condition Ready False because of "InstanceCrashing"
+    When the consumer creates Workload "web" of 1 in HOU with container {"args":["--exit=500ms","--code=7"]}
+    Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "7"
+    And instance "web-main-hou-0" has condition Ready False because of "InstanceCrashing"
 
   Scenario: An image that cannot be pulled is reported
     # No registry listens there.
-    When the consumer creates Workload "web" of 1 in DEN with container {"image":"127.0.0.1:1/none:v1"}
-    Then instance "web-main-den-0" has condition Ready False because of "ImageUnavailable"
+    When the consumer creates Workload "web" of 1 in HOU with container {"image":"127.0.0.1:1/none:v1"}
+    Then instance "web-main-hou-0" has condition Ready False because of "ImageUnavailable"
 
   Scenario: Instances of a project reach each other, and those of another project do not
-    When the consumer creates Workload "web" of 4 in DEN with container {}
-    And in project "north" the consumer creates Workload "other" of 2 in DEN with container {}
+    When the consumer creates Workload "web" of 4 in HOU with container {}
+    And in project "north" the consumer creates Workload "other" of 2 in HOU with container {}
     Then Workload "web" becomes available with 4 ready Instances
     And in project "north" Workload "other" becomes available with 2 ready Instances
     # Nodes do not reach each other. Each node runs two Instances of web, and one of other.
-    When "status.podIP" of pod "web-main-den-0" in cell "den" is remembered as "address"
-    Then another Instance of Workload "web" answers "/get?url=http://${address}:8080/" with "web-main-den-0"
+    When "status.podIP" of pod "web-main-hou-0" in cell "hou" is remembered as "address"
+    Then another Instance of Workload "web" answers "/get?url=http://${address}:8080/" with "web-main-hou-0"
     And in project "north" every Instance of Workload "other" answers "/get?url=http://${address}:8080/" with "Client.Timeout"
 
   @serial @faults
   Scenario: Instances of a lost node start on another one, unless they wait for it
-    Given the consumer creates Workload "web" of 2 in DEN with container {}
-    And the consumer creates Workload "patient" of 2 in DEN with container {} and template {"onNodeLoss":"Wait"}
+    Given the consumer creates Workload "web" of 2 in HOU with container {}
+    And the consumer creates Workload "patient" of 2 in HOU with container {} and template {"onNodeLoss":"Wait"}
     And Workload "web" becomes available with 2 ready Instances
     And Workload "patient" becomes available with 2 ready Instances
-    And Workload "web" runs on nodes "den-containers-0, den-containers-1" of cell "den"
-    And Workload "patient" runs on nodes "den-containers-0, den-containers-1" of cell "den"
-    When process "node-den-containers-1" is killed
-    Then node "den-containers-1" in cell "den" has condition Ready Unknown because of "NodeStatusUnknown"
+    And Workload "web" runs on nodes "hou-containers-0, hou-containers-1" of cell "hou"
+    And Workload "patient" runs on nodes "hou-containers-0, hou-containers-1" of cell "hou"
+    When process "node-hou-containers-1" is killed
+    Then node "hou-containers-1" in cell "hou" has condition Ready Unknown because of "NodeStatusUnknown"
     When the clock is started
-    Then Workload "web" runs on nodes "den-containers-0" of cell "den"
+    Then Workload "web" runs on nodes "hou-containers-0" of cell "hou"
     And Workload "web" becomes available with 2 ready Instances
     And at most 60 seconds have passed
     And workload "patient" still has "status.readyReplicas" "1"
-    And Workload "patient" runs on nodes "den-containers-0, den-containers-1" of cell "den"
-    When process "node-den-containers-1" is started again
+    And Workload "patient" runs on nodes "hou-containers-0, hou-containers-1" of cell "hou"
+    When process "node-hou-containers-1" is started again
     Then Workload "patient" becomes available with 2 ready Instances
-    And Workload "patient" runs on nodes "den-containers-0, den-containers-1" of cell "den"
+    And Workload "patient" runs on nodes "hou-containers-0, hou-containers-1" of cell "hou"

@@ -1,40 +1,40 @@
 @containers
 Feature: Ready is what the consumer's own probe says
-  Cell "den" has nodes with kubelet, containerd and runc, where probes run.
+  Cell "hou" has nodes with kubelet, containerd and runc, where probes run.
 
   Background:
-    Given cell "den" runs containers
+    Given cell "hou" runs containers
     And a namespace in project "south"
 
   Scenario: Ready follows the readiness probe
-    When the consumer creates Workload "web" of 1 in DEN with container {"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"failureThreshold":2}}
+    When the consumer creates Workload "web" of 1 in HOU with container {"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"failureThreshold":2}}
     Then Workload "web" becomes available with 1 ready Instances
-    When Instance "web-main-den-0" is told "/ready?fail=true"
-    Then instance "web-main-den-0" has condition Ready False because of "ProbeFailing"
+    When Instance "web-main-hou-0" is told "/ready?fail=true"
+    Then instance "web-main-hou-0" has condition Ready False because of "ProbeFailing"
     And workload "web" has condition Available False because of "InstancesProvisioning"
-    When Instance "web-main-den-0" is told "/ready?fail=false"
+    When Instance "web-main-hou-0" is told "/ready?fail=false"
     Then Workload "web" becomes available with 1 ready Instances
-    And instance "web-main-den-0" still has no "status.restarts"
+    And instance "web-main-hou-0" still has no "status.restarts"
 
   Scenario: A new template that crashes after some seconds takes one Instance down
-    When the consumer creates Workload "web" of 3 in DEN with container {"args":["--log=1s"]}
+    When the consumer creates Workload "web" of 3 in HOU with container {"args":["--log=1s"]}
     Then Workload "web" becomes available with 3 ready Instances
     # The default: 10 seconds without a readiness probe.
     When the consumer patches workload "web" with {"spec":{"minReadySeconds":null,"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--exit=6s","--code=3"]}]}}}}}}
-    Then instance "web-main-den-2" has condition Ready False because of "InstanceCrashing"
-    And instance "web-main-den-2" has "status.containers[0].lastTermination.exitCode" "3"
-    And instance "web-main-den-2" has "status.restarts" "2"
+    Then instance "web-main-hou-2" has condition Ready False because of "InstanceCrashing"
+    And instance "web-main-hou-2" has "status.containers[0].lastTermination.exitCode" "3"
+    And instance "web-main-hou-2" has "status.restarts" "2"
     And workload "web" still has "status.availableReplicas" "2"
-    And Instance "web-main-den-0" answers "/" with "web-main-den-0"
-    And Instance "web-main-den-1" answers "/" with "web-main-den-1"
+    And Instance "web-main-hou-0" answers "/" with "web-main-hou-0"
+    And Instance "web-main-hou-1" answers "/" with "web-main-hou-1"
     And workload "web" has condition Available True because of "AvailablePlacementFound"
 
   # The project shows within the drain of 10 seconds that an Instance stops, also on a busy machine.
   Scenario Outline: A rollout fails no request
-    When the consumer creates Workload "web" of <instances> in DEN with container {"args":["--drain=10s"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1}}
+    When the consumer creates Workload "web" of <instances> in HOU with container {"args":["--drain=10s"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1}}
     Then Workload "web" becomes available with <instances> ready Instances
     When a client sends a request to Workload "web" every 50 ms
-    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["DEN"],"scaleSettings":{"minReplicas":<instances>,"instanceManagementPolicy":"<policy>"}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=10s","--log=1h"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1}}]}}}}}}
+    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["HOU"],"scaleSettings":{"minReplicas":<instances>,"instanceManagementPolicy":"<policy>"}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=10s","--log=1h"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1}}]}}}}}}
     Then Workload "web" becomes available with <instances> ready Instances
     And the client has sent at least 50 requests, and none has failed
 

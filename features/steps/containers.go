@@ -27,16 +27,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// containersCell is the cell whose nodes run containers, in the city DEN. Scenarios share it.
-const containersCell = "den"
+// containersCell is the cell whose nodes run containers, in the city HOU. Scenarios share it.
+const containersCell = "hou"
 
-// addContainerSteps are the sentences about processes of Instances. They run in cell "den"; the doc comment of test/image has
+// addContainerSteps are the sentences about processes of Instances. They run in cell "hou"; the doc comment of test/image has
 // what their image can do.
 func addContainerSteps(sc sentences) {
-	sc.Step(`^cell "den" runs containers$`, func(ctx context.Context) error {
+	sc.Step(`^cell "hou" runs containers$`, func(ctx context.Context) error {
 		return from(ctx).runsContainers(ctx)
 	})
-	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in DEN(?: which names "([^"]*)")? with container `+inlineDoc+`$`,
+	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in HOU(?: which names "([^"]*)")? with container `+inlineDoc+`$`,
 		func(ctx context.Context, project, name string, replicas int32, data, container string) error {
 			container, template, _ := strings.Cut(container, " and template ")
 			return from(ctx).in(project).createContainers(ctx, containersWanted{name, data, container, template, replicas})
@@ -117,7 +117,7 @@ type containersWanted struct {
 
 func (s *scenario) createContainers(ctx context.Context, wanted containersWanted) error {
 	workload := s.workloadWith(wanted.name, []v1alpha.WorkloadPlacement{{
-		Name: "main", CityCodes: []string{"DEN"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas},
+		Name: "main", CityCodes: []string{"HOU"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas},
 	}})
 	spec := &workload.Spec.Template.Spec
 	// Many of them must fit on the machine that runs the tests.
