@@ -1,3 +1,4 @@
+@pages
 Feature: What the documentation says
   The commands of the pages are run, and print what the pages say. Those of docs/how-to/install.md are in install.feature.
 
