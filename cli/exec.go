@@ -99,7 +99,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 	if o.stdin {
 		terminal.In = c.Streams.In
 	}
-	// As kubectl: without a terminal on this side there is none on the other.
+	// As with kubectl, the container gets a terminal only if this side has one.
 	terminal.Raw = o.tty && terminal.IsTerminalIn()
 	if o.tty && !terminal.Raw {
 		if _, err := fmt.Fprintln(c.Streams.ErrOut, "Unable to use a TTY - input is not a terminal or the right kind of file"); err != nil {
@@ -133,7 +133,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 // windowSizes are the sizes of the user's window.
 type windowSizes struct{ sizes term.TerminalSizeQueue }
 
-// Next returns the next size, or nil when there is none any more.
+// Next returns the next size, or nil at the end.
 func (w windowSizes) Next() *remotecommand.TerminalSize {
 	next := w.sizes.Next()
 	if next == nil {

@@ -171,7 +171,7 @@ func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLo
 	return nil
 }
 
-// instances are the Instance of a name or, if there is none, those of the Workload of the name.
+// instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the name.
 func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.Instance, error) {
 	instance := &v1alpha.Instance{}
 	err := s.project.Client.Get(ctx, s.key(name), instance)

@@ -160,7 +160,7 @@ func (v *Sessions) refusal(kind v1alpha.InstanceSessionType) string {
 	return ""
 }
 
-// project is the project of a request, or the response where there is none that takes sessions.
+// project returns the project of a request, or the refusal if no project with the name accepts sessions.
 func (v *Sessions) project(ctx context.Context, request admission.Request) (Project, *admission.Response) {
 	name, err := projectOf(request.UserInfo)
 	if err != nil {

@@ -106,7 +106,7 @@ func (n *Node) title() string {
 	return strings.TrimSpace(n.Kind + " " + n.Name)
 }
 
-// beside is the text at the end of a line: the address, or why there is none, and how often containers were restarted.
+// beside returns the text at the end of a line: the address or the cause of its absence, and the number of restarts.
 func (n *Node) beside() string {
 	text := n.Address
 	if n.Finding != nil {

@@ -93,7 +93,7 @@ func (o *sessionOptions) check(features featuregate.FeatureGate) []error {
 	return mistakes
 }
 
-// serveSessions returns a function that serves the streams of sessions. It is nil where there are none.
+// serveSessions returns a function that serves the streams of sessions. It is nil if sessions are off.
 func (a *app) serveSessions(p *planes, access *access) (func(context.Context) error, error) {
 	o := &a.options.sessions
 	selected := slices.ContainsFunc(a.builder.Webhooks(), func(w server.Webhook) bool { return w.Name == sessionsName })

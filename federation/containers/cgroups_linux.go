@@ -118,7 +118,7 @@ func createCgroup(root, folder string) error {
 	return os.WriteFile(filepath.Join(folder, "cgroup.clone_children"), []byte("1"), 0o600)
 }
 
-// RemoveCgroups removes the node's cgroups, whose processes have ended or are about to. It is no error if there are none.
+// RemoveCgroups removes the node's cgroups, whose processes have ended or are about to. Missing cgroups are not an error.
 func (n *Node) RemoveCgroups() error {
 	roots, err := hierarchies()
 	if err != nil {

@@ -55,7 +55,7 @@ type places struct {
 	projects Projects
 }
 
-// find returns the place of the Instance that a grant names. An *ending says why there is none. The project is asked only whether the
+// find returns the place of the Instance that a grant names. An *ending has the reason if no place exists. The project is asked only whether the
 // Instance exists, and for the UID of its namespace. The place itself follows from the UIDs of the project and of the namespace, and
 // from what the hub has assigned: nothing that is written in a project can name the place of another.
 func (p *places) find(ctx context.Context, grant *Grant) (place, error) {

@@ -13,7 +13,7 @@ import (
 
 // Entry is what becomes of a field.
 type Entry struct {
-	// Path is the field of a Workload that stands for it, from the root of the Workload; "" where there is none.
+	// Path is the field of a Workload that stands for it, from the root of the Workload; "" if no field stands for it.
 	Path string
 	// Text says why a field is refused, what every cell has instead, or what is different where it is honoured.
 	Text string
