@@ -169,4 +169,8 @@ type CellIndices struct {
 	// dataMissing names the data that the first other Instance in current lacks.
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
+
+	// floorSequence is the sequence of the floor that is in force in the cell; 0: none.
+	// +optional
+	FloorSequence int64 `json:"floorSequence,omitempty"`
 }

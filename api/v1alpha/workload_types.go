@@ -31,6 +31,11 @@ type WorkloadSpec struct {
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
+	// disruption limits how many Instances, in all cities together, voluntary disruptions may make unavailable: drains, evictions,
+	// rollouts and moves between cells.
+	// +optional
+	Disruption *WorkloadDisruption `json:"disruption,omitempty"`
+
 	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than the progress
 	// deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
 	// +optional

@@ -86,12 +86,37 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Assignment *WorkloadDeploymentAssignment `json:"assignment,omitempty"`
 
+	// partition keeps Instances at an earlier template during a rollout. Without it all Instances get the template.
+	// +optional
+	Partition *WorkloadDeploymentPartition `json:"partition,omitempty"`
+
+	// floor is the city's share of the Workload's disruption budget. Without it the Workload has no budget.
+	// +optional
+	Floor *AvailabilityFloor `json:"floor,omitempty"`
+
 	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the status. The hub
 	// sets it on its copy.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Slices int32 `json:"slices,omitempty"`
+}
+
+// WorkloadDeploymentPartition divides the Instances of a deployment by their template, as the partition of a StatefulSet does.
+type WorkloadDeploymentPartition struct {
+	// index is the lowest index of the Instances that get the template of the deployment.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	Index int32 `json:"index"`
+
+	// template of the Instances with lower indices.
+	// +required
+	Template InstanceTemplateSpec `json:"template"`
+
+	// instanceTypeResources of the Instances with lower indices.
+	// +optional
+	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
 }
 
 // WorkloadDeploymentAssignment divides the Instances of a deployment among cells.
@@ -131,6 +156,10 @@ type CellAssignment struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2500
 	Releasing []IndexRange `json:"releasing,omitempty"`
+
+	// floor is the cell's share of the Workload's disruption budget. Without it the Workload has no budget.
+	// +optional
+	Floor *AvailabilityFloor `json:"floor,omitempty"`
 
 	// leavingSince is when the cell lost its last index while it still had some to release. The cell then has no deployment to report
 	// on: its inventory says when nothing of the deployment is left there. It tells one departure from the next.
@@ -262,6 +291,10 @@ type WorkloadDeploymentStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	ReplicaCounts `json:",inline"`
+
+	// floorSequence is the sequence of the floor that is in force in all cells of the city; 0: none. It is set in projects only.
+	// +optional
+	FloorSequence int64 `json:"floorSequence,omitempty"`
 
 	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not
 	// while the Instances match the spec.
