@@ -4,6 +4,7 @@
 package dist
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -49,6 +50,9 @@ func (a *About) images() []artifactImage {
 
 // ArtifactHub returns the package's metadata. Its digest is the checksum of the chart's archive.
 func ArtifactHub(about *About, sums Checksums) ([]byte, error) {
+	if sums[ChartArchive(about)] == "" {
+		return nil, fmt.Errorf("%s has no checksum", ChartArchive(about))
+	}
 	return yaml.Marshal(artifactHubPackage{
 		Version: about.ChartVersion(), Name: ChartName, DisplayName: ChartName, CreatedAt: about.Created.UTC().Format(time.RFC3339),
 		Description: "A Karmada add-on that runs Workloads of Milo projects in the cities they name, on the member clusters of those cities.",

@@ -4,6 +4,7 @@
 package dist
 
 import (
+	"fmt"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -59,6 +60,9 @@ func Krew(about *About, sums Checksums, platforms []string) ([]byte, error) {
 	for _, platform := range platforms {
 		system, architecture, _ := strings.Cut(platform, "/")
 		archive := ArchiveName(PluginBinary, about.Version, platform)
+		if sums[archive] == "" {
+			return nil, fmt.Errorf("%s has no checksum", archive)
+		}
 		spec.Platforms = append(spec.Platforms, krewPlatform{
 			Selector: map[string]map[string]string{"matchLabels": {"os": system, "arch": architecture}},
 			URI:      about.Downloads + "/" + archive, SHA256: sums[archive], Bin: PluginBinary,
