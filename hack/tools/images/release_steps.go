@@ -218,12 +218,29 @@ func (r *releasing) sign(ctx context.Context) error {
 	if err := r.signer.attest(ctx, filepath.Join(r.out, dist.ProvenanceFile)); err != nil {
 		return err
 	}
+	if err := r.share(); err != nil {
+		return err
+	}
 	references := []string{r.push + "/charts/" + dist.ChartName + "@" + r.chartDigest}
 	for _, c := range components {
 		references = append(references, r.push+"/"+c.name+"@"+r.about.Images[c.name])
 	}
 	for _, reference := range references {
 		if err := r.signer.signImage(ctx, reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share lets everybody read what cosign wrote for its user.
+func (r *releasing) share() error {
+	written := []string{dist.ChecksumsFile + bundleSuffix, dist.ProvenanceFile + bundleSuffix}
+	if r.key != keyless {
+		written = append(written, publicKeyFile)
+	}
+	for _, file := range written {
+		if err := os.Chmod(filepath.Join(r.out, file), 0o644); err != nil { //nolint:gosec // a release is for everybody
 			return err
 		}
 	}
