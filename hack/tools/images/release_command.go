@@ -148,14 +148,14 @@ func (r *releasing) prepare(ctx context.Context) error {
 	if r.signer, err = newSigner(ctx, r.cosign, r.key, r.temporary); err != nil {
 		return err
 	}
-	if err := clear(r.out); err != nil {
+	if err := removeRelease(r.out); err != nil {
 		return err
 	}
 	return r.write(notesFile, []byte(notes))
 }
 
-// clear removes an earlier release, and nothing else.
-func clear(folder string) error {
+// removeRelease removes an earlier release, and nothing else, and leaves an empty folder.
+func removeRelease(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
 		return os.MkdirAll(folder, 0o750)

@@ -188,7 +188,7 @@ func (i *installation) takeImages() {
 			i.Fatal(err)
 		}
 		_, binary := list(i.T, pulled)
-		if err := os.WriteFile(filepath.Join(i.folder, c.name), binary, 0o700); err != nil { //nolint:gosec // it is to be run
+		if err := os.WriteFile(filepath.Join(i.folder, c.name), binary, 0o700); err != nil {
 			i.Fatal(err)
 		}
 		if out := i.must(filepath.Join(i.folder, c.name), "--version"); !strings.HasPrefix(out, c.name+" "+testVersion+" ") {

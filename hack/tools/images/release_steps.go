@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,7 +132,7 @@ func (r *releasing) commands(ctx context.Context) error {
 
 // pack writes the archive and the SBOM of a binary.
 func (r *releasing) pack(c component, platform *v1.Platform, binary string, license []byte) error {
-	content, err := os.ReadFile(binary) //nolint:gosec // what was compiled before
+	content, err := os.ReadFile(binary)
 	if err != nil {
 		return err
 	}
@@ -193,9 +194,7 @@ func (r *releasing) provenance(ctx context.Context) error {
 	}
 	subject := *r.about
 	subject.Images = map[string]string{"charts/" + dist.ChartName: r.chartDigest}
-	for image, digest := range r.about.Images {
-		subject.Images[image] = digest
-	}
+	maps.Copy(subject.Images, r.about.Images)
 	content, err := dist.Provenance(&subject, sums, dist.Build{
 		Builder: r.builder, Go: strings.TrimSpace(string(goVersion)),
 		Parameters: map[string]string{"version": r.version, "registry": r.registry, "downloads": r.downloads},

@@ -103,24 +103,24 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestClear: a release is replaced, another folder is not.
-func TestClear(t *testing.T) {
+// TestRemoveRelease: a release is replaced, another folder is not.
+func TestRemoveRelease(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	for range 2 {
-		if err := clear(folder); err != nil {
+		if err := removeRelease(folder); err != nil {
 			t.Fatal(err)
 		}
 		writeTo(t, folder, notesFile, "")
 	}
 	writeTo(t, folder, "old", "")
-	if err := clear(folder); err != nil {
+	if err := removeRelease(folder); err != nil {
 		t.Fatal(err)
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
 		t.Errorf("left: %v, %v", entries, err)
 	}
 	writeTo(t, folder, "precious", "")
-	if err := clear(folder); err == nil {
+	if err := removeRelease(folder); err == nil {
 		t.Error("a folder that is no release was removed")
 	}
 }

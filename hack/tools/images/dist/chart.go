@@ -66,7 +66,7 @@ func chartAnnotations(about *About) (string, error) {
 // replaceLines replaces lines of a file, and appends a text. A pattern that does not occur as often as expected is an error: the
 // release would have another chart than its author expects.
 func replaceLines(file, appended string, replacements ...replacement) error {
-	content, err := os.ReadFile(file) //nolint:gosec // a file of the chart
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -90,16 +90,13 @@ func PackageChart(folder string, about *About) ([]byte, error) {
 		return nil, fmt.Errorf("the chart is invalid: %w", err)
 	}
 	var files []File
-	if err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+	content := os.DirFS(folder)
+	if err := fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		relative, err := filepath.Rel(folder, name)
-		if err != nil {
-			return err
-		}
-		content, err := os.ReadFile(name) //nolint:gosec // a file of the chart
-		files = append(files, File{Name: path.Join(ChartName, filepath.ToSlash(relative)), Mode: 0o644, Content: content})
+		file, err := fs.ReadFile(content, name)
+		files = append(files, File{Name: path.Join(ChartName, name), Mode: 0o644, Content: file})
 		return err
 	}); err != nil {
 		return nil, err

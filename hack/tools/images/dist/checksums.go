@@ -34,7 +34,7 @@ func Sum(folder string, names []string) (Checksums, error) {
 }
 
 func sumFile(path string) (string, error) {
-	file, err := os.Open(path) //nolint:gosec // a file of the release
+	file, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -164,12 +165,14 @@ func TestKrew(t *testing.T) {
 	}
 	if plugin.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || plugin.Kind != "Plugin" || plugin.Metadata["name"] != "compute" ||
 		plugin.Spec.Version != "v1.2.3" || len(plugin.Spec.ShortDescription) > 50 || len(plugin.Spec.Platforms) != 2 {
-		t.Errorf("manifest\n%s", content)
+		t.Fatalf("manifest\n%s", content)
 	}
-	second := plugin.Spec.Platforms[1]
-	if labels := second.Selector["matchLabels"]; labels["os"] != "darwin" || labels["arch"] != "arm64" || second.SHA256 != "bb" ||
-		second.URI != url+"/v1.2.3/kubectl-compute_v1.2.3_darwin_arm64.tar.gz" || second.Bin != "kubectl-compute" {
-		t.Errorf("platform %+v", second)
+	want := krewPlatform{
+		Selector: map[string]map[string]string{"matchLabels": {"os": "darwin", "arch": "arm64"}}, SHA256: "bb", Bin: "kubectl-compute",
+		URI: url + "/v1.2.3/kubectl-compute_v1.2.3_darwin_arm64.tar.gz",
+	}
+	if second := plugin.Spec.Platforms[1]; !reflect.DeepEqual(second, want) {
+		t.Errorf("platform %+v, want %+v", second, want)
 	}
 	if _, err := Krew(about(), sums, []string{"linux/arm64"}); err == nil || !strings.Contains(err.Error(), "kubectl-compute_v1.2.3_linux_arm64.tar.gz") {
 		t.Errorf("a platform without an archive: %v", err)
@@ -196,8 +199,11 @@ func TestArtifactHub(t *testing.T) {
 
 // TestProvenance: all files and images are subjects, and the commit is the source.
 func TestProvenance(t *testing.T) {
-	sums := Checksums{"b": "bb", "a": "aa"}
-	content, err := Provenance(about(), sums, Build{Builder: "https://example.com/builder", Go: "go1.26.0", Parameters: map[string]string{"version": "v1.2.3"}})
+	hash := func(character string) string { return strings.Repeat(character, 64) }
+	released := about()
+	released.Images = map[string]string{"karmada-compute-cell": "sha256:" + hash("c")}
+	released.Commit = strings.Repeat("d", 40)
+	content, err := Provenance(released, Checksums{"b": hash("b"), "a": hash("a")}, Build{Builder: "https://example.com/builder", Go: "go1.26.0", Parameters: map[string]string{"version": "v1.2.3"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +238,14 @@ func TestProvenance(t *testing.T) {
 	for _, subject := range statement.Subject {
 		subjects[subject.Name] = subject.Digest["sha256"]
 	}
-	if len(subjects) != 4 || subjects["a"] != "aa" || subjects["registry.example.com/compute/karmada-compute-cell"] != "bb" {
+	if len(subjects) != 3 || subjects["a"] != hash("a") || subjects["registry.example.com/compute/karmada-compute-cell"] != hash("c") {
 		t.Errorf("subjects %v", subjects)
 	}
-	if sources := statement.Predicate.BuildDefinition.ResolvedDependencies[0]; sources.URI != "git+"+url+"@refs/tags/v1.2.3" || sources.Digest["gitCommit"] != "c0ffee" {
+	if sources := statement.Predicate.BuildDefinition.ResolvedDependencies[0]; sources.URI != "git+"+url+"@refs/tags/v1.2.3" || sources.Digest["gitCommit"] != released.Commit {
 		t.Errorf("sources %+v", sources)
+	}
+	if _, err := Provenance(released, Checksums{"a": "no checksum"}, Build{Builder: "https://example.com/builder"}); err == nil {
+		t.Error("a statement about no checksum is accepted")
 	}
 }
 
