@@ -18,6 +18,7 @@ const AnnotationRequires = "compute.datumapis.com/requires"
 
 // holding are the fields of a spec whose absence would let Instances start that may not, by name.
 var holding = map[string]func(*WorkloadDeploymentSpec) bool{
+	"floor":                 func(s *WorkloadDeploymentSpec) bool { return s.Floor != nil },
 	"assignment":            func(s *WorkloadDeploymentSpec) bool { return s.Assignment != nil },
 	"instanceTypeResources": func(s *WorkloadDeploymentSpec) bool { return len(s.InstanceTypeResources) > 0 },
 	"networks":              func(s *WorkloadDeploymentSpec) bool { return s.Networks != nil },
