@@ -16,6 +16,7 @@ import (
 
 // holding are the fields of a spec whose absence would let Instances start that may not, by name.
 var holding = map[string]func(*v1alpha.WorkloadDeploymentSpec) bool{
+	"floor":                 func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Floor != nil },
 	"assignment":            func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Assignment != nil },
 	"instanceTypeResources": func(s *v1alpha.WorkloadDeploymentSpec) bool { return len(s.InstanceTypeResources) > 0 },
 	"networks":              func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Networks != nil },
