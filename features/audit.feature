@@ -17,6 +17,7 @@ Feature: Audit of the way to the cells
     Then instance "web-main-dfw-0" in cell "dfw" was not replaced
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
+  @core
   Scenario: A binding that was deleted by hand is made again
     Given Workload "web" runs with
       | placement | cities | replicas |
@@ -26,6 +27,7 @@ Feature: Audit of the way to the cells
     And Workload "web" becomes available with 1 ready Instances
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
+  @core
   Scenario: A Work that was edited by hand is written again
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -3,6 +3,7 @@ Feature: A Workload is scaled by metrics
   Kubernetes' own autoscaler in the cell decides how many Instances run between minReplicas and maxReplicas.
   It reads the metrics API, which a metrics server serves in a real cell; here an operator writes what that would say.
 
+  @core
   Scenario: Instances come and go with the load, and what the hub writes does not undo it
     Given a namespace in project "north"
     And cell "dfw" serves metrics of Pods

@@ -4,6 +4,7 @@ Feature: Delete a Workload
   Background:
     Given a namespace in project "north"
 
+  @core
   Scenario: Everything goes
     Given Workload "web" runs with
       | placement | cities   | replicas |

@@ -1,6 +1,7 @@
 Feature: Projects do not see each other
   Two projects may use the same names for everything, and one without Workloads costs nothing.
 
+  @core
   Scenario: Equal names in two projects
     Given a namespace in project "north" and one of the same name in project "south"
     When in project "north" the consumer creates Workload "web" with

@@ -4,6 +4,7 @@ Feature: Propagate to the cell of the city
   Background:
     Given a namespace in project "north"
 
+  @core
   Scenario: The hub has a namespace, a copy and a policy, and only the cell of the city has the deployment
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -20,6 +21,7 @@ Feature: Propagate to the cell of the city
     And cell "dfw" has exactly the workloaddeployments "web-main-dfw"
     And cell "ord" has nothing of the namespace
 
+  @core
   Scenario: A namespace that vanishes from a cell is made again, and what was in it
     Given Workload "web" runs with
       | placement | cities | replicas |

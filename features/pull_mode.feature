@@ -8,6 +8,7 @@ Feature: A cell in pull mode
     And a namespace in project "south"
     And project "south" may use LHR
 
+  @core
   Scenario: A Workload comes, grows and goes
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -2,6 +2,7 @@ Feature: Quota
   Where quota is configured, an Instance starts only when its project's quota is granted, and holds a claim exactly as long as it
   is there.
 
+  @core
   Scenario: What fits starts, the rest says what is missing, and starts when the quota is raised
     Given a project of its own with quota for 1 Instances
     When the consumer creates Workload "web" with

@@ -6,7 +6,7 @@ Feature: Referenced data
     Given a namespace in project "north"
     And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
 
-  @dependency
+  @dependency @core
   Scenario: What a Workload names is in the cell of its city, and in no other
     Given the consumer keeps
       | data                | key      | value             |

@@ -14,7 +14,7 @@ Feature: Report status into the project
     And workload "web" has only current conditions
     And the Instances in the project show the addresses of their Pods
 
-  @status
+  @status @core
   Scenario: What a consumer does to a projected Instance is refused or put back
     Given Workload "web" runs with
       | placement | cities | replicas |
@@ -30,7 +30,7 @@ Feature: Report status into the project
     And the project has exactly the instances "web-main-dfw-0"
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
-  @status @dependency
+  @status @dependency @core
   Scenario: The Instances of a large deployment are reported in slices
     When the consumer creates Workload "web" with
       | placement | cities | replicas | policy   |

@@ -4,6 +4,7 @@ Feature: Run Instances in a cell
   Background:
     Given a namespace in project "north"
 
+  @core
   Scenario: Instances start in order, each when the one before is Ready
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -18,6 +19,7 @@ Feature: Run Instances in a cell
     And in cell "dfw" each Instance was made after the one below was Ready
     And every instance in cell "dfw" still has no "spec.controller.schedulingGates"
 
+  @core
   Scenario: Scaling goes up and down at the high end
     Given Workload "web" runs with
       | placement | cities | replicas |
@@ -34,6 +36,7 @@ Feature: Run Instances in a cell
     And the project has exactly the instances "web-main-dfw-0"
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
+  @core
   Scenario: A changed template rolls from the highest index down
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -8,7 +8,7 @@ Feature: Several cells in one city
     And a namespace in project "south"
     And project "south" may use IAD
 
-  @status
+  @status @core
   Scenario: Replicas are divided, and what runs stays where it is
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -74,6 +74,7 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 6 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
+  @core
   Scenario: What a lost cell ran moves to the others, once
     Given Workload "web" runs with
       | placement | cities | replicas |
