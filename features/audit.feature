@@ -1,12 +1,12 @@
 @audit
-Feature: Audit of the way to the cells
-  Karmada reacts to events, and forgets some. What is wrong on the way of a deployment to its cells is put right by its state,
-  and what runs is not restarted for that.
+Feature: Audit of the path to the cells
+  Karmada reacts to events and can miss some. The add-on compares states along the path of a deployment and repairs differences,
+  without a restart of any Instance.
 
   Background:
     Given a namespace in project "north"
 
-  Scenario: A binding of an earlier deployment of the name is given to the present one
+  Scenario: The binding of an earlier deployment with the same name is repaired
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -18,7 +18,7 @@ Feature: Audit of the way to the cells
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
   @core
-  Scenario: A binding that was deleted by hand is made again
+  Scenario: A binding that was deleted by hand is recreated
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -28,7 +28,7 @@ Feature: Audit of the way to the cells
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
   @core
-  Scenario: A Work that was edited by hand is written again
+  Scenario: A Work that was edited by hand is restored
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 2        |

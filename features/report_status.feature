@@ -1,11 +1,11 @@
 Feature: Report status into the project
-  What runs in a cell is seen in the project, through Karmada's work status alone.
+  The project shows the Instances in the cells, through Karmada's work status alone.
 
   Background:
     Given a namespace in project "north"
 
   @serial
-  Scenario: Counts and Instances are in the project within seconds of the cell
+  Scenario: Counts and Instances reach the project within seconds
     When the consumer creates Workload "web" with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
@@ -15,7 +15,7 @@ Feature: Report status into the project
     And the Instances in the project show the addresses of their Pods
 
   @status @core
-  Scenario: What a consumer does to a projected Instance is refused or put back
+  Scenario: A consumer's change of a projected Instance is refused or undone
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
