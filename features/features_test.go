@@ -136,7 +136,7 @@ func (r *run) end(ctx context.Context) error {
 	}
 	var rights error
 	if *tags == "" && ctx.Err() == nil {
-		rights = r.world.CheckRights(ctx)
+		rights = steps.CheckRights(ctx, r.world)
 	}
 	return errors.Join(rights, r.world.Stop())
 }

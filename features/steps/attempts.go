@@ -5,7 +5,6 @@ package steps
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,27 +12,13 @@ import (
 	"sync"
 	"time"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // addAttemptSteps are the sentences about what may be refused. An attempt is made, and then it is said what became of it:
 // "that is" speaks of the attempt, "that comes to be" makes it again until it is so, "that is for 5 seconds" makes it
 // again and again and wants it to be so each time.
 func addAttemptSteps(sc sentences) {
-	sc.Step(`^`+someone+` (tries to create|dry-runs) the sample Workload(?: (?:in|on|at) (`+aPlane+`))?(?: with `+inlineDoc+`)?$`,
-		func(ctx context.Context, who, verb, plane, patch string) error {
-			return from(ctx).trySample(ctx, sample{who: user(who), plane: plane, patch: patch, dryRun: verb == "dry-runs"})
-		})
-	sc.Step(`^somebody at (Milo|project "[^"]*") who claims (nothing|to be in \w+ "[^"]*") tries to create a Workload$`, func(ctx context.Context, at, claim string) error {
-		return from(ctx).tryClaiming(ctx, at, claim)
-	})
 	sc.Step(`^that (is|comes to be|is within \d+ seconds|is for \d+ seconds) (not refused|(?:refused with|warned of) "(.*)")$`, func(ctx context.Context, when, what, text string) error {
 		return from(ctx).turnsOut(ctx, when, what, strings.ReplaceAll(text, `\"`, `"`))
 	})
@@ -91,7 +76,13 @@ func (w *warnings) forget() {
 
 // try makes an attempt.
 func (s *scenario) try(ctx context.Context, do func(context.Context) error) {
-	s.attempt = attempt{again: do, warnings: &warnings{}}
+	s.tryWarned(ctx, func(rest.WarningHandler) func(context.Context) error { return do })
+}
+
+// tryWarned makes an attempt that hears what the API server warns of.
+func (s *scenario) tryWarned(ctx context.Context, do func(rest.WarningHandler) func(context.Context) error) {
+	heard := &warnings{}
+	s.attempt = attempt{again: do(heard), warnings: heard}
 	s.attempt.make(ctx)
 }
 
@@ -166,89 +157,4 @@ func (a *attempt) stays(ctx context.Context, period time.Duration, check func() 
 	}
 	a.took = slowest
 	return check()
-}
-
-// sampleImage is what Workloads run until a scenario changes it.
-const sampleImage = "docker.io/library/nginx:1.27"
-
-func sampleTemplate() v1alpha.InstanceTemplateSpec {
-	return v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{
-		Runtime: v1alpha.InstanceRuntimeSpec{
-			Resources: v1alpha.InstanceRuntimeResources{InstanceType: "datumcloud/d1-standard-2"},
-			Sandbox:   &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: sampleImage}}},
-		},
-		NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}},
-	}}
-}
-
-func (s *scenario) sampleWorkload() *v1alpha.Workload {
-	workload := s.workloadWith("web", []v1alpha.WorkloadPlacement{{
-		Name: "main", CityCodes: []string{"DFW"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
-	}})
-	workload.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: "Workload"}
-	return workload
-}
-
-// sample is an attempt to create the sample Workload, changed by a JSON merge patch.
-type sample struct {
-	who, plane, patch string
-	dryRun            bool
-}
-
-func (s *scenario) trySample(ctx context.Context, o sample) error {
-	content, err := json.Marshal(s.sampleWorkload())
-	if err != nil {
-		return err
-	}
-	if o.patch != "" {
-		if content, err = jsonpatch.MergePatch(content, []byte(o.patch)); err != nil {
-			return fmt.Errorf("patch %s: %w", o.patch, err)
-		}
-	}
-	workload := &unstructured.Unstructured{}
-	if err := workload.UnmarshalJSON(content); err != nil {
-		return err
-	}
-	unstructured.RemoveNestedField(workload.Object, "status")
-	plane := s.plane(o.plane)
-	if s.hubNamespaces[strings.TrimPrefix(plane, "project/")] == "" {
-		workload.SetNamespace("default")
-	}
-	var options []client.CreateOption
-	if o.dryRun {
-		options = append(options, client.DryRunAll)
-	}
-	heard := &warnings{}
-	c := s.changedClient(plane, o.who, func(config *rest.Config) { config.WarningHandler = heard })
-	s.attempt = attempt{again: func(ctx context.Context) error { return c.Create(ctx, workload.DeepCopy(), options...) }, warnings: heard}
-	s.attempt.make(ctx)
-	return nil
-}
-
-// tryClaiming creates a Workload as somebody who may impersonate, with extras that Milo sets only in projects: at Milo's
-// root, or, without passing through Milo, at a project's own API server.
-func (s *scenario) tryClaiming(ctx context.Context, at, claim string) error {
-	extras := map[string][]string{}
-	if words := strings.Fields(strings.TrimPrefix(claim, "to be in ")); len(words) == 2 {
-		extras["iam.miloapis.com/parent-api-group"] = []string{"resourcemanager.miloapis.com"}
-		extras["iam.miloapis.com/parent-type"] = []string{words[0]}
-		extras["iam.miloapis.com/parent-name"] = []string{strings.Trim(words[1], `"`)}
-	}
-	plane, options := s.plane(at), []client.CreateOption(nil)
-	if project, is := strings.CutPrefix(plane, "project/"); is {
-		plane, options = "project-plane/"+project, append(options, client.DryRunAll)
-	} else if err := s.addRootNamespace(ctx); err != nil {
-		return err
-	}
-	c := s.changedClient(plane, admin, func(config *rest.Config) {
-		config.Impersonate = rest.ImpersonationConfig{UserName: "forger", Groups: []string{"system:masters"}, Extra: extras}
-	})
-	s.try(ctx, func(ctx context.Context) error { return c.Create(ctx, s.sampleWorkload(), options...) })
-	return nil
-}
-
-// addRootNamespace makes the scenario's namespace at Milo's root.
-func (s *scenario) addRootNamespace(ctx context.Context) error {
-	root := s.client("milo", admin)
-	return client.IgnoreAlreadyExists(root.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
 }

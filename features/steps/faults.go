@@ -29,13 +29,13 @@ func addFaultSteps(sc sentences) {
 		return s.addOn.KillAgent(ctx, cell)
 	})
 	sc.Step(`^the clock is started$`, func(ctx context.Context) error {
-		from(ctx).watched.from = time.Now()
+		from(ctx).clock = time.Now()
 		return nil
 	})
 	sc.Step(`^at most (\d+) seconds have passed$`, func(ctx context.Context, seconds int) error {
 		s := from(ctx)
-		passed := time.Since(s.watched.from)
-		fmt.Fprintf(s.out, "%s: %s passed\n", s.run.name, passed.Round(100*time.Millisecond))
+		passed := time.Since(s.clock)
+		fmt.Fprintf(s.out, "%s: %s passed\n", s.name(), passed.Round(100*time.Millisecond))
 		if passed > time.Duration(seconds)*time.Second {
 			return fmt.Errorf("%s have passed", passed.Round(100*time.Millisecond))
 		}

@@ -36,6 +36,8 @@ type scenario struct {
 	traffic *traffic
 	// load is the stream of Workloads that runs beside the scenario.
 	load *load
+	// clock is when the clock was started.
+	clock time.Time
 	// soaked is what a soak came to.
 	soaked *soak.Result
 	// prometheus is the one that scrapes the add-on.
@@ -181,12 +183,18 @@ func (s *scenario) in(project string) *scenario {
 	return &other
 }
 
+// name is the feature and the name of the scenario.
+func (s *scenario) name() string { return s.run.name }
+
+// hubNamespace is the hub namespace of the scenario's namespace in the project.
 func (s *scenario) hubNamespace() string { return s.hubNamespaces[s.project] }
 
+// meta names an object of the scenario.
 func (s *scenario) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: s.namespace, Name: name}
 }
 
+// key names an object of the scenario.
 func (s *scenario) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: s.namespace, Name: name}
 }

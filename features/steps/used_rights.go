@@ -33,7 +33,7 @@ var allGranted = []granted{
 
 // CheckRights is an error if the add-on was forbidden anything in all scenarios, which shows a rule that is missing. It says
 // which rules nothing has used.
-func (w *World) CheckRights(ctx context.Context) error {
+func CheckRights(ctx context.Context, w *World) error {
 	if w.commandsRun.Load() {
 		return nil // disabled in between, its rights come and go with it
 	}
@@ -50,7 +50,7 @@ func (w *World) CheckRights(ctx context.Context) error {
 					g.user, request.Verb, request.Resource, request.Path, request.Namespace, request.Name, g.plane, request.Time.Format(time.TimeOnly)))
 			}
 		}
-		rules, err := w.rules(ctx, g)
+		rules, err := rules(ctx, w, g)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (w *World) CheckRights(ctx context.Context) error {
 }
 
 // rules are the rights of a role in a plane, each with what it covers, except lists and watches.
-func (w *World) rules(ctx context.Context, g granted) (map[string]func(federation.Request) bool, error) {
+func rules(ctx context.Context, w *World, g granted) (map[string]func(federation.Request) bool, error) {
 	c := w.client(g.plane, admin)
 	var all []rbacv1.PolicyRule
 	cluster := &rbacv1.ClusterRole{}
