@@ -36,8 +36,9 @@ const (
 	Admin = federation.Admin
 	// AddOnUser is who the add-on's controllers are.
 	AddOnUser = "karmada-compute"
-	// AddOnAccount is the add-on on the hub, and AgentAccount its agent in a cell.
+	// AddOnAccount is the add-on on the hub.
 	AddOnAccount = "system:serviceaccount:karmada-system:karmada-compute"
+	// AgentAccount is the agent of the add-on in a cell.
 	AgentAccount = "system:serviceaccount:karmada-compute-system:karmada-compute-cell"
 )
 
