@@ -50,7 +50,7 @@ func (s Steps) runPage(ctx context.Context, path string) error {
 		return err
 	}
 	page.Path = path
-	environment, err := s.pageEnvironment(ctx)
+	environment, err := s.PageEnvironment(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func (s Steps) pageFolder() string {
 	return filepath.Join(s.Federation.Folder(), "commands", s.Namespace)
 }
 
-// pageEnvironment is what commands of a page find: kubeconfigs for the scenario's project are for its namespace, as those of users
+// PageEnvironment is what commands of a page find: kubeconfigs for the scenario's project are for its namespace, as those of users
 // are for theirs.
-func (s Steps) pageEnvironment(ctx context.Context) (map[string]string, error) {
+func (s Steps) PageEnvironment(ctx context.Context) (map[string]string, error) {
 	if err := s.documented().build(ctx, s.Federation); err != nil {
 		return nil, err
 	}

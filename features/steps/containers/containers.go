@@ -149,7 +149,7 @@ func (s Steps) answers(ctx context.Context, instance, path, text string) error {
 		if err != nil {
 			return err
 		}
-		answer, err := call(ctx, http.MethodGet, url)
+		answer, err := Call(ctx, http.MethodGet, url)
 		if err == nil && !strings.Contains(answer, text) {
 			err = fmt.Errorf("Instance %s answers %q", instance, answer)
 		}
@@ -178,7 +178,7 @@ func (s Steps) allAnswer(ctx context.Context, workload string, all bool, asked h
 			if err != nil {
 				return err
 			}
-			if answer, err := call(ctx, http.MethodGet, url); err == nil && strings.Contains(answer, asked.text) {
+			if answer, err := Call(ctx, http.MethodGet, url); err == nil && strings.Contains(answer, asked.text) {
 				right++
 			} else {
 				problems = append(problems, fmt.Errorf("Instance %s answers %q: %w", name, answer, err))
@@ -197,7 +197,7 @@ func (s Steps) tell(ctx context.Context, instance, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = call(ctx, http.MethodPost, url)
+	_, err = Call(ctx, http.MethodPost, url)
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return nil
 	}
@@ -217,8 +217,8 @@ func (s Steps) urlOf(ctx context.Context, instance, path string) (string, error)
 	return "http://" + address + ":8080" + path, err
 }
 
-// call returns what a server answers, whatever its status.
-func call(ctx context.Context, method, url string) (string, error) {
+// Call returns what a server answers, whatever its status.
+func Call(ctx context.Context, method, url string) (string, error) {
 	const limit = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -81,7 +81,7 @@ func (s Steps) requestOne(ctx context.Context, instance string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := call(ctx, http.MethodGet, url)
+	answer, err := Call(ctx, http.MethodGet, url)
 	if err == nil && answer == "" {
 		err = errors.New("the answer is empty")
 	}
