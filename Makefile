@@ -137,6 +137,13 @@ unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among t
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
 	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
+.PHONY: compatibility
+compatibility: ## Run the scenarios tagged @core on every version of Karmada in hack/tools. KARMADA=1.17 selects one.
+	@for version in $(or $(KARMADA),$(patsubst hack/tools/karmada-%,%,$(wildcard hack/tools/karmada-*))); do \
+		echo "Karmada $$version"; \
+		go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core --karmada-version=$$version || exit 1; \
+	done
+
 .PHONY: docs
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
 	go test -count=1 ./docs/...
