@@ -71,9 +71,18 @@ type World struct {
 	Tidying sync.WaitGroup
 }
 
-// Start boots a federation with two projects and the add-on in a mode. When it fails, nothing is left running. What it says
-// begins with its name.
-func Start(ctx context.Context, report *Report, name, mode string) (*World, error) {
+// Setting is what a federation starts with.
+type Setting struct {
+	// Name begins each line of its progress.
+	Name string
+	// Mode is the interpreter mode of the add-on.
+	Mode string
+	// Karmada is a minor version of Karmada. Empty: the version in go.mod.
+	Karmada string
+}
+
+// Start boots a federation with two projects and the add-on. When it fails, nothing is left running.
+func Start(ctx context.Context, report *Report, setting Setting) (*World, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
@@ -83,13 +92,13 @@ func Start(ctx context.Context, report *Report, name, mode string) (*World, erro
 			return nil, fmt.Errorf("build the scheme: %w", err)
 		}
 	}
-	out := prefixed{report.out, name + " "}
-	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Host: true, Out: out})
+	out := prefixed{report.out, setting.Name + " "}
+	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, Out: out})
 	if err != nil {
 		return nil, err
 	}
 	w := &World{planes: newPlanes(fed, scheme), Report: report, Out: out, Extra: newExtraCells()}
-	if err := w.prepare(ctx, mode); err != nil {
+	if err := w.prepare(ctx, setting.Mode); err != nil {
 		return nil, errors.Join(err, w.Stop())
 	}
 	return w, nil
