@@ -12,7 +12,7 @@ VALE := $(BIN)/vale
 COSIGN := $(BIN)/cosign
 # PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, the texts of reasons, and the
 # doc comments of the API.
-PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
+PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
 	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
 # SPEAKING have the texts that users see: errors, conditions, events, log lines.
 SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo policies webhook

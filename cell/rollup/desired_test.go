@@ -212,7 +212,8 @@ func TestReportedInstances(t *testing.T) {
 	})
 	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
 	status := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
-	got := cellreport.Reported(&status.Reports[0], "web")
+	d.Status.Reports = status.Reports
+	got := cellreport.Instances(d)
 	var names []string
 	for i := range got {
 		names = append(names, got[i].Name)

@@ -107,17 +107,7 @@ func stateOf(instance *Instance) v1alpha.InstanceState {
 // maxConditions is the most conditions of a state that are read: every Instance in the state has them all.
 const maxConditions = 32
 
-// Reported are the Instances of a report on a deployment, as they are in their cell. Of an entry that is invalid it has what can be
-// read.
-func Reported(r *v1alpha.InstanceReport, deployment string) []Instance {
-	result := make([]Instance, 0, len(r.Instances))
-	for i := range r.Instances {
-		result = append(result, instanceOf(r, deployment, i))
-	}
-	return result
-}
-
-// instanceOf is the Instance of an entry.
+// instanceOf is the Instance of an entry. Of an entry that is invalid it has what can be read.
 func instanceOf(r *v1alpha.InstanceReport, deployment string, position int) Instance {
 	entry := &r.Instances[position]
 	instance := Instance{
