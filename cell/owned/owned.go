@@ -96,6 +96,21 @@ func Deployment(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 	return deployment, nil
 }
 
+// Floor is the number of Available Instances that voluntary disruptions in the cell that has this deployment must leave; nil: its
+// Workload has no budget, and nothing is limited.
+func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
+	if deployment == nil || deployment.Spec.Assignment == nil {
+		return nil
+	}
+	cell := deployment.Cell()
+	for i := range deployment.Spec.Assignment.Cells {
+		if own := &deployment.Spec.Assignment.Cells[i]; own.Name == cell {
+			return own.Floor
+		}
+	}
+	return nil
+}
+
 // Ready says whether an Instance is Ready and not being deleted.
 func Ready(instance *v1alpha.Instance) bool {
 	return instance.DeletionTimestamp.IsZero() && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)

@@ -5,9 +5,11 @@ package rollup
 
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -41,6 +43,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Owns(&v1alpha.Instance{}).
 		Watches(&v1alpha.InstanceSlice{}, handler.EnqueueRequestsFromMapFunc(ofSlice)).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
+		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(floorEvents())).
 		WithOptions(options).
 		Complete(r)
 }
