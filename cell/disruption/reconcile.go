@@ -20,6 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -71,7 +72,7 @@ func (s *scope) refresh(ctx context.Context) error {
 // idle reports whether the budget stays as it is: it is deleted with its deployment, and where the API server of the cell has dropped
 // fields of the deployment, its floor is not known.
 func (s *scope) idle() bool {
-	return !s.deployment.DeletionTimestamp.IsZero() || owned.Floor(s.deployment) == nil && len(s.deployment.MissingFields()) > 0
+	return !s.deployment.DeletionTimestamp.IsZero() || owned.Floor(s.deployment) == nil && len(templates.MissingFields(s.deployment)) > 0
 }
 
 // correct reports whether the budget is the desired one.

@@ -22,6 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
@@ -93,7 +94,7 @@ func (s *scope) write(ctx context.Context) error {
 	before := &s.deployment.Status
 	// The hub gives tokens away once the floor is confirmed.
 	confirms := s.floorChanged()
-	passing := !confirms && v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	passing := !confirms && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	// Slices of Instances that start wait by themselves.
 	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
 	if s.waits(key, passing && !onlyStarting) {
