@@ -18,6 +18,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
+	"github.com/karmada-compute/karmada-compute/cell/nodes"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // withFloor gives the cell of a deployment the indices from 0 on, and a floor.
@@ -89,7 +91,7 @@ func (f *fixture) running(deployment *v1alpha.WorkloadDeployment, index int, cha
 	return f.storedInstance(instance.Name)
 }
 
-// wantBudget wants a budget with this number and this confirmed sequence; "": none.
+// wantBudget wants a budget with this number and sequence.
 func (f *fixture) wantBudget(minAvailable int32, sequence string) {
 	f.t.Helper()
 	budget := f.storedBudget()
@@ -114,6 +116,16 @@ func TestBudget(t *testing.T) {
 		"a lower floor":                   {change: func(f *fixture) { f.changeDeployment(withFloor(3, 0, 2)) }, want: 0},
 		"no floor any more":               {change: func(f *fixture) { f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment = nil }) }, gone: true},
 		"the floor of another cell alone": {given: func(f *fixture) { f.deployment(3, withFloor(3, 2, 1), elsewhere) }, gone: true},
+		"the floor of the city": {given: func(f *fixture) {
+			f.deployment(3, withFloor(3, 1, 1), elsewhere, func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Floor = &v1alpha.AvailabilityFloor{MinAvailable: 2, Sequence: 1}
+			})
+		}, want: 2},
+		"a floor of an earlier time": {change: func(f *fixture) {
+			f.changeDeployment(withFloor(3, 3, 7))
+			f.reconcile(f.disruption(), "web")
+			f.changeDeployment(withFloor(3, 0, 6))
+		}, want: 3},
 		"a floor that the CRD of the cell has dropped": {change: func(f *fixture) {
 			f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {
 				d.Spec.Assignment = nil
@@ -195,11 +207,11 @@ func TestFloorIsConfirmed(t *testing.T) {
 	f.setPod(f.pod(f.instance(deployment, 1)), readyAt(now))
 	f.reconcile(f.runtime(), "web-1")
 	f.changeDeployment(withFloor(2, 1, 1))
-	reported := func(want int64) {
+	reported := func(sequence int64, available int32) {
 		f.t.Helper()
 		f.rollUp()
-		if got := f.storedDeployment().Status.Indices[0].FloorSequence; got != want {
-			t.Errorf("floor %d is reported, want %d", got, want)
+		if got := f.storedDeployment().Status.Indices[0]; got.FloorSequence != sequence || got.Available != available {
+			t.Errorf("floor %d with %d Available is reported, want %d with %d", got.FloorSequence, got.Available, sequence, available)
 		}
 	}
 
@@ -207,25 +219,77 @@ func TestFloorIsConfirmed(t *testing.T) {
 	if result := f.reconcile(f.disruption(), "web"); result.RequeueAfter == 0 {
 		t.Error("nothing requeues the deployment")
 	}
-	f.wantBudget(1, "")
+	f.wantBudget(1, "1")
 	f.settleBudget()
-	reported(0)
+	reported(0, 0)
 	f.reconcile(f.runtime(), "web-0")
 	f.reconcile(f.runtime(), "web-1")
 	f.reconcile(f.disruption(), "web")
-	f.wantBudget(1, "1")
-	reported(1)
-
-	f.changeDeployment(withFloor(2, 2, 2))
-	f.reconcile(f.disruption(), "web")
-	f.wantBudget(2, "2")
-	reported(1) // Kubernetes has not processed the change
 	f.settleBudget()
-	reported(2)
+	reported(1, 1)
+
+	f.changeDeployment(withFloor(2, 2, 3))
+	f.reconcile(f.disruption(), "web")
+	f.wantBudget(2, "3")
+	reported(1, 1) // Kubernetes has not processed the change
+	budget := f.settleBudget()
+	budget.Status.DisruptedPods = map[string]metav1.Time{"web-0": metav1.NewTime(now)}
+	budget.Status.CurrentHealthy = 0
+	if err := f.direct.Status().Update(t.Context(), budget); err != nil {
+		t.Fatal(err)
+	}
+	reported(1, 0) // a Pod is being evicted that the floor before has let go
+	f.settleBudget()
+	reported(3, 1)
+
+	f.changeDeployment(withFloor(2, 0, 2)) // an earlier message
+	f.reconcile(f.disruption(), "web")
+	reported(3, 1)
 
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment = nil })
 	f.reconcile(f.disruption(), "web")
+	reported(0, 0)
+}
+
+// TestAwaitingDisruption: the hub hears how many Available Instances wait for a voluntary disruption.
+func TestAwaitingDisruption(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(3, withFloor(3, 3, 1), func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: 1, Template: template()}
+		d.Spec.Partition.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/earlier"
+	})
+	earlier, err := templates.Hash(&deployment.Spec.Partition.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.running(deployment, 0, fromTemplate(earlier))
+	f.running(deployment, 1)
+	f.running(deployment, 2)
+	names := []string{"web-0", "web-1", "web-2"}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "awaiting-"}}
+	f.create(node)
+	f.onNode(node.Name, names...)
+	f.reconcile(f.disruption(), "web")
+	f.settleBudget()
+	reported := func(want int32) {
+		f.t.Helper()
+		f.rollUp()
+		if got := f.storedDeployment().Status.Indices[0].AwaitingDisruption; got != want {
+			t.Errorf("%d Instances wait for a disruption, want %d", got, want)
+		}
+	}
 	reported(0)
+	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Partition = nil })
+	reported(1) // web-0 has the earlier template
+	f.changeDeployment(withFloor(2, 3, 1))
+	reported(2) // web-2 is given up
+	node.Spec.Unschedulable = true
+	f.update(node)
+	f.eventually("the cache has the cordoned node", func(ctx context.Context) bool {
+		cordoned, _, err := nodes.Cordoned(ctx, f.cached)
+		return err == nil && cordoned[node.Name]
+	})
+	reported(3)
 }
 
 // TestProtection: the Pods of Available Instances of a deployment with a floor have the label, and no others.

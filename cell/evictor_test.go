@@ -70,10 +70,10 @@ func (f *fixture) notReady(name string) {
 }
 
 // onNode gives Pods a node, so that they end with their grace period.
-func (f *fixture) onNode(names ...string) {
+func (f *fixture) onNode(node string, names ...string) {
 	f.t.Helper()
 	for _, name := range names {
-		err := f.direct.SubResource("binding").Create(f.t.Context(), f.storedPod(name), &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node"}})
+		err := f.direct.SubResource("binding").Create(f.t.Context(), f.storedPod(name), &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestDeletionsObeyTheBudget(t *testing.T) {
 				}
 				f.running(deployment, index, changes...)
 			}
-			f.onNode(all...)
+			f.onNode("node", all...)
 			f.reconcile(f.disruption(), "web")
 			f.settleBudget()
 			if test.given != nil {
@@ -160,7 +160,7 @@ func TestConcurrentEvictions(t *testing.T) {
 	for index := range names {
 		names[index] = f.running(deployment, index).Name
 	}
-	f.onNode(names...)
+	f.onNode("node", names...)
 	f.reconcile(f.disruption(), "web")
 	f.settleBudget()
 	if err := f.evict(names[0], client.DryRunAll); err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
 	"github.com/karmada-compute/karmada-compute/cell/inventory"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
+	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
@@ -62,8 +63,8 @@ const confirmAfter = 20 * time.Second
 // reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is retried.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers and budgets of deployments, their own
-// NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
+// CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers and budgets of deployments, which Nodes are
+// cordoned, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {
@@ -86,6 +87,7 @@ func CacheOptions() (cache.Options, error) {
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
+			&corev1.Node{}:                           {Transform: nodes.Transform()},
 			// It is read only where sessions are turned on.
 			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector("metadata.name", sessions.Name)},
 			// Controllers cache only the metadata of these.

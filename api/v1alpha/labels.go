@@ -92,9 +92,11 @@ const (
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
-	// AnnotationFloorSequence, on a PodDisruptionBudget in a cell, is the sequence of the last floor for which all Pods of Available Instances
-	// had LabelProtected.
+	// AnnotationFloorSequence, on a PodDisruptionBudget in a cell, is the sequence of the floor that its minAvailable is.
 	AnnotationFloorSequence = "compute.datumapis.com/floor-sequence"
+	// AnnotationFloorComplete, on a PodDisruptionBudget in a cell, says by the value "true" that the Pods of all Available Instances have
+	// LabelProtected. Until then the cell confirms no floor.
+	AnnotationFloorComplete = "compute.datumapis.com/floor-complete"
 	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the disruption budget. Its value is
 	// the reason, which the audit log of the cell gets.
 	AnnotationBreakGlass = "compute.datumapis.com/break-glass"

@@ -30,6 +30,9 @@ package access
 // +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=create;delete;get;list;patch;watch
 
+// Instances on cordoned nodes wait for a disruption.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+
 // NetworkPolicies keep the projects apart.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete;get;list;patch;watch
 

@@ -45,7 +45,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		// One that was changed or deleted is restored. Its status is Kubernetes'.
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))).
-		// A floor is confirmed when the Pods of Available Instances are protected.
+		// A budget is complete when the Pods of Available Instances are protected.
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(ofPod), builder.WithPredicates(protectionChanged())).
 		WithOptions(options).
 		Complete(r)
@@ -73,8 +73,7 @@ func Allowed() predicate.Predicate {
 		if !ok {
 			return false
 		}
-		_, settled := InForce(budget)
-		return settled && budget.Status.DisruptionsAllowed > 0
+		return processed(budget) && budget.Status.DisruptionsAllowed > 0
 	}
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },

@@ -13,14 +13,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// desiredBudget is the PodDisruptionBudget of a deployment with this floor. confirmed is the sequence of the last floor for which all Pods
-// of Available Instances were protected; 0: none.
-func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.AvailabilityFloor, confirmed int64) *policyv1.PodDisruptionBudget {
+// desiredBudget is the PodDisruptionBudget of a deployment with this floor. complete says that the Pods of all Available Instances count.
+func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.AvailabilityFloor, complete bool) *policyv1.PodDisruptionBudget {
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: deployment.Name, Namespace: deployment.Namespace,
 			// The cache selects budgets by this label.
 			Labels:          map[string]string{v1alpha.LabelDeploymentName: deployment.Name},
+			Annotations:     map[string]string{v1alpha.AnnotationFloorSequence: strconv.FormatInt(floor.Sequence, 10)},
 			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
 		},
 		Spec: policyv1.PodDisruptionBudgetSpec{
@@ -33,23 +33,40 @@ func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.Availa
 			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
 		},
 	}
-	if confirmed > 0 {
-		budget.Annotations = map[string]string{v1alpha.AnnotationFloorSequence: strconv.FormatInt(confirmed, 10)}
+	if complete {
+		budget.Annotations[v1alpha.AnnotationFloorComplete] = "true"
 	}
 	return budget
 }
 
-// confirmed is the sequence in the annotation of a budget; 0: there is none.
-func confirmed(budget *policyv1.PodDisruptionBudget) int64 {
+// InForce is the floor of a budget; nil: it has none.
+func InForce(budget *policyv1.PodDisruptionBudget) *v1alpha.AvailabilityFloor {
 	sequence, err := strconv.ParseInt(budget.Annotations[v1alpha.AnnotationFloorSequence], 10, 64)
-	if err != nil || sequence < 0 {
-		return 0
+	if err != nil || sequence < 1 || budget.Spec.MinAvailable == nil || budget.Spec.MinAvailable.Type != intstr.Int {
+		return nil
 	}
-	return sequence
+	return &v1alpha.AvailabilityFloor{MinAvailable: budget.Spec.MinAvailable.IntVal, Sequence: sequence}
 }
 
-// InForce returns the sequence of the floor that a budget enforces, and 0 if it enforces none. settled is false while Kubernetes has not
-// processed the last change of the budget: until then it refuses all evictions, and the floor before is still in force.
-func InForce(budget *policyv1.PodDisruptionBudget) (sequence int64, settled bool) {
-	return confirmed(budget), budget.Status.ObservedGeneration >= budget.Generation
+// Settled reports whether Kubernetes enforces a budget as it is, and counts no Pod whose eviction an earlier floor has allowed.
+func Settled(budget *policyv1.PodDisruptionBudget) bool {
+	return complete(budget) && processed(budget) && len(budget.Status.DisruptedPods) == 0
+}
+
+func complete(budget *policyv1.PodDisruptionBudget) bool {
+	return budget.Annotations[v1alpha.AnnotationFloorComplete] == "true"
+}
+
+// processed reports whether Kubernetes has processed the last change of a budget. It refuses all evictions before.
+func processed(budget *policyv1.PodDisruptionBudget) bool {
+	return budget.Status.ObservedGeneration >= budget.Generation
+}
+
+// newest is the floor that the cell works with: that of its budget, unless the deployment has one with a higher sequence. The deployment
+// may be an older one, from a stale cache or a hub that was restored from a backup.
+func newest(budget *policyv1.PodDisruptionBudget, wanted *v1alpha.AvailabilityFloor) *v1alpha.AvailabilityFloor {
+	if present := InForce(budget); present != nil && present.Sequence > wanted.Sequence {
+		return present
+	}
+	return wanted
 }

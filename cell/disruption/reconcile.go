@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// protectRequeue is when a floor is examined again that is not confirmed because a Pod is not protected. Most often an event comes first.
+	// protectRequeue is when a budget is examined again that is not complete because a Pod is not protected. Most often an event comes first.
 	protectRequeue = 2 * time.Second
 	// conflictRequeue is when a budget is written again whose status has just changed.
 	conflictRequeue = 100 * time.Millisecond
@@ -91,22 +91,22 @@ func (s *scope) correct(ctx context.Context) (bool, error) {
 	return s.existing.UID != "" && !apply.MetadataDiffers(s.existing, desired) && equality.Semantic.DeepEqual(s.existing.Spec, desired.Spec), nil
 }
 
-// desired returns the budget for a floor. It confirms the floor when every Pod of an Available Instance counts.
-func (s *scope) desired(ctx context.Context, floor *v1alpha.AvailabilityFloor) (*policyv1.PodDisruptionBudget, error) {
-	before := confirmed(s.existing)
-	if before == floor.Sequence {
-		return desiredBudget(s.deployment, floor, before), nil
+// desired returns the budget for a floor. It is complete once every Pod of an Available Instance counts.
+func (s *scope) desired(ctx context.Context, wanted *v1alpha.AvailabilityFloor) (*policyv1.PodDisruptionBudget, error) {
+	all, err := complete(s.existing), error(nil)
+	if !all {
+		if all, err = s.allProtected(ctx); err != nil {
+			return nil, err
+		}
 	}
-	protected, err := s.allProtected(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if protected {
-		before = floor.Sequence
-	} else {
+	if !all {
 		s.RequeueAfter.AtMost(protectRequeue)
 	}
-	return desiredBudget(s.deployment, floor, before), nil
+	floor := wanted
+	if metav1.IsControlledBy(s.existing, s.deployment) {
+		floor = newest(s.existing, wanted)
+	}
+	return desiredBudget(s.deployment, floor, all), nil
 }
 
 // allProtected reports whether every Pod that is ready for long enough has the label. cell/runtime sets it, before it reports the
@@ -165,8 +165,8 @@ func (s *scope) keep(ctx context.Context) error {
 		s.RequeueAfter.AtMost(conflictRequeue) // no event reports a change of the status
 		return err
 	}
-	log.FromContext(ctx).Info("Wrote the disruption budget", "minAvailable", floor.MinAvailable, "sequence", floor.Sequence,
-		"confirmed", desired.Annotations[v1alpha.AnnotationFloorSequence])
+	log.FromContext(ctx).Info("Wrote the disruption budget", "minAvailable", desired.Spec.MinAvailable.IntVal,
+		"sequence", desired.Annotations[v1alpha.AnnotationFloorSequence], "complete", complete(desired))
 	return nil
 }
 
