@@ -34,6 +34,8 @@ type scenario struct {
 	followed *podLog
 	// traffic is a client of a Workload.
 	traffic *traffic
+	// ready are the Pods that are watched.
+	ready *readyWatch
 	// load is the stream of Workloads that runs beside the scenario.
 	load *load
 	// soaked is what a soak came to.
