@@ -268,6 +268,7 @@ func TestAwaitingDisruption(t *testing.T) {
 	names := []string{"web-0", "web-1", "web-2"}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "awaiting-"}}
 	f.create(node)
+	t.Cleanup(func() { _ = f.direct.Delete(context.WithoutCancel(t.Context()), node) })
 	f.onNode(node.Name, names...)
 	f.reconcile(f.disruption(), "web")
 	f.settleBudget()

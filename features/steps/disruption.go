@@ -50,6 +50,9 @@ func addDisruptionSteps(sc sentences) {
 	sc.Step(`^kubectl drains every node but one of cell "([^"]*)"$`, func(ctx context.Context, cell string) error {
 		return from(ctx).drain(ctx, cell)
 	})
+	sc.Step(`^all nodes of cell "([^"]*)" are (cordoned|uncordoned)$`, func(ctx context.Context, cell, what string) error {
+		return from(ctx).cordonAll(ctx, cell, what == "cordoned")
+	})
 }
 
 // floored is how many Instances a deployment has, and how many of them stay Available.
@@ -265,15 +268,35 @@ func (s *scenario) drain(ctx context.Context, cell string) error {
 	}
 	for i := range nodes.Items[1:] {
 		node := &nodes.Items[i+1]
-		s.made.add("cordon of node "+node.Name, func(ctx context.Context) error {
-			patch := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"unschedulable":null}}`))
-			return s.client("cell/"+cell, admin).Patch(ctx, node, patch)
-		})
+		s.uncordonLater(cell)
 		if err := drain.RunCordonOrUncordon(helper, node, true); err != nil {
 			return err
 		}
 		if err := drain.RunNodeDrain(helper, node.Name); err != nil {
 			return fmt.Errorf("drain node %s: %w: %s", node.Name, err, strings.TrimSpace(output.String()))
+		}
+	}
+	return nil
+}
+
+// uncordonLater uncordons the nodes of a cell when the scenario ends.
+func (s *scenario) uncordonLater(cell string) {
+	s.disturbed.add("cordon in cell "+cell, func(ctx context.Context) error { return s.cordonAll(ctx, cell, false) })
+}
+
+// cordonAll cordons or uncordons all nodes of a cell.
+func (s *scenario) cordonAll(ctx context.Context, cell string, cordoned bool) error {
+	if cordoned {
+		s.uncordonLater(cell)
+	}
+	c, nodes := s.client("cell/"+cell, admin), &corev1.NodeList{}
+	if err := c.List(ctx, nodes); err != nil {
+		return err
+	}
+	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, cordoned)
+	for i := range nodes.Items {
+		if err := c.Patch(ctx, &nodes.Items[i], client.RawPatch(types.MergePatchType, patch)); err != nil {
+			return err
 		}
 	}
 	return nil
