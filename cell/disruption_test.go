@@ -73,7 +73,7 @@ func (f *fixture) settleBudget() *policyv1.PodDisruptionBudget {
 	}
 	least := budget.Spec.MinAvailable.IntVal
 	budget.Status = policyv1.PodDisruptionBudgetStatus{
-		ObservedGeneration: budget.Generation, CurrentHealthy: healthy, DesiredHealthy: least, ExpectedPods: int32(len(pods.Items)), //nolint:gosec // a few
+		ObservedGeneration: budget.Generation, CurrentHealthy: healthy, DesiredHealthy: least, ExpectedPods: int32(len(pods.Items)),
 		DisruptionsAllowed: max(0, healthy-least),
 	}
 	if err := f.direct.Status().Update(f.t.Context(), budget); err != nil {

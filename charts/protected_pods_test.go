@@ -105,6 +105,14 @@ func TestProtectedPods(t *testing.T) {
 		t.Errorf("eviction: %v", err)
 	}
 
+}
+
+// TestUnprotectedPods: what takes nothing from a budget may be deleted, and anything in an emergency.
+func TestUnprotectedPods(t *testing.T) {
+	c := newClient(t)
+	namespace := testenv.Namespace(t, c, "free").Name
+	protectPods(t, c, namespace)
+	other := as(t, cellAdmin)
 	free := map[string]func(*corev1.Pod){
 		"without-a-budget": func(p *corev1.Pod) { delete(p.Labels, "compute.datumapis.com/protected") },
 		"not-ready":        func(p *corev1.Pod) { p.Labels["ready"] = "False" },

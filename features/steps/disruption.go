@@ -225,7 +225,7 @@ func (s *scenario) evictMany(ctx context.Context, name string, cells []string, c
 			pod := &pods.Items[(i/len(cells))%len(pods.Items)]
 			eviction := &policyv1.Eviction{
 				ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
-				DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: new(types.UID(pod.UID))}},
+				DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
 			}
 			switch err := c.SubResource("eviction").Create(ctx, pod, eviction); {
 			case err == nil:
