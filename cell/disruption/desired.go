@@ -19,7 +19,9 @@ func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.Availa
 		ObjectMeta: metav1.ObjectMeta{
 			Name: deployment.Name, Namespace: deployment.Namespace,
 			// The cache selects budgets by this label.
-			Labels:          map[string]string{v1alpha.LabelDeploymentName: deployment.Name},
+			Labels: map[string]string{
+				v1alpha.LabelDeploymentName: deployment.Name, v1alpha.LabelWorkloadName: deployment.Spec.WorkloadRef.Name,
+			},
 			Annotations:     map[string]string{v1alpha.AnnotationFloorSequence: strconv.FormatInt(floor.Sequence, 10)},
 			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
 		},

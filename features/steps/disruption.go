@@ -112,8 +112,8 @@ func (s *scenario) disrupt(ctx context.Context, who, verb, words string) error {
 	if verb != "evict" {
 		options = append(options, client.DryRunAll)
 	}
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
-	return c.SubResource("eviction").Create(ctx, object, eviction, options...)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
+	return c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
 }
 
 // readyWatch follows how many Pods are Ready.
