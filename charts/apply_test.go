@@ -49,7 +49,6 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	var files []string
 	for _, file := range []string{
 		"policy/policy.karmada.io_clusterpropagationpolicies.yaml", "policy/policy.karmada.io_clusteroverridepolicies.yaml",
-		"policy/policy.karmada.io_clustertaintpolicies.yaml",
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
 		"config/config.karmada.io_resourceinterpretercustomizations.yaml", "config/config.karmada.io_resourceinterpreterwebhookconfigurations.yaml",
 	} {

@@ -48,7 +48,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(predicates.IgnoreStatusUpdates())).
 		// So do the namespaces that carry them: one whose Work is lost stays empty, and no other object names it.
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
-		// The hub schedules nothing to a cell whose Nodes are all cordoned.
+		// A cell whose Nodes are all cordoned is reported.
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(nodes.CordonChanged())).
 		WithOptions(options).
 		Complete(r)

@@ -201,7 +201,7 @@ var deploymentRemedies = []Remedy{
 	{v1alpha.ReasonNodesSchedulable, RankWell, Forever, nobody(""), none, cordoned},
 	{
 		v1alpha.ReasonNodesCordoned, RankCause, atOnce,
-		operator("Uncordon a node of the cell. Until then Karmada schedules no further deployment to the cell."),
+		operator("Uncordon a node of the cell, or taint the Cluster: Karmada counts the resources of cordoned nodes."),
 		none, cordoned,
 	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},
