@@ -15,6 +15,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -158,6 +159,7 @@ func (f *fixture) sync() {
 		func() client.ObjectList { return &corev1.PodList{} },
 		func() client.ObjectList { return &autoscalingv2.HorizontalPodAutoscalerList{} },
 		func() client.ObjectList { return &networkingv1.NetworkPolicyList{} },
+		func() client.ObjectList { return &policyv1.PodDisruptionBudgetList{} },
 		func() client.ObjectList { return metadataList(templates.KindConfigMap) },
 		func() client.ObjectList { return metadataList(templates.KindSecret) },
 	} {

@@ -12,6 +12,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,8 +28,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/audit"
 	"github.com/karmada-compute/karmada-compute/cell/autoscaler"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
+	"github.com/karmada-compute/karmada-compute/cell/disruption"
 	"github.com/karmada-compute/karmada-compute/cell/inventory"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
+	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
@@ -60,8 +63,8 @@ const confirmAfter = 20 * time.Second
 // reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is retried.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers of deployments, their own
-// NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
+// CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers and budgets of deployments, which Nodes are
+// cordoned, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {
@@ -82,7 +85,9 @@ func CacheOptions() (cache.Options, error) {
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment)},
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
+			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
+			&corev1.Node{}:                           {Transform: nodes.Transform()},
 			// It is read only where sessions are turned on.
 			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector("metadata.name", sessions.Name)},
 			// Controllers cache only the metadata of these.
@@ -108,10 +113,19 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
+	evictor, err := disruption.NewEvictor(disruption.Options{
+		Config: mgr.GetConfig(), HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Registerer: o.Registerer,
+	})
+	if err != nil {
+		return err
+	}
 	for _, controller := range []interface {
 		Register(mgr ctrl.Manager, options controller.Options) error
 	}{
-		&deployments.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Clock: o.Clock},
+		&deployments.Reconciler{
+			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Evictor: evictor, Recorder: recorder, Clock: o.Clock,
+		},
+		&disruption.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock},
 		&autoscaler.Reconciler{Client: mgr.GetClient()},
 		&isolation.Reconciler{Client: mgr.GetClient()},
 		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},

@@ -158,14 +158,19 @@ func runtimeCopy(spec map[string]any) map[string]any {
 // owned returns an object that the agent creates.
 func owned(kind, namespace, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
-	if kind == "NetworkPolicy" {
+	switch kind {
+	case "NetworkPolicy":
 		object.Object = map[string]any{"apiVersion": "networking.k8s.io/v1", "spec": map[string]any{"podSelector": map[string]any{}}}
 		object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "karmada-compute-cell"})
-	} else {
+	case "HorizontalPodAutoscaler":
 		object.Object = map[string]any{"apiVersion": "autoscaling/v2", "spec": map[string]any{
 			"minReplicas": int64(1), "maxReplicas": int64(3),
 			"scaleTargetRef": map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment", "name": "web"},
 		}}
+	case "PodDisruptionBudget":
+		object.Object = map[string]any{"apiVersion": "policy/v1", "spec": map[string]any{"minAvailable": int64(1)}}
+	}
+	if kind != "NetworkPolicy" {
 		_ = unstructured.SetNestedSlice(object.Object, []any{map[string]any{
 			"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment", "name": "web", "uid": "u", "controller": true,
 		}}, "metadata", "ownerReferences")
@@ -222,6 +227,11 @@ var changes = map[string][]change{
 		{name: "spec", patch: `{"spec":{"maxReplicas":5}}`},
 		{name: "owner removed", patch: `{"metadata":{"ownerReferences":null}}`},
 	},
+	"PodDisruptionBudget": {
+		{name: "spec", patch: `{"spec":{"minAvailable":0}}`},
+		{name: "confirmation", patch: `{"metadata":{"annotations":{"compute.datumapis.com/floor-sequence":"9"}}}`},
+		{name: "status, as Kubernetes", subresource: "status", patch: `{"status":{"observedGeneration":1}}`, allowed: true},
+	},
 }
 
 // TestProtection: in a cell only the add-on, Karmada and Kubernetes change what is the add-on's, whatever RBAC allows.
@@ -246,7 +256,7 @@ func TestProtection(t *testing.T) {
 	for kind, attempts := range changes {
 		t.Run(kind, func(t *testing.T) {
 			object := cellObject(kind, namespace, "web-main-dfw")
-			if attempts[0].subresource == "" && (kind == "NetworkPolicy" || kind == "HorizontalPodAutoscaler") {
+			if attempts[0].subresource == "" && slices.Contains([]string{"NetworkPolicy", "HorizontalPodAutoscaler", "PodDisruptionBudget"}, kind) {
 				object = owned(kind, namespace, "web-main-dfw")
 			}
 			if kind == "Cell" {

@@ -36,3 +36,4 @@ Feature: Commands of the documentation
     And the commands of page "docs/runbooks/quota.md" print what it says
     And the commands of page "docs/runbooks/status-lag.md" print what it says
     And the commands of page "docs/how-to/command.md" print what it says
+    And the commands of page "docs/how-to/drain.md" print what it says

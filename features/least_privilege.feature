@@ -7,6 +7,10 @@ Feature: Least privilege
     Examples: what a cell's agent may do
       | plane         | user                                                              | may     | verb   | resource                                         |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | create | pods                                             |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | create | pods/eviction                                    |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | nodes                                            |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | nodes                                            |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | poddisruptionbudgets.policy/status               |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | patch  | workloaddeployments.compute.datumapis.com/status |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | workloaddeployments.compute.datumapis.com        |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | list   | secrets                                          |

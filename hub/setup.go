@@ -270,6 +270,10 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			return (&cells.Agents{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
+		{Name: "cordons", Setup: func(t Target) error {
+			local := t.Manager.GetLocalManager()
+			return (&cells.Cordons{Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
+		}},
 		{Name: "forget", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := &cells.Gone{Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}

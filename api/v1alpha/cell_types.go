@@ -95,6 +95,10 @@ type CellStatus struct {
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
+	// cordoned says whether the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it out.
+	// +optional
+	Cordoned *bool `json:"cordoned,omitempty"`
+
 	// left are the leaving deployments of which the cell has no WorkloadDeployment, no Instance and no Pod.
 	// +optional
 	// +listType=atomic

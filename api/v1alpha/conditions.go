@@ -262,6 +262,14 @@ const (
 	ReasonAgentOutdated = "AgentOutdated"
 )
 
+// Reasons of ComputeNodesSchedulable on a Cluster.
+const (
+	// ReasonNodesSchedulable says that a Node of the cell takes Pods, or that the cell has no Node.
+	ReasonNodesSchedulable = "NodesSchedulable"
+	// ReasonNodesCordoned says that all Nodes of the cell are cordoned.
+	ReasonNodesCordoned = "NodesCordoned"
+)
+
 // Reasons of ComputeForgotten on a Cluster.
 const (
 	// ReasonForgotten says that the hub holds no objects for the cell.
@@ -276,6 +284,9 @@ const (
 const (
 	// ConditionComputeAgentReady is True while the agent of the add-on in the cell is available and current.
 	ConditionComputeAgentReady = "ComputeAgentReady"
+	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned: Karmada counts the resources of cordoned Nodes,
+	// and schedules to the cell unless an operator or a ClusterTaintPolicy taints its Cluster.
+	ConditionComputeNodesSchedulable = "ComputeNodesSchedulable"
 	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell any more.
 	ConditionComputeForgotten = "ComputeForgotten"
 )

@@ -28,6 +28,9 @@ const (
 	LabelTemplateHash = "compute.datumapis.com/template-hash"
 	// LabelNetwork, on a Pod, is the network of its Instance, as NetworkLabel writes it. Network policies select Pods by it.
 	LabelNetwork = "compute.datumapis.com/network"
+	// LabelProtected, with the value ProtectedTrue, is on the Pod of an Instance that has been Available and whose deployment has a floor. The
+	// PodDisruptionBudget of the deployment counts Pods with the label only, and a policy refuses their deletion.
+	LabelProtected = "compute.datumapis.com/protected"
 	// LabelManagedBy is who made an object that nobody else may write.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
@@ -59,6 +62,9 @@ const (
 	LabelProjectNamespace = "meta.datumapis.com/upstream-namespace"
 )
 
+// ProtectedTrue is the value of LabelProtected.
+const ProtectedTrue = "true"
+
 // DependenciesNone is the value of LabelDependencies.
 const DependenciesNone = "none"
 
@@ -86,6 +92,14 @@ const (
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
+	// AnnotationFloorSequence, on a PodDisruptionBudget in a cell, is the sequence of the floor that its minAvailable is.
+	AnnotationFloorSequence = "compute.datumapis.com/floor-sequence"
+	// AnnotationFloorComplete, on a PodDisruptionBudget in a cell, says by the value "true" that the Pods of all Available Instances have
+	// LabelProtected. Until then the cell confirms no floor.
+	AnnotationFloorComplete = "compute.datumapis.com/floor-complete"
+	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the disruption budget. Its value is
+	// the reason, which the audit log of the cell gets.
+	AnnotationBreakGlass = "compute.datumapis.com/break-glass"
 	// AnnotationSuspended is that by which other systems stop what a WorkloadDeployment runs. The add-on refuses it: it follows the Project
 	// at Milo.
 	AnnotationSuspended = "compute.datumapis.com/suspended"

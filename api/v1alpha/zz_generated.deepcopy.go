@@ -194,6 +194,11 @@ func (in *CellStatus) DeepCopyInto(out *CellStatus) {
 		*out = make([]InventoryEntry, len(*in))
 		copy(*out, *in)
 	}
+	if in.Cordoned != nil {
+		in, out := &in.Cordoned, &out.Cordoned
+		*out = new(bool)
+		**out = **in
+	}
 	if in.Left != nil {
 		in, out := &in.Left, &out.Left
 		*out = make([]LeavingDeployment, len(*in))

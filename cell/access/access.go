@@ -26,6 +26,13 @@ package access
 // Pods are created and deleted, and patched to label those that an earlier version has created.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=create;delete;get;list;patch;watch
 
+// Evictions obey the disruption budget of a deployment, also those by the agent.
+// +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=create;delete;get;list;patch;watch
+
+// Instances on cordoned nodes wait for a disruption.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+
 // NetworkPolicies keep the projects apart.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete;get;list;patch;watch
 

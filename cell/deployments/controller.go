@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/cell/disruption"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -37,6 +39,8 @@ type Reconciler struct {
 	APIReader client.Reader
 	// Strays adopts or deletes Instances of an earlier WorkloadDeployment of the same name.
 	Strays *strays.Keeper
+	// Evictor evicts the Pods of Instances with a disruption budget.
+	Evictor *disruption.Evictor
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder record.EventRecorder
 	// Clock says how long what was created is awaited in the cache.
@@ -53,6 +57,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(owned.SpecChanged())).
 		// One that becomes Ready lets the next start; one that was deleted is created again.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(planChanged())).
+		// One that allows no disruption holds Instances that are to be replaced or deleted.
+		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(disruption.Allowed())).
 		WithOptions(options)
 	// No Instance is deleted for a template whose data is not in the cell yet.
 	return data.Watch(b, r.templates).Complete(r)

@@ -49,6 +49,8 @@ type scope struct {
 	// missing is the data that the template needs and that is not in the cell.
 	missing []templates.DataObject
 	plan    plan
+	// unsupervised is how many Available Instances without a Pod may still be deleted; nil: that is not known yet.
+	unsupervised *int
 
 	// mu guards RequeueAfter while Instances are created at once.
 	mu sync.Mutex
@@ -90,6 +92,9 @@ func (s *scope) makePlan(ctx context.Context) error {
 		return nil
 	}
 	s.plan = makePlan(newTarget(s.deployment, s.hash, len(s.missing) == 0), s.instances)
+	if floor := s.floor(); floor != nil {
+		s.plan.remove = withinFloor(int(floor.MinAvailable), s.instances, s.plan.remove)
+	}
 	awaited, rest := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
 	if rest > 0 {
 		s.RequeueAfter.AtMost(rest)

@@ -50,7 +50,8 @@ func firstBatch[T any](s *scope, all []T) []T {
 }
 
 func (s *scope) deleteInstances(ctx context.Context) error {
-	return slowStart(ctx, firstBatch(s, s.plan.remove), s.deleteInstance)
+	remove, held := s.disrupt(ctx, firstBatch(s, s.plan.remove))
+	return errors.Join(slowStart(ctx, remove, s.deleteInstance), held)
 }
 
 func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {

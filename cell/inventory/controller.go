@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
@@ -47,6 +48,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(predicates.IgnoreStatusUpdates())).
 		// So do the namespaces that carry them: one whose Work is lost stays empty, and no other object names it.
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
+		// A cell whose Nodes are all cordoned is reported.
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(nodes.CordonChanged())).
 		WithOptions(options).
 		Complete(r)
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
@@ -42,7 +43,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if rest := r.pace.rest(request.NamespacedName); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	return s.Run(ctx, s.takeInventory, s.findLeft, s.writeStatus)
+	return s.Run(ctx, s.takeInventory, s.findLeft, s.findCordons, s.writeStatus)
 }
 
 // takeInventory counts the WorkloadDeployments and namespaces of the Cell's hub. Deployments that are being deleted are still there.
@@ -109,6 +110,16 @@ func (s *scope) isEmpty(ctx context.Context, namespace string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// findCordons reports whether all Nodes are cordoned. How many there are is not reported: each Node that is added or removed would cost writes on the hub.
+func (s *scope) findCordons(ctx context.Context) error {
+	cordoned, schedulable, err := nodes.Cordoned(ctx, s.client)
+	if err != nil {
+		return err
+	}
+	s.status.Cordoned = new(len(cordoned) > 0 && schedulable == 0)
+	return nil
 }
 
 // writeStatus writes the status when it differs.

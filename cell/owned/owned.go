@@ -96,6 +96,23 @@ func Deployment(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 	return deployment, nil
 }
 
+// Floor is the number of Available Instances that voluntary disruptions in the cell that has this deployment must leave; nil: its
+// Workload has no budget, and nothing is limited. Where the assignment has no floor for the cell, the floor of its city counts.
+func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
+	if deployment == nil {
+		return nil
+	}
+	if assignment := deployment.Spec.Assignment; assignment != nil {
+		cell := deployment.Cell()
+		for i := range assignment.Cells {
+			if own := &assignment.Cells[i]; own.Name == cell && own.Floor != nil {
+				return own.Floor
+			}
+		}
+	}
+	return deployment.Spec.Floor
+}
+
 // Ready says whether an Instance is Ready and not being deleted.
 func Ready(instance *v1alpha.Instance) bool {
 	return instance.DeletionTimestamp.IsZero() && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)

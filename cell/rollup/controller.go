@@ -5,14 +5,18 @@ package rollup
 
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
@@ -41,6 +45,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Owns(&v1alpha.Instance{}).
 		Watches(&v1alpha.InstanceSlice{}, handler.EnqueueRequestsFromMapFunc(ofSlice)).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
+		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(floorEvents())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(onNode(r.client)), builder.WithPredicates(nodes.CordonChanged())).
 		WithOptions(options).
 		Complete(r)
 }

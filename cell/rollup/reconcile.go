@@ -54,7 +54,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if wait := s.pace.look(request.NamespacedName); s.deployment.Spec.Slices > 0 && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.write)
+	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.addFloor, s.write)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
@@ -92,7 +92,9 @@ func (s *scope) write(ctx context.Context) error {
 		return nil
 	}
 	before := &s.deployment.Status
-	passing := cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	// The hub gives tokens away once the floor is confirmed.
+	confirms := s.floorChanged()
+	passing := !confirms && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	// Slices of Instances that start wait by themselves.
 	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
 	if s.waits(key, passing && !onlyStarting) {
@@ -102,7 +104,7 @@ func (s *scope) write(ctx context.Context) error {
 	if err := s.writeSlices(ctx, outdated); err != nil || same {
 		return err
 	}
-	if s.summarizesSlices() && s.sumsWait(key, status) {
+	if !confirms && s.summarizesSlices() && s.sumsWait(key, status) {
 		return nil
 	}
 	encoded, err := json.Marshal(status)

@@ -76,7 +76,7 @@ func unscheduled(pod *corev1.Pod) string {
 	return withDetail("no node for the Pod", scheduled.Message)
 }
 
-// examineNode returns a finding if the node of a Pod is lost. The agent may not read Nodes, but a Pod shows what its
+// examineNode returns a finding if the node of a Pod is lost. The agent reads no status of Nodes, but a Pod shows what its
 // node does not do: it does not confirm that the Pod has stopped; or Kubernetes' node controller has taken Ready from a
 // Pod whose containers were all ready when the node reported last.
 func examineNode(pod *corev1.Pod, now time.Time) *finding {

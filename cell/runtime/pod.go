@@ -23,6 +23,8 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 		// The cache selects Pods by this label.
 		labels[v1alpha.LabelDeploymentName] = instance.Name
 	}
+	// It is for an Instance that is Available.
+	delete(labels, v1alpha.LabelProtected)
 	sandbox := instance.Spec.Runtime.Sandbox
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 	}
 	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.releaseLostPod,
-		s.deleteFinishedPod, s.createPod, s.findProbeError, s.writeStatus)
+		s.deleteFinishedPod, s.createPod, s.findProbeError, s.expectAvailable, s.protectPod, s.writeStatus)
 }
 
 // findDeployment gets the WorkloadDeployment of the Instance.
@@ -272,7 +272,6 @@ func (s *scope) findHolder(ctx context.Context) error {
 // writeStatus writes the status when it differs, with an Event when a user must act on it.
 func (s *scope) writeStatus(ctx context.Context) error {
 	s.expectStop()
-	s.expectAvailable()
 	status := desiredStatus(&s.observed, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
 	key := client.ObjectKeyFromObject(s.instance)
 	if sameStatus(&s.instance.Status, &status) {
@@ -301,7 +300,7 @@ func (s *scope) expectStop() {
 }
 
 // expectAvailable sets how long the Pod must be ready, and requeues the Instance for when it has been: no event reports that.
-func (s *scope) expectAvailable() {
+func (s *scope) expectAvailable(context.Context) error {
 	if s.deployment != nil {
 		s.minReady = s.deployment.Spec.MinReady(&s.instance.Spec)
 	}
@@ -309,6 +308,7 @@ func (s *scope) expectAvailable() {
 	if rest := s.untilAvailable(); rest > 0 {
 		s.RequeueAfter.AtMost(rest)
 	}
+	return nil
 }
 
 // passing says whether a status tells of an Instance that starts: it was not Ready, and nobody has to act.

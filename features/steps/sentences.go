@@ -15,6 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/cells"
 	"github.com/karmada-compute/karmada-compute/features/steps/commands"
 	"github.com/karmada-compute/karmada-compute/features/steps/containers"
+	"github.com/karmada-compute/karmada-compute/features/steps/disruptions"
 	"github.com/karmada-compute/karmada-compute/features/steps/faults"
 	"github.com/karmada-compute/karmada-compute/features/steps/monitoring"
 	"github.com/karmada-compute/karmada-compute/features/steps/objects"
@@ -29,7 +30,7 @@ import (
 // Register adds all sentences.
 func Register(sc world.Sentences) {
 	for _, register := range []func(world.Sentences){
-		attempts.Register, cells.Register, commands.Register, containers.Register, faults.Register, monitoring.Register, objects.Register, projects.Register,
+		attempts.Register, cells.Register, commands.Register, containers.Register, disruptions.Register, faults.Register, monitoring.Register, objects.Register, projects.Register,
 		quiet.Register, replicas.Register, rights.Register, workloads.Register,
 	} {
 		register(sc)

@@ -26,6 +26,11 @@ type FieldManager string
 // Object applies every field that is set in desired, except the status, and takes over fields of other field managers.
 // Fields that the manager applied before and desired does not set are removed. It returns the object as stored.
 func Object[T client.Object](ctx context.Context, c client.Client, manager FieldManager, desired T) (T, error) {
+	return object(ctx, c, manager, desired, "")
+}
+
+// object is Object that fails with a conflict when the stored object has another resource version than version, unless that is "".
+func object[T client.Object](ctx context.Context, c client.Client, manager FieldManager, desired T, version string) (T, error) {
 	var stored T
 	content, err := content(c, desired)
 	if err != nil {
@@ -33,6 +38,7 @@ func Object[T client.Object](ctx context.Context, c client.Client, manager Field
 	}
 	unstructured.RemoveNestedField(content, "status")
 	applied := &unstructured.Unstructured{Object: content}
+	applied.SetResourceVersion(version)
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager), client.ForceOwnership); err != nil {
 		return stored, fmt.Errorf("apply %s %s: %w", applied.GetKind(), client.ObjectKeyFromObject(desired), err)
 	}
@@ -73,6 +79,19 @@ func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 		values["/metadata/resourceVersion"] = stored.GetResourceVersion()
 	}
 	return stored, Replace(ctx, c, manager, stored, values)
+}
+
+// Newest gives existing the metadata and the spec of desired, as Exact does, and fails with a conflict when existing is not the newest
+// version.
+func Newest[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T) error {
+	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), specOf(desired)) {
+		return nil
+	}
+	stored, err := object(ctx, c, manager, desired, existing.GetResourceVersion())
+	if err != nil || equality.Semantic.DeepEqual(specOf(stored), specOf(desired)) {
+		return err
+	}
+	return Replace(ctx, c, manager, stored, map[string]any{"/spec": specOf(desired), "/metadata/resourceVersion": stored.GetResourceVersion()})
 }
 
 // specOf is the spec of a typed object, or nil when its kind has none.

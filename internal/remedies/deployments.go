@@ -198,6 +198,12 @@ var deploymentRemedies = []Remedy{
 		none, scaling,
 	},
 
+	{v1alpha.ReasonNodesSchedulable, RankWell, Forever, nobody(""), none, cordoned},
+	{
+		v1alpha.ReasonNodesCordoned, RankCause, atOnce,
+		operator("Uncordon a node of the cell, or taint the Cluster: Karmada counts the resources of cordoned nodes."),
+		none, cordoned,
+	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},
 	{
 		v1alpha.ReasonAgentMissing, RankCause, atOnce,

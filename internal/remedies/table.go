@@ -20,6 +20,7 @@ var (
 	quota      = []string{v1alpha.ConditionQuotaGranted}
 	progress   = []string{v1alpha.ConditionProgressing}
 	agent      = []string{v1alpha.ConditionComputeAgentReady}
+	cordoned   = []string{v1alpha.ConditionComputeNodesSchedulable}
 	forgotten  = []string{v1alpha.ConditionComputeForgotten}
 	scaling    = []string{v1alpha.ConditionScalingActive}
 )

@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+)
+
+// heldRequeue is when an Instance is disrupted that the budget does not allow now. Most often an event of the budget or of an Instance
+// comes first.
+const heldRequeue = 5 * time.Second
+
+// floor is the floor that limits what this controller deletes; nil: nothing does. What a suspended project runs is stopped on purpose.
+func (s *scope) floor() *v1alpha.AvailabilityFloor {
+	if s.deployment.Spec.Suspended {
+		return nil
+	}
+	return owned.Floor(s.deployment)
+}
+
+// withinFloor returns the Instances of remove whose deletion leaves floor Available ones, those first that are not Available.
+func withinFloor(floor int, instances []v1alpha.Instance, remove []*v1alpha.Instance) []*v1alpha.Instance {
+	spare := -floor
+	for i := range instances {
+		if owned.Available(&instances[i]) {
+			spare++
+		}
+	}
+	var free, allowed []*v1alpha.Instance
+	for _, instance := range remove {
+		switch {
+		case !owned.Available(instance):
+			free = append(free, instance)
+		case spare > 0:
+			spare--
+			allowed = append(allowed, instance)
+		}
+	}
+	return slices.Concat(free, allowed)
+}
+
+// disrupt evicts the Pods of Instances and returns the Instances to delete. The status of the PodDisruptionBudget counts their evictions
+// together with those of drains, and Kubernetes refuses one too many, whatever the cache has. It ends with the first refusal.
+func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance) ([]*v1alpha.Instance, error) {
+	if s.floor() == nil {
+		return remove, nil
+	}
+	for i, instance := range remove {
+		disrupted, err := s.disruptInstance(ctx, instance)
+		if err != nil {
+			return remove[:i], err
+		}
+		if !disrupted {
+			log.FromContext(ctx).V(1).Info("The disruption budget does not allow the deletion of an Instance now", "instance", instance.Name)
+			s.requeueAtMost(heldRequeue)
+			return remove[:i], nil
+		}
+	}
+	return remove, nil
+}
+
+// disruptInstance evicts the Pod of an Instance and reports whether the Instance may be deleted.
+func (s *scope) disruptInstance(ctx context.Context, instance *v1alpha.Instance) (bool, error) {
+	pod := &corev1.Pod{}
+	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+	switch {
+	case pod.UID != "" && metav1.IsControlledBy(pod, instance):
+		return s.Evictor.Evict(ctx, pod)
+	case !owned.Available(instance):
+		return true, nil
+	}
+	// Another runtime runs it, and no budget of Kubernetes counts it.
+	spare, err := s.spareWithoutPods(ctx)
+	if err != nil || *spare <= 0 {
+		return false, err
+	}
+	*spare--
+	return true, nil
+}
+
+// spareWithoutPods is how many Available Instances are above the floor. The first call reads them past the cache, which may still have some that
+// were deleted: one worker alone reconciles the deployment, and what it deletes later is subtracted.
+func (s *scope) spareWithoutPods(ctx context.Context) (*int, error) {
+	if s.unsupervised != nil {
+		return s.unsupervised, nil
+	}
+	var list v1alpha.InstanceList
+	if err := s.APIReader.List(ctx, &list, client.InNamespace(s.deployment.Namespace),
+		client.MatchingLabels{v1alpha.LabelDeploymentName: s.deployment.Name}); err != nil {
+		return nil, fmt.Errorf("list the Instances of WorkloadDeployment %s: %w", client.ObjectKeyFromObject(s.deployment), err)
+	}
+	spare := -int(s.floor().MinAvailable)
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], s.deployment) && owned.Available(&list.Items[i]) {
+			spare++
+		}
+	}
+	s.unsupervised = &spare
+	return s.unsupervised, nil
+}

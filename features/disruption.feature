@@ -1,0 +1,72 @@
+@budget
+Feature: Disruption budgets in cells
+  A cell leaves as many Instances Available as the hub has given it, whoever disrupts them: a drain, an eviction, the agent itself. Kubernetes counts
+  them in one place, a PodDisruptionBudget.
+
+  Background:
+    Given a namespace in project "south"
+
+  Scenario: One disruption in each cell, and no third
+    Given a deployment "web" of 3 Instances, of which 2 stay Available, is put into cell "dfw"
+    And a deployment "web" of 4 Instances, of which 3 stay Available, is put into cell "ord"
+    And the floor of deployment "web" in cell "dfw" is in force
+    And the floor of deployment "web" in cell "ord" is in force
+    When an operator patches pod "web-0" in cell "dfw" with {"metadata":{"finalizers":["example.com/held"]}}
+    And user "federation" tries to dry-run the eviction of pod "web-0" in cell "dfw"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-0" in cell "dfw"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-3" in cell "ord"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-1" in cell "dfw"
+    Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
+    # A replay of the first counts once.
+    When user "federation" tries to evict pod "web-0" in cell "dfw"
+    Then that is not refused
+    When an operator patches pod "web-0" in cell "dfw" with {"metadata":{"finalizers":null}}
+    And user "federation" tries to evict pod "web-1" in cell "dfw"
+    Then that comes to be not refused
+
+  Scenario: Deleting is refused, unless somebody breaks the glass
+    Given a deployment "web" of 2 Instances, of which 2 stay Available, is put into cell "dfw"
+    And the floor of deployment "web" in cell "dfw" is in force
+    When user "federation" tries to delete pod "web-0" in cell "dfw"
+    Then that is refused with "the disruption budget of Workload web protects pods/web-0, and user federation may not delete it: evict it instead, with kubectl drain or the Eviction API"
+    When user "federation" tries to delete instance "web-0" in cell "dfw"
+    Then that is refused with "evict Pod web-0 to move it, or change Workload web in its project instead"
+    When user "federation" tries to delete poddisruptionbudget "web" in cell "dfw"
+    Then that is refused with "change Workload web in its project instead"
+    When an operator patches pod "web-0" in cell "dfw" with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"it serves wrong data"}}}
+    And user "federation" tries to delete pod "web-0" in cell "dfw"
+    Then that is not refused
+    And pod "web-0" in cell "dfw" becomes another one
+
+  Scenario: 100 evictions at once never take the number below the floor
+    Given a deployment "web" of 3 Instances, of which 2 stay Available, is put into cell "dfw"
+    And a deployment "web" of 4 Instances, of which 3 stay Available, is put into cell "ord"
+    And the floor of deployment "web" in cell "dfw" is in force
+    And the floor of deployment "web" in cell "ord" is in force
+    When the Ready Pods of deployment "web" in cells "dfw, ord" are watched
+    And 100 evictions of Pods of deployment "web" at once are requested in cells "dfw, ord"
+    Then the floor of deployment "web" in cell "dfw" is in force
+    And the floor of deployment "web" in cell "ord" is in force
+    And at every moment at least 5 of the watched Pods were Ready, and fewer than at first for a while
+
+  Scenario: A new template and a drain obey the floor
+    Given the federation has cell "iad-1"
+    And a deployment "web" of 5 Instances, of which 4 stay Available, is put into cell "iad-1"
+    And the floor of deployment "web" in cell "iad-1" is in force
+    When the Ready Pods of deployment "web" in cell "iad-1" are watched
+    And an operator patches workloaddeployment "web" in cell "iad-1" with {"spec":{"rollout":{"maxUnavailable":"100%"},"template":{"metadata":{"annotations":{"example.com/release":"2"}}}}}
+    And kubectl drains every node but one of cell "iad-1"
+    Then workloaddeployment "web" in cell "iad-1" has "status.currentReplicas" "5"
+    And workloaddeployment "web" in cell "iad-1" has "status.availableReplicas" "5"
+    And the floor of deployment "web" in cell "iad-1" is in force
+    And at every moment at least 4 of the watched Pods were Ready, and fewer than at first for a while
+
+  Scenario: A cell whose nodes are all cordoned is reported
+    Given the federation has cell "iad-1"
+    When all nodes of cell "iad-1" are cordoned
+    Then cluster "iad-1" on the hub has condition ComputeNodesSchedulable False because of "NodesCordoned"
+    When all nodes of cell "iad-1" are uncordoned
+    Then cluster "iad-1" on the hub has condition ComputeNodesSchedulable True because of "NodesSchedulable"
