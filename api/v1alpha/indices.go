@@ -98,8 +98,8 @@ func HasIndex(text string, index int) bool { return parseSet(text).has(index) }
 type InstanceFacts struct {
 	// Cell that reports it.
 	Cell string
-	// Ready says that it is Ready, and Held that it waits for quota.
-	Ready, Held bool
+	// Ready says that it is Ready, Available that it has been for minReadySeconds, and Held that it waits for quota.
+	Ready, Available, Held bool
 	// TemplateHash is the hash of the template that it was created from; "" for an earlier template than that of its deployment.
 	TemplateHash string
 }
@@ -112,11 +112,12 @@ func (d *WorkloadDeployment) InstanceFacts() map[int]InstanceFacts {
 	for i := range d.Status.Indices {
 		of := &d.Status.Indices[i]
 		existing, ready, held, current := parseSet(of.Existing), parseSet(of.Ready), parseSet(of.Held), parseSet(of.Current)
+		available := parseSet(of.Available)
 		for _, index := range existing.indices() {
 			if _, seen := facts[index]; seen || !own.counts(of.Cell, index) {
 				continue
 			}
-			fact := InstanceFacts{Cell: of.Cell, Ready: ready.has(index), Held: held.has(index)}
+			fact := InstanceFacts{Cell: of.Cell, Ready: ready.has(index), Available: available.has(index), Held: held.has(index)}
 			if current.has(index) {
 				fact.TemplateHash = of.TemplateHash
 			}

@@ -26,6 +26,9 @@ type world struct {
 	paused   bool
 	// calm says that neither scaling nor faults change how many Instances are available: then the limit holds at every moment.
 	calm bool
+	// faulty says that Instances fail by themselves, and faults is how many Instances have. One that is allowed to have the target and fails is replaced at once.
+	faults int
+	faulty bool
 	// mistake changes what the controller reads or does.
 	mistake mistake
 	// first is the template of the creation: a broken one is everywhere.
@@ -80,7 +83,7 @@ func (c *city) newest() *deployment { return &c.stored[len(c.stored)-1] }
 
 func newWorld(seed uint64, m mistake) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), target: "good-0", first: "good-0", cities: map[string]*city{}, mistake: m}
-	w.parallel, w.calm = w.random.IntN(2) == 0, w.random.IntN(2) == 0
+	w.parallel, w.calm, w.faulty = w.random.IntN(2) == 0, w.random.IntN(2) == 0, w.random.IntN(2) == 0
 	for _, name := range []string{"a", "b", "c"}[:1+w.random.IntN(3)] {
 		w.add(name, w.target)
 	}
@@ -311,7 +314,7 @@ func (w *world) step() {
 		w.deliver(c)
 	case event < 96:
 		w.change()
-	case w.calm:
+	case w.calm || event == 99 && !w.faulty:
 	case event < 97:
 		w.scale(c)
 	case event < 98:
@@ -319,10 +322,20 @@ func (w *world) step() {
 	case event < 99:
 		w.paused = !w.paused
 	default:
-		for _, i := range c.instances {
-			i.available = false
-			break
-		}
+		w.fail(c)
+	}
+}
+
+// fail makes an Instance fail.
+func (w *world) fail(c *city) {
+	indices := slices.Sorted(maps.Keys(c.instances))
+	if len(indices) == 0 {
+		return
+	}
+	if i := c.instances[indices[w.random.IntN(len(indices))]]; i.available {
+		i.available = false
+		w.faults++
+		w.log = append(w.log, c.name+": one fails")
 	}
 }
 
@@ -370,7 +383,7 @@ func (w *world) check() string {
 			}
 		}
 	}
-	if broken > 1 {
+	if broken > 1+w.faults {
 		return fmt.Sprintf("%d Instances have a broken template", broken)
 	}
 	if most := w.limit(total); w.calm && unavailable > most {
