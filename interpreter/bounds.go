@@ -71,7 +71,7 @@ func bound(status *v1alpha.WorkloadDeploymentStatus) {
 		boundReport(&status.Reports[i])
 	}
 	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(of v1alpha.CellIndices) bool {
-		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.Available) || !IndicesText.Fits(of.Held) ||
+		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.AvailableIndices) || !IndicesText.Fits(of.Held) ||
 			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady)
 	})
 	for i := range status.Indices {

@@ -112,7 +112,7 @@ func (d *WorkloadDeployment) InstanceFacts() map[int]InstanceFacts {
 	for i := range d.Status.Indices {
 		of := &d.Status.Indices[i]
 		existing, ready, held, current := parseSet(of.Existing), parseSet(of.Ready), parseSet(of.Held), parseSet(of.Current)
-		available := parseSet(of.Available)
+		available := parseSet(of.AvailableIndices)
 		for _, index := range existing.indices() {
 			if _, seen := facts[index]; seen || !own.counts(of.Cell, index) {
 				continue

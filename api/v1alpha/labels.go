@@ -143,7 +143,8 @@ func (d *WorkloadDeployment) NetworkLabel(spec *InstanceSpec) string {
 // InstanceLabels are the labels of the Instance at an index, in its cell and in its project: those of the template, overridden
 // by those of the add-on.
 func (d *WorkloadDeployment) InstanceLabels(index int) map[string]string {
-	labels := maps.Clone(d.Spec.Template.Labels)
+	template, _ := d.Spec.TemplateAt(index)
+	labels := maps.Clone(template.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}

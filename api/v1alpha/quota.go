@@ -30,9 +30,14 @@ func (d *WorkloadDeployment) QuotaWithheld(index int) *QuotaWithheld {
 	return nil
 }
 
-// QuotaSize is the size of the Instances that the deployment makes.
+// QuotaSize is the size of the Instances that the deployment makes: during a rollout, the larger one of both templates.
 func (d *WorkloadDeployment) QuotaSize() QuotaSize {
-	return quotaSize(InstanceSize(&d.Spec.Template.Spec, d.Spec.InstanceTypeResources))
+	size := quotaSize(InstanceSize(&d.Spec.Template.Spec, d.Spec.InstanceTypeResources))
+	if p := d.Spec.Partition; p != nil {
+		earlier := quotaSize(InstanceSize(&p.Template.Spec, p.InstanceTypeResources))
+		size = QuotaSize{VCPUs: max(size.VCPUs, earlier.VCPUs), Memory: max(size.Memory, earlier.Memory)}
+	}
+	return size
 }
 
 // QuotaSize is the size of the Instance, with what was recorded of its instance type when it was made.

@@ -121,6 +121,17 @@ var deploymentRemedies = []Remedy{
 			"continues when the cause is gone."),
 		none, progress,
 	},
+	{
+		ReasonRolloutPaused, RankStep, atOnce,
+		consumer("Check the Instances with the new template, and continue: kubectl compute rollout resume."),
+		none, progress,
+	},
+	{
+		ReasonRolloutBlocked, RankSummary, atOnce,
+		consumer("Act on the cause that the message names, correct the template, or undo the change: kubectl compute rollout undo."),
+		none, []string{ConditionDegraded},
+	},
+	{ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{ConditionDegraded}},
 	{ReasonSettled, RankWell, Forever, nobody(""), none, progress},
 	{ReasonAllReplicasReady, RankWell, Forever, nobody(""), none, []string{ConditionReplicasReady}},
 	{

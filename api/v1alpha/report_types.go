@@ -147,10 +147,10 @@ type CellIndices struct {
 	// +kubebuilder:validation:MaxLength=32768
 	Ready string `json:"ready,omitempty"`
 
-	// available are the indices of Available Instances.
+	// availableIndices are the indices of Available Instances.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
-	Available string `json:"available,omitempty"`
+	AvailableIndices string `json:"availableIndices,omitempty"`
 
 	// held are the indices of Instances that wait for quota.
 	// +optional
@@ -176,7 +176,17 @@ type CellIndices struct {
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
 
-	// floorSequence is the sequence of the floor that is in force in the cell; 0: none.
+	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. The cell goes back to no smaller one.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
+
+	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance that was
+	// disrupted under an earlier floor is among them.
+	// +optional
+	Available int32 `json:"available,omitempty"`
+
+	// awaitingDisruption is how many Available Instances a voluntary disruption waits for: those on nodes that are cordoned, those that
+	// get another template, and those that the cell gives up.
+	// +optional
+	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
 }

@@ -18,8 +18,10 @@ const AnnotationRequires = "compute.datumapis.com/requires"
 
 // holding are the fields of a spec whose absence would let Instances start that may not, by name.
 var holding = map[string]func(*WorkloadDeploymentSpec) bool{
+	"floor":                 func(s *WorkloadDeploymentSpec) bool { return s.Floor != nil },
 	"assignment":            func(s *WorkloadDeploymentSpec) bool { return s.Assignment != nil },
 	"instanceTypeResources": func(s *WorkloadDeploymentSpec) bool { return len(s.InstanceTypeResources) > 0 },
+	"partition":             func(s *WorkloadDeploymentSpec) bool { return s.Partition != nil },
 	"networks":              func(s *WorkloadDeploymentSpec) bool { return s.Networks != nil },
 	"quota":                 func(s *WorkloadDeploymentSpec) bool { return s.Quota != nil },
 	"suspended":             func(s *WorkloadDeploymentSpec) bool { return s.Suspended },
@@ -56,7 +58,9 @@ var inTemplate = map[string]func(*InstanceSpec) bool{
 
 func init() {
 	for name, set := range inTemplate {
-		holding["template."+name] = func(s *WorkloadDeploymentSpec) bool { return set(&s.Template.Spec) }
+		holding["template."+name] = func(s *WorkloadDeploymentSpec) bool {
+			return slices.ContainsFunc(s.Templates(), func(t *InstanceTemplateSpec) bool { return set(&t.Spec) })
+		}
 	}
 }
 

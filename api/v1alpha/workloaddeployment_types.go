@@ -128,6 +128,10 @@ type WorkloadDeploymentAssignment struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Cells []CellAssignment `json:"cells,omitempty"`
+
+	// floorSequence is the highest sequence of a cell's floor so far.
+	// +optional
+	FloorSequence int64 `json:"floorSequence,omitempty"`
 }
 
 // CellAssignment are the Instances of one cell.
@@ -298,9 +302,18 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	AssignedReplicas int32 `json:"assignedReplicas,omitempty"`
 
-	// floorSequence is the sequence of the floor that is in force in all cells of the city; 0: none. It is set in projects only.
+	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in projects only.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
+
+	// floorInForce is how many Instances voluntary disruptions leave Available in the city, by the floors that its cells have confirmed
+	// and the Instances that they report; 240000: there are no voluntary disruptions. It is set in projects only.
+	// +optional
+	FloorInForce int32 `json:"floorInForce,omitempty"`
+
+	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in projects only.
+	// +optional
+	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
 
 	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not
 	// while the Instances match the spec.

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 )
@@ -41,12 +40,9 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	deployment *v1alpha.WorkloadDeployment
-	// hash of the template.
-	hash      string
+	templates templates
 	instances []v1alpha.Instance
-	// missing is the data that the template needs and that is not in the cell.
-	missing []v1alpha.DataObject
-	plan    plan
+	plan      plan
 
 	// mu guards RequeueAfter while Instances are created at once.
 	mu sync.Mutex
@@ -63,21 +59,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
 	}
-	return s.Run(ctx, s.hashTemplate, s.listInstances, s.findMissingData, s.makePlan, s.deleteInstances, s.createInstances)
-}
-
-func (s *scope) hashTemplate(context.Context) (err error) {
-	s.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template)
-	return err
+	return s.Run(ctx, s.hashTemplates, s.listInstances, s.findMissingData, s.makePlan, s.deleteInstances, s.createInstances)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
 	s.instances, err = owned.Instances(ctx, s.Client, s.deployment)
-	return err
-}
-
-func (s *scope) findMissingData(ctx context.Context) (err error) {
-	s.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
 	return err
 }
 
@@ -87,7 +73,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
 	}
-	s.plan = makePlan(newTarget(s.deployment, s.hash, len(s.missing) == 0), s.instances)
+	s.plan = makePlan(newTarget(s.deployment, &s.templates), s.instances)
 	awaited, rest := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
 	if rest > 0 {
 		s.RequeueAfter.AtMost(rest)

@@ -15,12 +15,15 @@ import (
 // that of the deployment's template.
 func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: hash}
-	var existing, ready, held, current, dataReady []int
+	var existing, ready, available, held, current, dataReady []int
 	for _, one := range ordered {
 		index, instance := one.index, one.Instance
 		existing = append(existing, index)
 		if owned.Ready(instance) {
 			ready = append(ready, index)
+		}
+		if owned.Available(instance) {
+			available = append(available, index)
 		}
 		if hasGate(instance, v1alpha.GateQuota) {
 			held = append(held, index)
@@ -38,6 +41,7 @@ func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 		}
 	}
 	result.Existing, result.Ready, result.Held = v1alpha.FormatIndices(existing), v1alpha.FormatIndices(ready), v1alpha.FormatIndices(held)
+	result.AvailableIndices = v1alpha.FormatIndices(available)
 	result.Current, result.DataReady = v1alpha.FormatIndices(current), v1alpha.FormatIndices(dataReady)
 	return result
 }

@@ -54,14 +54,16 @@ type object struct {
 }
 
 // namedBy says of each object that a template names whether Instances need it.
-func namedBy(spec *v1alpha.InstanceSpec) map[v1alpha.DataObject]bool {
-	needed, optional := v1alpha.DataObjects(spec)
-	named := make(map[v1alpha.DataObject]bool, len(needed)+len(optional))
-	for _, one := range optional {
-		named[one] = false
-	}
-	for _, one := range needed {
-		named[one] = true
+func namedBy(spec *v1alpha.WorkloadDeploymentSpec) map[v1alpha.DataObject]bool {
+	named := map[v1alpha.DataObject]bool{}
+	for _, template := range spec.Templates() {
+		needed, optional := v1alpha.DataObjects(&template.Spec)
+		for _, one := range optional {
+			named[one] = named[one]
+		}
+		for _, one := range needed {
+			named[one] = true
+		}
 	}
 	return named
 }

@@ -216,3 +216,25 @@ func Newcomer(s *State) string {
 	}
 	return s.Target
 }
+
+// Updated reports whether all Instances that exist have the target, available or not.
+func Updated(s *State) bool {
+	for i := range s.Cities {
+		c := &s.Cities[i]
+		if at := s.stage(c); at == waiting || at == partitioned || len(s.outdated(c)) > 0 {
+			return false
+		}
+	}
+	return len(s.Cities) > 0
+}
+
+// Broken are the indices of the Instances that have the template of the deployment and are not Available, and do not wait for quota.
+func (c *City) Broken() []int {
+	var indices []int
+	for _, instance := range c.Instances {
+		if instance.Updated && !instance.Available && !instance.Held {
+			indices = append(indices, instance.Index)
+		}
+	}
+	return indices
+}

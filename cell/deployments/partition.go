@@ -1,0 +1,55 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
+)
+
+// templates are the hashes of the templates of a deployment, and the data that they need and that is not in the cell. Instances below the
+// partition have the earlier one.
+type templates struct {
+	hash, earlier               string
+	missing, missingWithEarlier []v1alpha.DataObject
+}
+
+// hashAt is the hash of the template of new Instances at an index.
+func (t *templates) hashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
+	if isBelow(deployment, index) {
+		return t.earlier
+	}
+	return t.hash
+}
+
+// missingAt is the data that new Instances at an index wait for.
+func (t *templates) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []v1alpha.DataObject {
+	if isBelow(deployment, index) {
+		return t.missingWithEarlier
+	}
+	return t.missing
+}
+
+func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
+	return deployment.Spec.Partition != nil && index < int(deployment.Spec.Partition.Index)
+}
+
+func (s *scope) hashTemplates(context.Context) (err error) {
+	if s.templates.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
+		return err
+	}
+	s.templates.earlier, err = v1alpha.TemplateHash(&s.deployment.Spec.Partition.Template)
+	return err
+}
+
+func (s *scope) findMissingData(ctx context.Context) (err error) {
+	s.templates.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
+	if err != nil || s.deployment.Spec.Partition == nil {
+		return err
+	}
+	s.templates.missingWithEarlier, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Partition.Template.Spec)
+	return err
+}
