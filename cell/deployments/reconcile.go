@@ -40,9 +40,9 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	deployment *v1alpha.WorkloadDeployment
-	templates templates
-	instances []v1alpha.Instance
-	plan      plan
+	templates  templates
+	instances  []v1alpha.Instance
+	plan       plan
 
 	// mu guards RequeueAfter while Instances are created at once.
 	mu sync.Mutex

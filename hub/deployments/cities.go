@@ -17,7 +17,7 @@ import (
 // rolloutState is the state of the rollout as the deployments have it, and these in the order of its cities.
 func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, error) {
 	spec := s.workload.Spec.Rollout
-	state := rollout.State{Target: s.rolling.target, CitiesAtOnce: 1}
+	state := rollout.State{Target: s.rolling.target, CitiesAtOnce: 1, Paused: s.rolling.blocked}
 	if before := s.workload.Status.Rollout; before != nil {
 		state.Proven = before.CompleteTemplateHash == state.Target
 	}
@@ -30,10 +30,6 @@ func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, er
 		city, err := s.cityOf(existing, desired)
 		if err != nil {
 			return state, nil, err
-		}
-		// A template whose instance type is not usable is not rolled out.
-		if hash, err := v1alpha.TemplateHash(&desired.Spec.Template); err != nil || hash != state.Target {
-			state.Paused = true
 		}
 		total += city.Desired
 		byName[city.Name] = existing

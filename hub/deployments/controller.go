@@ -152,8 +152,8 @@ type scope struct {
 	project         projects.Project
 	missingNetworks []types.NamespacedName
 	// rolling is the state of the rollout of the template.
-	rolling         rolling
-	requeueAfter    requeue.After
+	rolling      rolling
+	requeueAfter requeue.After
 	// rewritten says that the Workload was changed, and is reconciled when the event of that arrives.
 	rewritten bool
 }

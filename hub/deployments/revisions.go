@@ -92,7 +92,9 @@ func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.Instan
 	return result
 }
 
-func (s *scope) revisionName(hash string) string { return v1alpha.ShortenName(s.workload.Name + "-" + hash) }
+func (s *scope) revisionName(hash string) string {
+	return v1alpha.ShortenName(s.workload.Name + "-" + hash)
+}
 
 // storeRevision writes a template under a number.
 func (s *scope) storeRevision(ctx context.Context, template *v1alpha.InstanceTemplateSpec, number int64) error {
@@ -121,10 +123,10 @@ func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRe
 	left := s.workload.Spec.Rollout.HistoryLimit()
 	for i := range history {
 		revision := &history[i]
-		if slices.Contains(keep, revision.Name) {
+		if revision.Name == s.revisionName(s.rolling.written) {
 			continue
 		}
-		if left--; left >= 0 {
+		if left--; left >= 0 || slices.Contains(keep, revision.Name) {
 			continue
 		}
 		if err := s.client.Delete(ctx, revision, client.Preconditions{UID: &revision.UID}); client.IgnoreNotFound(err) != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -31,6 +32,8 @@ type rolling struct {
 	written, target string
 	// revision is the number of the Workload's template; 0: it is not known.
 	revision int64
+	// blocked says that the instance type of the template is not usable: no deployment gets the template.
+	blocked bool
 	// state and result are what was decided, and cities the deployments of state in its order.
 	state  rollout.State
 	result rollout.Result
@@ -71,6 +74,13 @@ func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.Ins
 // rollOut decides which deployments get the template now. What the cache says suffices to see that none does; before a step the API server is
 // read, since a step that was taken already must not be taken in another city as well.
 func (s *scope) rollOut(ctx context.Context) error {
+	for _, desired := range s.plan.deployments {
+		hash, err := v1alpha.TemplateHash(&desired.Spec.Template)
+		if err != nil {
+			return err
+		}
+		s.rolling.blocked = s.rolling.blocked || hash != s.rolling.target
+	}
 	if err := s.decide(); err != nil {
 		return err
 	}
@@ -169,7 +179,10 @@ func (s *scope) giveEarlier(desired *v1alpha.WorkloadDeployment, hash string) {
 // keepTemplates leaves a deployment the templates that it has, and the limit of its step.
 func keepTemplates(existing, desired *v1alpha.WorkloadDeployment) {
 	kept := existing.Spec.DeepCopy()
-	desired.Spec.Template, desired.Spec.InstanceTypeResources, desired.Spec.Partition = kept.Template, kept.InstanceTypeResources, kept.Partition
+	if len(kept.InstanceTypeResources) > 0 || !equality.Semantic.DeepEqual(kept.Template, desired.Spec.Template) {
+		desired.Spec.InstanceTypeResources = kept.InstanceTypeResources
+	}
+	desired.Spec.Template, desired.Spec.Partition = kept.Template, kept.Partition
 	if kept.Partition != nil && isCautious(kept.Rollout) {
 		limitToOne(desired)
 	}

@@ -85,6 +85,7 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 	status.Rollout = s.rolloutStatus()
 	r := status.Rollout
 	switch {
+	case !rollout.Unfinished(&s.rolling.state):
 	case r.Phase == v1alpha.RolloutPaused:
 		progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionUnknown, v1alpha.ReasonRolloutPaused, r.Message
 	case progressing.Reason != v1alpha.ReasonSettled:

@@ -20,6 +20,10 @@ import (
 )
 
 func (s *scope) writeStatus(ctx context.Context) error {
+	// The deployments are now as this reconcile has left them.
+	if err := s.decide(); err != nil {
+		return err
+	}
 	status, err := s.desiredStatus(ctx)
 	if err != nil {
 		return err

@@ -200,7 +200,7 @@ func (d *decision) give(city int) {
 	returns := c.Partition != nil && c.Partition.Template == d.Target
 	d.left = spare
 	switch {
-	case returns && (broken || extra <= spare), d.passed() && d.Batch == 0 && !d.limited(len(outdated)) && extra <= max(0, spare):
+	case returns && extra <= max(0, spare), d.passed() && d.Batch == 0 && !d.limited(len(outdated)) && extra <= max(0, spare):
 		d.left -= extra
 		d.release(city)
 	case c.Template != d.Target && c.Partition != nil && c.Partition.Index < MaxIndex && c.pending() > 0 && !d.passed():
@@ -209,6 +209,9 @@ func (d *decision) give(city int) {
 	case !d.passed() && c.Missing > 0 && !(c.Ordered && broken):
 		// What does not exist yet is free as well.
 		d.step(city, Step{Index: missing(c), Cautious: true})
+	case returns && broken:
+		// Only these Instances have another template than the one that the city returns to.
+		d.step(city, Step{Index: c.Partition.Index, Cautious: true})
 	case broken && (spare < 1 || c.Cells < 2 && !d.passed()):
 		d.step(city, Step{Index: worst, Cautious: true})
 	case spare < 1:

@@ -115,16 +115,16 @@ func (s *State) stage(c *City) stage {
 		return waiting
 	case c.Partition != nil:
 		return partitioned
-	case c.Unserved, c.Observed && len(s.outdated(c)) == 0 && c.unavailable() == 0:
+	case c.Unserved, c.Observed && len(c.Instances) > 0 && len(s.outdated(c)) == 0 && c.unavailable() == 0:
 		return complete
 	}
 	return released
 }
 
-// active reports whether Instances of a city may be on their way to the target, or to an earlier one that was not completed.
+// active reports whether Instances of a city may be on their way to the target.
 func (s *State) active(c *City) bool {
 	at := s.stage(c)
-	return at == partitioned || at == released || c.Partition != nil
+	return at == partitioned || at == released
 }
 
 // outdated are the Instances of a city without the target.
@@ -217,15 +217,14 @@ func Newcomer(s *State) string {
 	return s.Target
 }
 
+// Unfinished reports whether a city waits for the target, or has it for some of its Instances.
+func Unfinished(s *State) bool {
+	return slices.ContainsFunc(s.Cities, func(c City) bool { return s.stage(&c) == waiting || s.stage(&c) == partitioned })
+}
+
 // Updated reports whether all Instances that exist have the target, available or not.
 func Updated(s *State) bool {
-	for i := range s.Cities {
-		c := &s.Cities[i]
-		if at := s.stage(c); at == waiting || at == partitioned || len(s.outdated(c)) > 0 {
-			return false
-		}
-	}
-	return len(s.Cities) > 0
+	return !Unfinished(s) && !slices.ContainsFunc(s.Cities, func(c City) bool { return len(s.outdated(&c)) > 0 })
 }
 
 // Broken are the indices of the Instances that have the template of the deployment and are not Available, and do not wait for quota.
