@@ -126,7 +126,7 @@ func (d *decision) advance(city int) {
 		d.say(city, "its cells have not reported the last step")
 	case c.pending() > 0:
 		d.say(city, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending()))
-	case len(d.outdated(c)) == 0:
+	case len(d.outdated(c)) == 0 && c.Missing == 0 && len(c.Instances) > 0:
 		d.release(city)
 	case d.pausing():
 	default:
@@ -204,13 +204,15 @@ func (d *decision) give(city int) {
 		d.left -= extra
 		d.release(city)
 	case c.Template != d.Target && c.Partition != nil && c.Partition.Index < MaxIndex && c.pending() > 0 && !d.passed():
-		// The Instances that an earlier rollout was replacing are replaced first, and no others.
-		d.step(city, Step{Index: c.Partition.Index, Cautious: true})
+		// An Instance that an earlier rollout was replacing is the canary. The others that it was replacing get their earlier template.
+		d.left -= max(0, c.pending()-unavailable)
+		d.step(city, Step{Index: c.replacing(), Cautious: true})
 	case !d.passed() && c.Missing > 0 && !(c.Ordered && broken):
 		// What does not exist yet is free as well.
 		d.step(city, Step{Index: missing(c), Cautious: true})
-	case returns && broken:
+	case returns && (broken || c.pending() > 0):
 		// Only these Instances have another template than the one that the city returns to.
+		d.left -= max(0, c.pending()-unavailable)
 		d.step(city, Step{Index: c.Partition.Index, Cautious: true})
 	case broken && (spare < 1 || c.Cells < 2 && !d.passed()):
 		d.step(city, Step{Index: worst, Cautious: true})

@@ -180,6 +180,16 @@ func (c *City) pending() int {
 	return count + max(0, min(c.Missing, c.Desired-c.Partition.Index-above))
 }
 
+// replacing is the highest index of an Instance that is allowed to have the template of the deployment and is not Available with it.
+func (c *City) replacing() int {
+	if index, found := highest(c.Instances, func(i Instance) bool {
+		return i.Index >= c.Partition.Index && !(i.Updated && (i.Available || i.Held))
+	}); found {
+		return index
+	}
+	return c.Partition.Index
+}
+
 // cost is how many Instances of a city are unavailable, or may be before its next report.
 func (s *State) cost(c *City) int {
 	switch {
