@@ -12,7 +12,7 @@ import (
 )
 
 // newTarget is the target of deployment. of are its templates.
-func newTarget(deployment *v1alpha.WorkloadDeployment, of *templates) *target {
+func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
 	size, indices := deployment.QuotaSize(), deployment.InstanceIndices()
 	return &target{
 		name:      deployment.Name,

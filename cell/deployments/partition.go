@@ -10,27 +10,27 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/data"
 )
 
-// templates are the hashes of the templates of a deployment, and the data that they need and that is not in the cell. Instances below the
+// versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell. Instances below the
 // partition have the earlier one.
-type templates struct {
+type versions struct {
 	hash, earlier               string
 	missing, missingWithEarlier []v1alpha.DataObject
 }
 
 // hashAt is the hash of the template of new Instances at an index.
-func (t *templates) hashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
+func (v *versions) hashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
 	if isBelow(deployment, index) {
-		return t.earlier
+		return v.earlier
 	}
-	return t.hash
+	return v.hash
 }
 
 // missingAt is the data that new Instances at an index wait for.
-func (t *templates) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []v1alpha.DataObject {
+func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []v1alpha.DataObject {
 	if isBelow(deployment, index) {
-		return t.missingWithEarlier
+		return v.missingWithEarlier
 	}
-	return t.missing
+	return v.missing
 }
 
 func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
@@ -38,18 +38,18 @@ func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
 }
 
 func (s *scope) hashTemplates(context.Context) (err error) {
-	if s.templates.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
+	if s.versions.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
 		return err
 	}
-	s.templates.earlier, err = v1alpha.TemplateHash(&s.deployment.Spec.Partition.Template)
+	s.versions.earlier, err = v1alpha.TemplateHash(&s.deployment.Spec.Partition.Template)
 	return err
 }
 
 func (s *scope) findMissingData(ctx context.Context) (err error) {
-	s.templates.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
+	s.versions.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
 	if err != nil || s.deployment.Spec.Partition == nil {
 		return err
 	}
-	s.templates.missingWithEarlier, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Partition.Template.Spec)
+	s.versions.missingWithEarlier, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Partition.Template.Spec)
 	return err
 }

@@ -73,7 +73,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
 	}
-	s.plan = makePlan(newTarget(s.deployment, &s.templates), s.instances)
+	s.plan = makePlan(newTarget(s.deployment, &s.versions), s.instances)
 	awaited, rest := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
 	if rest > 0 {
 		s.RequeueAfter.AtMost(rest)

@@ -58,7 +58,7 @@ func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) 
 		client.Preconditions{UID: &instance.UID}); err != nil {
 		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
 	}
-	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "newest", s.templates.hash)
+	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "newest", s.versions.hash)
 	return nil
 }
 
@@ -71,9 +71,9 @@ func (s *scope) createInstances(ctx context.Context) error {
 }
 
 func (s *scope) createInstance(ctx context.Context, index int) error {
-	hash := s.templates.hashAt(s.deployment, index)
+	hash := s.versions.hashAt(s.deployment, index)
 	instance := desiredInstance(s.deployment, index, hash)
-	if len(s.templates.missingAt(s.deployment, index)) > 0 {
+	if len(s.versions.missingAt(s.deployment, index)) > 0 {
 		holdForData(instance)
 	}
 	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))

@@ -208,7 +208,7 @@ func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *
 	if len(typeResources(&instance.Spec)) > 0 || instance.Spec.Controller == nil {
 		return instance
 	}
-	template, resources := deployment.Spec.TemplateWithHash(instance.TemplateHash())
+	template, resources := templates.WithHash(&deployment.Spec, instance.TemplateHash())
 	if template == nil {
 		return instance
 	}

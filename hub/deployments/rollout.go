@@ -64,7 +64,7 @@ func (s *scope) chooseTemplate(ctx context.Context) error {
 // templateWithHash is the template of a deployment or of a revision; nil: there is none.
 func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
 	for _, deployment := range s.existing {
-		if template, _ := deployment.Spec.TemplateWithHash(hash); template != nil {
+		if template, _ := templates.WithHash(&deployment.Spec, hash); template != nil {
 			return template, nil
 		}
 	}
@@ -169,7 +169,7 @@ func (s *scope) giveEarlier(desired *v1alpha.WorkloadDeployment, hash string) {
 		return
 	}
 	for _, other := range s.rolling.cities {
-		if template, resources := other.Spec.TemplateWithHash(hash); template != nil {
+		if template, resources := templates.WithHash(&other.Spec, hash); template != nil {
 			desired.Spec.Template, desired.Spec.InstanceTypeResources = *template.DeepCopy(), resources.DeepCopy()
 			return
 		}
@@ -199,7 +199,7 @@ func (s *scope) take(step rollout.Step, existing, desired *v1alpha.WorkloadDeplo
 	if step.Released {
 		return nil
 	}
-	template, resources := existing.Spec.TemplateWithHash(step.Stable)
+	template, resources := templates.WithHash(&existing.Spec, step.Stable)
 	if template == nil {
 		return errors.New("the deployment does not have the template that its Instances keep; it is read again")
 	}
