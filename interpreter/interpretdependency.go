@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // InterpretDependency are the ConfigMaps and Secrets that the templates of a deployment name, each once, by kind and
@@ -19,13 +20,13 @@ import (
 // selected by their label: Karmada writes the dependencies into the binding, which each change of a status writes again.
 func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
 	var dependencies []configv1alpha1.DependentObjectReference
-	named := map[v1alpha.DataObject]bool{}
+	named := map[templates.DataObject]bool{}
 	for _, template := range object.Spec.Templates() {
-		for _, data := range slices.Concat(v1alpha.DataObjects(&template.Spec)) {
+		for _, data := range slices.Concat(templates.DataObjects(&template.Spec)) {
 			named[data] = true
 		}
 	}
-	for _, data := range slices.SortedFunc(maps.Keys(named), v1alpha.DataObject.Compare) {
+	for _, data := range slices.SortedFunc(maps.Keys(named), templates.DataObject.Compare) {
 		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
 			APIVersion: "v1", Kind: data.Kind, Namespace: object.Namespace, Name: data.Name,
 		})

@@ -9,11 +9,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // newTarget is the target of deployment. of are its templates.
 func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
-	size, indices := deployment.QuotaSize(), deployment.InstanceIndices()
+	size, indices := sizing.OfDeployment(deployment), indexing.Desired(deployment)
 	return &target{
 		name:      deployment.Name,
 		indices:   indices,
@@ -25,8 +29,8 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
 
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
 		startable: func(name string) bool {
-			index, _ := v1alpha.InstanceIndex(deployment.Name, name)
-			return len(of.missingAt(deployment, index)) == 0 && deployment.QuotaGrants(index, size)
+			index, _ := naming.InstanceIndex(deployment.Name, name)
+			return len(of.missingAt(deployment, index)) == 0 && sizing.QuotaGrants(deployment, index, size)
 		},
 	}
 }
@@ -37,15 +41,15 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	template := at.DeepCopy()
 	instance := &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            v1alpha.InstanceName(deployment.Name, index),
+			Name:            naming.InstanceName(deployment.Name, index),
 			Namespace:       deployment.Namespace,
-			Labels:          deployment.InstanceLabels(index),
+			Labels:          naming.InstanceLabels(deployment, index),
 			Annotations:     template.Annotations,
 			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
 		},
 		Spec: template.Spec,
 	}
-	instance.Spec.Location = &v1alpha.LocationReference{Name: v1alpha.CityLabel(deployment.Spec.CityCode)}
+	instance.Spec.Location = &v1alpha.LocationReference{Name: naming.CityLabel(deployment.Spec.CityCode)}
 	instance.Spec.Controller = &v1alpha.InstanceController{
 		TemplateHash: hash, SchedulingGates: desiredGates(deployment, &template.Spec),
 		InstanceTypeResources: resources.DeepCopy(),
@@ -70,7 +74,7 @@ func desiredGates(deployment *v1alpha.WorkloadDeployment, template *v1alpha.Inst
 	if networks := deployment.Spec.Networks; networks != nil && !networks.Ready {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateNetwork})
 	}
-	if needed, _ := v1alpha.DataObjects(template); len(needed) > 0 {
+	if needed, _ := templates.DataObjects(template); len(needed) > 0 {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData})
 	}
 	return gates

@@ -8,13 +8,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell. Instances below the
 // partition have the earlier one.
 type versions struct {
 	hash, earlier               string
-	missing, missingWithEarlier []v1alpha.DataObject
+	missing, missingWithEarlier []templates.DataObject
 }
 
 // hashAt is the hash of the template of new Instances at an index.
@@ -26,7 +27,7 @@ func (v *versions) hashAt(deployment *v1alpha.WorkloadDeployment, index int) str
 }
 
 // missingAt is the data that new Instances at an index wait for.
-func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []v1alpha.DataObject {
+func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []templates.DataObject {
 	if isBelow(deployment, index) {
 		return v.missingWithEarlier
 	}
@@ -38,10 +39,10 @@ func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
 }
 
 func (s *scope) hashTemplates(context.Context) (err error) {
-	if s.versions.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
+	if s.versions.hash, err = templates.Hash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
 		return err
 	}
-	s.versions.earlier, err = v1alpha.TemplateHash(&s.deployment.Spec.Partition.Template)
+	s.versions.earlier, err = templates.Hash(&s.deployment.Spec.Partition.Template)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // target is the desired state of the Instances of a deployment.
@@ -56,7 +57,7 @@ func arrange(t *target, instances []v1alpha.Instance) slots {
 	surplus := map[string]int{}
 	for i := range instances {
 		instance := &instances[i]
-		index, ok := v1alpha.InstanceIndex(t.name, instance.Name)
+		index, ok := naming.InstanceIndex(t.name, instance.Name)
 		place, wanted := slices.BinarySearch(t.indices, index)
 		switch {
 		case !ok:
@@ -106,7 +107,7 @@ func parallelPlan(t *target, s *slots) plan {
 		case replaced && (!owned.Ready(instance) || t.startable(instance.Name)):
 			p.remove = append(p.remove, instance)
 		}
-		if t.startable(v1alpha.InstanceName(t.name, t.indices[i])) {
+		if t.startable(naming.InstanceName(t.name, t.indices[i])) {
 			left--
 		}
 	}
@@ -176,7 +177,7 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 // outdated says whether an Instance has to be replaced: it has another template, or belongs to an earlier Workload of this name. Below the
 // partition of a rollout a Ready Instance is not replaced, as in a StatefulSet, and another one gets the earlier template.
 func outdated(t *target, instance *v1alpha.Instance) bool {
-	index, _ := v1alpha.InstanceIndex(t.name, instance.Name)
+	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]
 	return instance.TemplateHash() != t.hashAt(index) && !(t.kept(index) && owned.Ready(instance)) || workload != "" && workload != t.workload
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -68,7 +70,7 @@ func (s *scope) listInstances(ctx context.Context) (err error) {
 }
 
 func (s *scope) makePlan(ctx context.Context) error {
-	if missing := s.deployment.MissingFields(); len(missing) > 0 {
+	if missing := templates.MissingFields(s.deployment); len(missing) > 0 {
 		// Which Instances are to run is not known. What runs continues.
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
@@ -79,7 +81,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 		s.RequeueAfter.AtMost(rest)
 	}
 	s.plan.create = slices.DeleteFunc(s.plan.create, func(index int) bool {
-		_, created := awaited[v1alpha.InstanceName(s.deployment.Name, index)]
+		_, created := awaited[naming.InstanceName(s.deployment.Name, index)]
 		return created
 	})
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -67,7 +68,7 @@ func (s *scope) findTemplates(ctx context.Context) error {
 	}
 	found := map[string]bool{}
 	for _, template := range s.deployment.Spec.Templates() {
-		hash, err := v1alpha.TemplateHash(template)
+		hash, err := templates.Hash(template)
 		if err != nil {
 			return err
 		}

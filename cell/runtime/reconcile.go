@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -87,7 +88,7 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 // liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of an Instance that is
 // being deleted, or whose deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(s.deployment.MissingFields()) > 0 {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
 		s.found = gates.Kept(s.instance)
 		return nil
 	}

@@ -12,6 +12,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // rolloutState is the state of the rollout as the deployments have it, and these in the order of its cities.
@@ -53,8 +56,8 @@ func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, er
 
 // cityOf is what a deployment says about its city.
 func (s *scope) cityOf(existing, desired *v1alpha.WorkloadDeployment) (rollout.City, error) {
-	status, code := &existing.Status, v1alpha.CityLabel(existing.Spec.CityCode)
-	hash, err := v1alpha.TemplateHash(&existing.Spec.Template)
+	status, code := &existing.Status, naming.CityLabel(existing.Spec.CityCode)
+	hash, err := templates.Hash(&existing.Spec.Template)
 	if err != nil {
 		return rollout.City{}, err
 	}
@@ -67,7 +70,7 @@ func (s *scope) cityOf(existing, desired *v1alpha.WorkloadDeployment) (rollout.C
 		Unserved: isUnserved(existing),
 	}
 	if p := existing.Spec.Partition; p != nil {
-		stable, err := v1alpha.TemplateHash(&p.Template)
+		stable, err := templates.Hash(&p.Template)
 		if err != nil {
 			return city, err
 		}
@@ -83,10 +86,10 @@ func (s *scope) cityOf(existing, desired *v1alpha.WorkloadDeployment) (rollout.C
 
 // addCell adds the Instances of a cell. Indices of other cells with the same Instance are not there: hub/projection leaves them out.
 func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices) {
-	existing, available, held := v1alpha.ParseIndices(cell.Existing), v1alpha.ParseIndices(cell.AvailableIndices), v1alpha.ParseIndices(cell.Held)
+	existing, available, held := indexing.Parse(cell.Existing), indexing.Parse(cell.AvailableIndices), indexing.Parse(cell.Held)
 	var current []int
 	if cell.TemplateHash == city.Template {
-		current = v1alpha.ParseIndices(cell.Current)
+		current = indexing.Parse(cell.Current)
 	}
 	in := func(indices []int, index int) bool {
 		_, found := slices.BinarySearch(indices, index)

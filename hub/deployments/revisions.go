@@ -15,6 +15,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // recordRevision records the template of the Workload in its history, once per change of it: status.rollout remembers the number. A project
@@ -83,7 +85,7 @@ func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.Instan
 			continue
 		}
 		// A template that cannot be hashed has no Instances.
-		hash, err := v1alpha.TemplateHash(&existing.Spec.Template)
+		hash, err := templates.Hash(&existing.Spec.Template)
 		if name := s.revisionName(hash); err == nil && !known[name] && !known[hash] {
 			known[name] = true
 			result = append(result, &existing.Spec.Template)
@@ -93,12 +95,12 @@ func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.Instan
 }
 
 func (s *scope) revisionName(hash string) string {
-	return v1alpha.ShortenName(s.workload.Name + "-" + hash)
+	return naming.Shorten(s.workload.Name + "-" + hash)
 }
 
 // storeRevision writes a template under a number.
 func (s *scope) storeRevision(ctx context.Context, template *v1alpha.InstanceTemplateSpec, number int64) error {
-	hash, err := v1alpha.TemplateHash(template)
+	hash, err := templates.Hash(template)
 	if err != nil {
 		return err
 	}

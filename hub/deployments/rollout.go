@@ -17,6 +17,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // behindCache is how long a reconcile waits for its cache, which is older than what the API server has.
@@ -44,7 +45,7 @@ type rolling struct {
 
 // chooseTemplate replaces in memory the template of a Workload whose rollout has failed and is undone.
 func (s *scope) chooseTemplate(ctx context.Context) error {
-	hash, err := v1alpha.TemplateHash(&s.workload.Spec.Template)
+	hash, err := templates.Hash(&s.workload.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.Ins
 // read, since a step that was taken already must not be taken in another city as well.
 func (s *scope) rollOut(ctx context.Context) error {
 	for _, desired := range s.plan.deployments {
-		hash, err := v1alpha.TemplateHash(&desired.Spec.Template)
+		hash, err := templates.Hash(&desired.Spec.Template)
 		if err != nil {
 			return err
 		}

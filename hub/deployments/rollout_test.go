@@ -15,6 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -31,7 +34,7 @@ func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string
 
 func hashOf(t *testing.T, template *v1alpha.InstanceTemplateSpec) string {
 	t.Helper()
-	hash, err := v1alpha.TemplateHash(template)
+	hash, err := templates.Hash(template)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +53,7 @@ func (c *cell) run(t *testing.T) {
 		newest := hashOf(t, &d.Spec.Template)
 		var existing, available, current []int
 		for index := range int(d.Spec.DesiredReplicas()) {
-			name := v1alpha.InstanceName(d.Name, index)
+			name := naming.InstanceName(d.Name, index)
 			wanted, _ := d.Spec.TemplateAt(index)
 			hash := c.templates[name]
 			if isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index); hash == "" || !isKept || slices.Contains(c.broken, hash) {
@@ -72,8 +75,8 @@ func (c *cell) run(t *testing.T) {
 		planes.ChangeStatus(t, c.f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
 			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, counts.Replicas, counts
 			d.Status.Indices = []v1alpha.CellIndices{{
-				Cell: strings.ToLower(d.Spec.CityCode), Existing: v1alpha.FormatIndices(existing), AvailableIndices: v1alpha.FormatIndices(available),
-				Current: v1alpha.FormatIndices(current), TemplateHash: newest,
+				Cell: strings.ToLower(d.Spec.CityCode), Existing: indexing.Format(existing), AvailableIndices: indexing.Format(available),
+				Current: indexing.Format(current), TemplateHash: newest,
 			}}
 		})
 	}
@@ -108,7 +111,7 @@ func (c *cell) state(t *testing.T) string {
 	for i := range list.Items {
 		d, updated := &list.Items[i], 0
 		for index := range int(d.Spec.DesiredReplicas()) {
-			if c.templates[v1alpha.InstanceName(d.Name, index)] == wanted {
+			if c.templates[naming.InstanceName(d.Name, index)] == wanted {
 				updated++
 			}
 		}

@@ -15,6 +15,10 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // maxRolloutMessage is the longest message in status.rollout, in bytes.
@@ -28,7 +32,7 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 	}
 	status := &v1alpha.WorkloadRolloutStatus{
 		Revision: s.rolling.revision, TemplateHash: s.rolling.written, CompleteTemplateHash: before.CompleteTemplateHash,
-		Phase: v1alpha.RolloutPhase(result.Phase), Message: v1alpha.ShortenMessage(result.Message, maxRolloutMessage),
+		Phase: v1alpha.RolloutPhase(result.Phase), Message: wording.Shorten(result.Message, maxRolloutMessage),
 	}
 	if before.FailedTemplateHash == s.rolling.written {
 		status.FailedTemplateHash = before.FailedTemplateHash
@@ -60,7 +64,7 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 // failed reports whether a city that gets the template has made no progress for too long.
 func (s *scope) failed() bool {
 	return slices.ContainsFunc(s.rolling.cities, func(d *v1alpha.WorkloadDeployment) bool {
-		hash, err := v1alpha.TemplateHash(&d.Spec.Template)
+		hash, err := templates.Hash(&d.Spec.Template)
 		return err == nil && hash == s.rolling.target && hasExceeded(d)
 	})
 }
@@ -68,7 +72,7 @@ func (s *scope) failed() bool {
 // countUpdated leaves out of the counts of a deployment the Instances that are not of the Workload's newest template.
 func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.ReplicaCounts {
 	counts := deployment.Status.ReplicaCounts
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	hash, err := templates.Hash(&deployment.Spec.Template)
 	if err != nil || hash != s.rolling.written || !s.countsTemplate(deployment, hash) {
 		counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	}
@@ -123,7 +127,7 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 		}
 		for _, index := range city.Broken() {
 			instance := &v1alpha.Instance{}
-			key := client.ObjectKey{Namespace: s.workload.Namespace, Name: v1alpha.InstanceName(city.Name, index)}
+			key := client.ObjectKey{Namespace: s.workload.Namespace, Name: naming.InstanceName(city.Name, index)}
 			if err := s.client.Get(ctx, key, instance); client.IgnoreNotFound(err) != nil {
 				return "", fmt.Errorf("get Instance %s, which is not Available: %w", key.Name, err)
 			}
@@ -131,8 +135,8 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 			if ready == nil || ready.Status == metav1.ConditionTrue {
 				continue
 			}
-			if remedy, known := v1alpha.RemedyOf(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= v1alpha.RankCause {
-				return v1alpha.ShortenMessage(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, key.Name, ready.Reason, ready.Message,
+			if remedy, known := remedies.Of(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= remedies.RankCause {
+				return wording.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, key.Name, ready.Reason, ready.Message,
 					remedy.After(remedy.Normal+1).Do), maxRolloutMessage), nil
 			}
 		}
@@ -145,7 +149,7 @@ func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
 	before, after := s.workload.Status.Rollout, next.Rollout
 	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil && degraded.Status == metav1.ConditionTrue &&
 		!meta.IsStatusConditionTrue(s.workload.Status.Conditions, v1alpha.ConditionDegraded) {
-		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", v1alpha.ShortenMessage(degraded.Message, v1alpha.MaxMessage))
+		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", wording.Shorten(degraded.Message, v1alpha.MaxMessage))
 	}
 	if before == nil || before.Phase == after.Phase && before.TemplateHash == after.TemplateHash {
 		return

@@ -8,16 +8,19 @@ import (
 	"slices"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // addUpdated adds to status the Instances of each cell and how many have the newest template. Rollouts go by both. The state of an
 // Instance whose path is interrupted is unknown: it is not Available. No count is higher than the one that it is a part of.
 func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
-	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
+	hash, err := templates.Hash(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
-	facts := s.copied.InstanceFacts()
+	facts := cellreport.FactsOf(s.copied)
 	cells := map[string]*indicesOf{}
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		fact := facts[index]
@@ -58,7 +61,7 @@ func (s *scope) isUnknown(index int) bool {
 // indicesOf are indices of the Instances of one cell by their state.
 type indicesOf struct{ existing, available, held, current []int }
 
-func (i *indicesOf) add(index int, fact v1alpha.InstanceFacts, available bool) {
+func (i *indicesOf) add(index int, fact cellreport.Facts, available bool) {
 	i.existing = append(i.existing, index)
 	if available {
 		i.available = append(i.available, index)
@@ -73,7 +76,7 @@ func (i *indicesOf) add(index int, fact v1alpha.InstanceFacts, available bool) {
 
 func (i *indicesOf) format(cell *v1alpha.CellIndices) v1alpha.CellIndices {
 	return v1alpha.CellIndices{
-		Cell: cell.Cell, TemplateHash: cell.TemplateHash, Existing: v1alpha.FormatIndices(i.existing),
-		AvailableIndices: v1alpha.FormatIndices(i.available), Held: v1alpha.FormatIndices(i.held), Current: v1alpha.FormatIndices(i.current),
+		Cell: cell.Cell, TemplateHash: cell.TemplateHash, Existing: indexing.Format(i.existing),
+		AvailableIndices: indexing.Format(i.available), Held: indexing.Format(i.held), Current: indexing.Format(i.current),
 	}
 }
