@@ -20,17 +20,3 @@ func (s *WorkloadDeploymentSpec) Templates() []*InstanceTemplateSpec {
 	}
 	return []*InstanceTemplateSpec{&s.Template, &s.Partition.Template}
 }
-
-// TemplateWithHash is the template of the deployment that has a hash, with what is recorded of its instance type; nil: none has it.
-func (s *WorkloadDeploymentSpec) TemplateWithHash(wanted string) (*InstanceTemplateSpec, corev1.ResourceList) {
-	if hash, err := TemplateHash(&s.Template); err == nil && hash == wanted {
-		return &s.Template, s.InstanceTypeResources
-	}
-	if s.Partition == nil {
-		return nil, nil
-	}
-	if hash, err := TemplateHash(&s.Partition.Template); err == nil && hash == wanted {
-		return &s.Partition.Template, s.Partition.InstanceTypeResources
-	}
-	return nil, nil
-}

@@ -42,7 +42,7 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	deployment *v1alpha.WorkloadDeployment
-	templates  templates
+	versions   versions
 	instances  []v1alpha.Instance
 	plan       plan
 

@@ -207,6 +207,10 @@ func (d *decision) give(city int) {
 		// An Instance that an earlier rollout was replacing is the canary. The others that it was replacing get their earlier template.
 		d.left -= max(0, c.pending()-unavailable)
 		d.step(city, Step{Index: c.replacing(), Cautious: true})
+	case c.Template != d.Target && c.Partition == nil && c.Cells > 0 && c.unfinished() > 0:
+		// Its cells may be replacing any of these Instances now: one at a time from here on.
+		index, _ := highest(c.Instances, func(i Instance) bool { return !i.Updated })
+		d.step(city, Step{Index: index, Cautious: true})
 	case !d.passed() && c.Missing > 0 && !(c.Ordered && broken):
 		// What does not exist yet is free as well.
 		d.step(city, Step{Index: missing(c), Cautious: true})
