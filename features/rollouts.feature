@@ -4,7 +4,7 @@ Feature: Roll out a template
   in one city. No sentence here waits for less than all Instances that a rollout must leave running.
 
   Background:
-    Given a namespace in the project
+    Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
