@@ -68,7 +68,7 @@ func newCommand(c *command) *cobra.Command {
 	root.SetIn(c.Streams.In)
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
-	root.AddCommand(c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(), c.convertCommand(),
+	root.AddCommand(c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(), c.rolloutCommand(), c.convertCommand(),
 		c.logsCommand(), c.execCommand(), c.attachCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
@@ -78,7 +78,9 @@ func newCommand(c *command) *cobra.Command {
 	root.AddCommand(c.statusCommand())
 	for _, cmd := range root.Commands() {
 		// karmadactl shows flags of a command's parents nowhere.
-		c.addOperatorFlags(cmd.Flags())
+		for _, leaf := range append(cmd.Commands(), cmd) {
+			c.addOperatorFlags(leaf.Flags())
+		}
 	}
 	return root
 }

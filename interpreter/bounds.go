@@ -72,7 +72,7 @@ func bound(status *v1alpha.WorkloadDeploymentStatus) {
 		boundReport(&status.Reports[i])
 	}
 	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(of v1alpha.CellIndices) bool {
-		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.Held) ||
+		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.AvailableIndices) || !IndicesText.Fits(of.Held) ||
 			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady)
 	})
 	for i := range status.Indices {
@@ -89,6 +89,12 @@ func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts
 	for _, count := range []*int32{&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas, &counts.AvailableReplicas} {
 		*count = max(0, min(*count, most))
 	}
+	return withoutProject(counts)
+}
+
+// withoutProject are counts without those that only projects have.
+func withoutProject(counts v1alpha.ReplicaCounts) v1alpha.ReplicaCounts {
+	counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	return counts
 }
 

@@ -5,6 +5,7 @@ package interpreter
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
@@ -14,13 +15,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// InterpretDependency are the ConfigMaps and Secrets that the template of a deployment names, each once, by kind and
+// InterpretDependency are the ConfigMaps and Secrets that the templates of a deployment name, each once, by kind and
 // name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub. The slices are
 // selected by their label: Karmada writes the dependencies into the binding, which each change of a status writes again.
 func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
 	var dependencies []configv1alpha1.DependentObjectReference
-	named := slices.Concat(templates.DataObjects(&object.Spec.Template.Spec))
-	for _, data := range slices.SortedFunc(slices.Values(named), templates.DataObject.Compare) {
+	named := map[templates.DataObject]bool{}
+	for _, template := range object.Spec.Templates() {
+		for _, data := range slices.Concat(templates.DataObjects(&template.Spec)) {
+			named[data] = true
+		}
+	}
+	for _, data := range slices.SortedFunc(maps.Keys(named), templates.DataObject.Compare) {
 		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
 			APIVersion: "v1", Kind: data.Kind, Namespace: object.Namespace, Name: data.Name,
 		})

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// Owned denies writes to WorkloadDeployments, Instances and InstanceTypes in a project, their subresources included, to
+// Owned denies writes to WorkloadDeployments, Instances, WorkloadRevisions and InstanceTypes in a project, their subresources included, to
 // all users but the add-on: these objects show what the add-on does or offers, and it takes what it does from them. It
 // is safe for concurrent use.
 type Owned struct {
@@ -66,5 +66,6 @@ type ownedKind struct {
 var ownedKinds = map[string]ownedKind{
 	"workloaddeployments": {"a WorkloadDeployment", "change the Workload that it comes from"},
 	"instances":           {"an Instance", "change the Workload that it comes from"},
+	"workloadrevisions":   {"a WorkloadRevision", "change the template of its Workload, or run kubectl compute rollout undo"},
 	"instancetypes":       {"an InstanceType", "it shows what the operator offers, who changes it on the hub"},
 }

@@ -11,6 +11,9 @@ const (
 	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
 	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
 	ConditionProgressing = "Progressing"
+	// ConditionDegraded, on a Workload, is True while an Instance that got the template of a rollout cannot become Available. The message
+	// names the city, the Instance, the reason and the remedy. The condition is absent while no rollout had such an Instance.
+	ConditionDegraded = "Degraded"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
 	// ConditionReady is True while the Pod of an Instance is ready: its readiness probes succeed.
@@ -240,6 +243,18 @@ const (
 	ReasonAllReplicasReady = "AllReplicasReady"
 	// ReasonReplicasNotReady says that a desired Instance is missing or not Ready.
 	ReasonReplicasNotReady = "ReplicasNotReady"
+)
+
+// ReasonRolloutPaused says that the rollout of a Workload's template waits for a user. It is a reason of Progressing on a Workload.
+const ReasonRolloutPaused = "RolloutPaused"
+
+// Reasons of Degraded on a Workload.
+const (
+	// ReasonRolloutBlocked says that an Instance that got the template of a rollout cannot become Available. No further Instance gets the
+	// template.
+	ReasonRolloutBlocked = "RolloutBlocked"
+	// ReasonRolloutHealthy says that no Instance blocks a rollout.
+	ReasonRolloutHealthy = "RolloutHealthy"
 )
 
 // Names of scheduling gates.

@@ -42,6 +42,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 func TestShortNames(t *testing.T) {
 	want := map[string][]string{
 		v1alpha.KindWorkload: {"wl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"}, v1alpha.KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, v1alpha.KindCell: {"ccell"}, v1alpha.KindInstanceSession: {"isess"},
+		"WorkloadRevision": {"wlrev"},
 	}
 	got := map[string][]string{}
 	for kind, crd := range crds(t) {
@@ -65,6 +66,7 @@ func TestColumns(t *testing.T) {
 		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
 		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(v1alpha.InstanceTypeDeprecated), ".spec.type": len(v1alpha.SessionAttach),
+		`.metadata.labels.compute\.datumapis\.com/workload-name`: name, ".spec.revision": 4,
 	}
 	for kind, crd := range crds(t) {
 		width, shown := name, 0

@@ -20,6 +20,7 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 		&InstanceSlice{}, &InstanceSliceList{},
 		&Cell{}, &CellList{},
 		&InstanceType{}, &InstanceTypeList{},
+		&WorkloadRevision{}, &WorkloadRevisionList{},
 		&InstanceSession{}, &InstanceSessionList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)

@@ -147,6 +147,11 @@ type CellIndices struct {
 	// +kubebuilder:validation:MaxLength=32768
 	Ready string `json:"ready,omitempty"`
 
+	// availableIndices are the indices of Available Instances.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	AvailableIndices string `json:"availableIndices,omitempty"`
+
 	// held are the indices of Instances that wait for quota.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
@@ -156,7 +161,8 @@ type CellIndices struct {
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
-	// current are the indices of Instances that were created from that template.
+	// current are the indices of Instances that were created from that template. During a rollout the partition of the deployment may keep
+	// the others at an earlier one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	Current string `json:"current,omitempty"`

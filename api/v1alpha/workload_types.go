@@ -4,13 +4,9 @@
 package v1alpha
 
 import (
-	"strconv"
-	"time"
-
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // WorkloadSpec describes the Instances of a Workload and their places.
@@ -42,55 +38,6 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
-}
-
-// WorkloadRollout controls the update of a Workload's Instances to a new template.
-type WorkloadRollout struct {
-	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
-	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
-	// Instance that becomes Available or gets the current template, and one of an earlier template that is deleted. The
-	// add-on continues after the deadline. Without the field it is 600.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-
-	// maxUnavailable is the number of Instances of a deployment that may be unavailable in a cell while a new template replaces an old one,
-	// with policy Parallel: a number, or a percentage of the cell's Instances that is rounded down, but at least 1. Without it, it is
-	// 25%. OrderedReady replaces one after the other.
-	// +optional
-	// +kubebuilder:validation:XIntOrString
-	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-}
-
-// defaultProgressDeadline is that of Kubernetes' Deployments.
-const defaultProgressDeadline = 600 * time.Second
-
-// ProgressDeadline is how long Instances may make no progress. r may be nil.
-func (r *WorkloadRollout) ProgressDeadline() time.Duration {
-	if r == nil || r.ProgressDeadlineSeconds == nil {
-		return defaultProgressDeadline
-	}
-	return time.Duration(*r.ProgressDeadlineSeconds) * time.Second
-}
-
-// Unavailable is how many of so many Instances may be unavailable while they are replaced: at least 1. r may be nil.
-func (r *WorkloadRollout) Unavailable(instances int) int {
-	const percent = 25
-	most := intstr.FromString(strconv.Itoa(percent) + "%")
-	if r != nil && r.MaxUnavailable != nil {
-		most = *r.MaxUnavailable
-	}
-	// Admission refuses what is neither a number nor a percentage.
-	value, _ := intstr.GetScaledValueFromIntOrPercent(&most, instances, false)
-	return max(1, value)
-}
-
-// ForCells is what cells need of a rollout; nil when they need nothing. r may be nil.
-func (r *WorkloadRollout) ForCells() *WorkloadRollout {
-	if r == nil || r.MaxUnavailable == nil {
-		return nil
-	}
-	return &WorkloadRollout{MaxUnavailable: new(*r.MaxUnavailable)}
 }
 
 // WorkloadPlacement is a set of cities and the scale in each of them.
@@ -239,7 +186,8 @@ type ReplicaCounts struct {
 	// replicas is how many Instances exist.
 	// +optional
 	Replicas int32 `json:"replicas"`
-	// currentReplicas is how many of them have the current template.
+	// currentReplicas is how many of them have the template that they should have now: during a rollout, Instances wait for their turn
+	// with the earlier one.
 	// +optional
 	CurrentReplicas int32 `json:"currentReplicas"`
 	// desiredReplicas is how many Instances should exist.
@@ -251,6 +199,13 @@ type ReplicaCounts struct {
 	// availableReplicas is how many Instances are Available: they have been Ready for minReadySeconds.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+	// updatedReplicas is how many Instances have the newest template: of the Workload in its status, and of the deployment in that of a
+	// deployment. It is set in projects only.
+	// +optional
+	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
+	// updatedAvailableReplicas is how many of them are Available. It is set in projects only.
+	// +optional
+	UpdatedAvailableReplicas int32 `json:"updatedAvailableReplicas,omitempty"`
 }
 
 // Add returns the sum of both counts.
@@ -261,6 +216,9 @@ func (c ReplicaCounts) Add(other ReplicaCounts) ReplicaCounts {
 		DesiredReplicas:   c.DesiredReplicas + other.DesiredReplicas,
 		ReadyReplicas:     c.ReadyReplicas + other.ReadyReplicas,
 		AvailableReplicas: c.AvailableReplicas + other.AvailableReplicas,
+
+		UpdatedReplicas:          c.UpdatedReplicas + other.UpdatedReplicas,
+		UpdatedAvailableReplicas: c.UpdatedAvailableReplicas + other.UpdatedAvailableReplicas,
 	}
 }
 
@@ -270,7 +228,7 @@ type WorkloadStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available and Progressing, and InstanceTypeDeprecated and InstanceTypeDisabled where they say something.
+	// conditions are Available and Progressing, Degraded during a rollout that fails, and InstanceTypeDeprecated and InstanceTypeDisabled where they say something.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -286,6 +244,10 @@ type WorkloadStatus struct {
 	// match the spec.
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
+
+	// rollout is the state of the rollout of the template.
+	// +optional
+	Rollout *WorkloadRolloutStatus `json:"rollout,omitempty"`
 
 	// disruption is the division of the disruption budget among the deployments. Without it the Workload has no budget.
 	// +optional
@@ -325,7 +287,7 @@ type WorkloadPlacementStatus struct {
 // +kubebuilder:printcolumn:name="Available",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Available")].status`
 // +kubebuilder:printcolumn:name="Deployments",type=integer,priority=1,JSONPath=`.status.deployments`
 // +kubebuilder:printcolumn:name="Replicas",type=integer,priority=1,JSONPath=`.status.replicas`
-// +kubebuilder:printcolumn:name="Up-to-date",type=integer,priority=1,JSONPath=`.status.currentReplicas`
+// +kubebuilder:printcolumn:name="Up-to-date",type=integer,priority=1,JSONPath=`.status.updatedReplicas`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Available")].message`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: at most 63 lower-case letters, digits and '-'",fieldPath=".metadata.name"
 type Workload struct {

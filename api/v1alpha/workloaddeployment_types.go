@@ -50,7 +50,8 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// rollout is a copy of the Workload's rollout. The hub's copy has maxUnavailable alone: the add-on judges the progress in the project.
+	// rollout is what concerns the deployment of the Workload's rollout. The hub's copy has maxUnavailable alone: the add-on judges the
+	// progress in the project.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
@@ -296,6 +297,11 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
+	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is set in
+	// projects only.
+	// +optional
+	AssignedReplicas int32 `json:"assignedReplicas,omitempty"`
+
 	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in projects only.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
@@ -324,7 +330,7 @@ type WorkloadDeploymentStatus struct {
 	// +listType=atomic
 	Reports []InstanceReport `json:"reports,omitempty"`
 
-	// indices list all Instances in the cell, also the ones that reports leave out; on the hub for each cell.
+	// indices list all Instances in the cell, also the ones that reports leave out; on the hub and in projects for each cell.
 	// +optional
 	// +listType=atomic
 	Indices []CellIndices `json:"indices,omitempty"`

@@ -15,14 +15,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// newTarget is the target of deployment. hash is the hash of its template, and dataReady says whether the data that the
-// template needs is in the cell.
-func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bool) *target {
+// newTarget is the target of deployment. of are its templates.
+func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
 	size, indices := sizing.OfDeployment(deployment), indexing.Desired(deployment)
 	return &target{
 		name:      deployment.Name,
 		indices:   indices,
-		hash:      hash,
+		hashAt:    func(index int) string { return of.hashAt(deployment, index) },
+		kept:      func(index int) bool { return isBelow(deployment, index) },
 		workload:  string(deployment.Spec.WorkloadRef.UID),
 		parallel:  deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
 		suspended: deployment.Spec.Suspended,
@@ -30,14 +30,15 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bo
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
 		startable: func(name string) bool {
 			index, _ := naming.InstanceIndex(deployment.Name, name)
-			return dataReady && sizing.QuotaGrants(deployment, index, size)
+			return len(of.missingAt(deployment, index)) == 0 && sizing.QuotaGrants(deployment, index, size)
 		},
 	}
 }
 
 // desiredInstance is a new Instance of deployment at an index. Once created, only its scheduling gates change.
 func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash string) *v1alpha.Instance {
-	template := deployment.Spec.Template.DeepCopy()
+	at, resources := deployment.Spec.TemplateAt(index)
+	template := at.DeepCopy()
 	instance := &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            naming.InstanceName(deployment.Name, index),
@@ -50,8 +51,8 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	}
 	instance.Spec.Location = &v1alpha.LocationReference{Name: naming.CityLabel(deployment.Spec.CityCode)}
 	instance.Spec.Controller = &v1alpha.InstanceController{
-		TemplateHash: hash, SchedulingGates: desiredGates(deployment),
-		InstanceTypeResources: deployment.Spec.InstanceTypeResources.DeepCopy(),
+		TemplateHash: hash, SchedulingGates: desiredGates(deployment, &template.Spec),
+		InstanceTypeResources: resources.DeepCopy(),
 	}
 	return instance
 }
@@ -65,7 +66,7 @@ func holdForData(instance *v1alpha.Instance) {
 	}
 }
 
-func desiredGates(deployment *v1alpha.WorkloadDeployment) []v1alpha.SchedulingGate {
+func desiredGates(deployment *v1alpha.WorkloadDeployment, template *v1alpha.InstanceSpec) []v1alpha.SchedulingGate {
 	var gates []v1alpha.SchedulingGate
 	if deployment.Spec.Quota != nil {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota})
@@ -73,7 +74,7 @@ func desiredGates(deployment *v1alpha.WorkloadDeployment) []v1alpha.SchedulingGa
 	if networks := deployment.Spec.Networks; networks != nil && !networks.Ready {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateNetwork})
 	}
-	if needed, _ := templates.DataObjects(&deployment.Spec.Template.Spec); len(needed) > 0 {
+	if needed, _ := templates.DataObjects(template); len(needed) > 0 {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData})
 	}
 	return gates

@@ -14,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func deployment() *v1alpha.WorkloadDeployment {
@@ -102,15 +103,28 @@ func TestDesiredInstance(t *testing.T) {
 
 func TestNewTarget(t *testing.T) {
 	d := deployment()
-	if got := newTarget(d, "h", true); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
+	if got := newTarget(d, &versions{hash: "h"}); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
 	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{1})}
-	if got := newTarget(d, "h", false); got.startable("web-main-dfw-1") {
+	if got := newTarget(d, &versions{hash: "h", missing: []templates.DataObject{{Kind: "Secret", Name: "absent"}}}); got.startable("web-main-dfw-1") {
 		t.Error("an Instance would start without its data")
 	}
 	d.Spec.ScaleSettings.InstanceManagementPolicy = v1alpha.Parallel
-	if got := newTarget(d, "h", true); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
+	if got := newTarget(d, &versions{hash: "h"}); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestInstanceBelowPartition: it has the earlier template, with the size and the labels of that.
+func TestInstanceBelowPartition(t *testing.T) {
+	d := deployment()
+	d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: 1, Template: *d.Spec.Template.DeepCopy()}
+	d.Spec.Partition.Template.Labels = map[string]string{"version": "earlier"}
+	d.Spec.Template.Labels = map[string]string{"version": "newest"}
+	for index, want := range []string{"earlier", "newest"} {
+		if got := desiredInstance(d, index, "hash").Labels["version"]; got != want {
+			t.Errorf("Instance %d has the %s template", index, got)
+		}
 	}
 }

@@ -18,8 +18,10 @@ type target struct {
 	name string
 	// indices of the desired Instances, ascending.
 	indices []int
-	// hash of their template.
-	hash string
+	// hashAt is the hash of the template of a new Instance at an index.
+	hashAt func(index int) string
+	// kept says whether the Instance at an index keeps the template that it has while it is Ready: it is below the partition of a rollout.
+	kept func(index int) bool
 	// workload is the UID of their Workload.
 	workload string
 	// parallel is false when Instances are created and replaced one after the other.
@@ -172,10 +174,12 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	return next
 }
 
-// outdated says whether an Instance has to be replaced: it has another template, or belongs to an earlier Workload of this name.
+// outdated says whether an Instance has to be replaced: it has another template, or belongs to an earlier Workload of this name. Below the
+// partition of a rollout a Ready Instance is not replaced, as in a StatefulSet, and another one gets the earlier template.
 func outdated(t *target, instance *v1alpha.Instance) bool {
+	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]
-	return instance.TemplateHash() != t.hash || workload != "" && workload != t.workload
+	return instance.TemplateHash() != t.hashAt(index) && !(t.kept(index) && owned.Ready(instance)) || workload != "" && workload != t.workload
 }
 
 func deleting(instance *v1alpha.Instance) bool { return !instance.DeletionTimestamp.IsZero() }

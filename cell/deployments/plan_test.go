@@ -58,8 +58,17 @@ type planCase struct {
 	suspended bool
 	// unavailable is how many may be; 0: the default.
 	unavailable int
-	wantCreate  []int
+	// partition is the lowest index that gets template B; the others get A.
+	partition  int
+	wantCreate []int
 	wantRemove  []string
+}
+
+func (c *planCase) hashAt(index int) string {
+	if index < c.partition {
+		return "A"
+	}
+	return "B"
 }
 
 func (c *planCase) wanted() []int {
@@ -79,7 +88,7 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 				unavailable = (*v1alpha.WorkloadRollout)(nil).Unavailable(len(test.wanted()))
 			}
 			got := makePlan(&target{
-				name: "web", indices: test.wanted(), hash: "B", workload: "now", parallel: parallel, suspended: test.suspended,
+				name: "web", indices: test.wanted(), hashAt: test.hashAt, kept: func(index int) bool { return index < test.partition }, workload: "now", parallel: parallel, suspended: test.suspended,
 				maxUnavailable: unavailable,
 				startable:      func(name string) bool { return !slices.Contains(test.held, name) },
 			}, parse(t, test.instances))
@@ -120,6 +129,12 @@ func TestOrderedPlan(t *testing.T) {
 		"scale down to nothing":                   {instances: "web-0:B+", wantRemove: []string{"web-0"}},
 		"scale down comes before the roll":        {replicas: 1, instances: "web-0:A+ web-1:A+", wantRemove: []string{"web-1"}},
 		"the roll waits for the scale down":       {replicas: 1, instances: "web-0:A+ web-1:A+x"},
+
+		"a partition keeps the lower ones":             {replicas: 3, partition: 2, instances: "web-0:A+ web-1:A+ web-2:B+"},
+		"a partition lets the higher ones roll":        {replicas: 3, partition: 2, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
+		"below a partition a Ready one stays":          {replicas: 3, partition: 3, instances: "web-0:A+ web-1:C+ web-2:B+"},
+		"below a partition another one is replaced":    {replicas: 3, partition: 3, instances: "web-0:A+ web-1:B- web-2:B+", wantRemove: []string{"web-1"}},
+		"below a partition the earlier one is created": {replicas: 2, partition: 2, instances: "web-0:A+", wantCreate: []int{1}},
 
 		"roll from the highest":                     {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
 		"the roll waits while one is deleted":       {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -43,12 +42,9 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	deployment *v1alpha.WorkloadDeployment
-	// hash of the template.
-	hash      string
-	instances []v1alpha.Instance
-	// missing is the data that the template needs and that is not in the cell.
-	missing []templates.DataObject
-	plan    plan
+	versions   versions
+	instances  []v1alpha.Instance
+	plan       plan
 	// unsupervised is how many Available Instances without a Pod may still be deleted; nil: that is not known yet.
 	unsupervised *int
 
@@ -67,21 +63,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
 	}
-	return s.Run(ctx, s.hashTemplate, s.listInstances, s.findMissingData, s.makePlan, s.deleteInstances, s.createInstances)
-}
-
-func (s *scope) hashTemplate(context.Context) (err error) {
-	s.hash, err = templates.Hash(&s.deployment.Spec.Template)
-	return err
+	return s.Run(ctx, s.hashTemplates, s.listInstances, s.findMissingData, s.makePlan, s.deleteInstances, s.createInstances)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
 	s.instances, err = owned.Instances(ctx, s.Client, s.deployment)
-	return err
-}
-
-func (s *scope) findMissingData(ctx context.Context) (err error) {
-	s.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
 	return err
 }
 
@@ -91,7 +77,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
 	}
-	s.plan = makePlan(newTarget(s.deployment, s.hash, len(s.missing) == 0), s.instances)
+	s.plan = makePlan(newTarget(s.deployment, &s.versions), s.instances)
 	if floor := s.floor(); floor != nil {
 		s.plan.remove = withinFloor(int(floor.MinAvailable), s.instances, s.plan.remove)
 	}

@@ -60,7 +60,7 @@ func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) 
 		client.Preconditions{UID: &instance.UID}); err != nil {
 		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
 	}
-	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "wanted", s.hash)
+	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "newest", s.versions.hash)
 	return nil
 }
 
@@ -73,15 +73,16 @@ func (s *scope) createInstances(ctx context.Context) error {
 }
 
 func (s *scope) createInstance(ctx context.Context, index int) error {
-	instance := desiredInstance(s.deployment, index, s.hash)
-	if len(s.missing) > 0 {
+	hash := s.versions.hashAt(s.deployment, index)
+	instance := desiredInstance(s.deployment, index, hash)
+	if len(s.versions.missingAt(s.deployment, index)) > 0 {
 		holdForData(instance)
 	}
 	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
 	switch {
 	case err == nil:
 		s.created.add(client.ObjectKeyFromObject(s.deployment), instance.Name, s.Clock.Now())
-		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", s.hash)
+		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", hash)
 		return nil
 	case apierrors.IsAlreadyExists(err):
 		s.requeueAtMost(takenRequeue)

@@ -66,12 +66,15 @@ func (s *scope) findTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hash, err := templates.Hash(&s.deployment.Spec.Template)
-	if err != nil {
-		return err
+	found := map[string]bool{}
+	for _, template := range s.deployment.Spec.Templates() {
+		hash, err := templates.Hash(template)
+		if err != nil {
+			return err
+		}
+		s.want(hash, &template.Spec)
+		found[hash] = true
 	}
-	s.want(hash, &s.deployment.Spec.Template.Spec)
-	found := map[string]bool{hash: true}
 	for i := range instances {
 		if hash := instances[i].TemplateHash(); !found[hash] {
 			found[hash] = true

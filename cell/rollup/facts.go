@@ -16,12 +16,15 @@ import (
 // that of the deployment's template.
 func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: hash}
-	var existing, ready, held, current, dataReady []int
+	var existing, ready, available, held, current, dataReady []int
 	for _, one := range ordered {
 		index, instance := one.index, one.Instance
 		existing = append(existing, index)
 		if owned.Ready(instance) {
 			ready = append(ready, index)
+		}
+		if owned.Available(instance) {
+			available = append(available, index)
 		}
 		if hasGate(instance, v1alpha.GateQuota) {
 			held = append(held, index)
@@ -39,6 +42,7 @@ func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 		}
 	}
 	result.Existing, result.Ready, result.Held = indexing.Format(existing), indexing.Format(ready), indexing.Format(held)
+	result.AvailableIndices = indexing.Format(available)
 	result.Current, result.DataReady = indexing.Format(current), indexing.Format(dataReady)
 	return result
 }

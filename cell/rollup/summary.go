@@ -72,7 +72,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	for _, one := range s.ordered {
 		instance := one.Instance
 		_, wanted := slices.BinarySearch(indices, one.index)
-		s.count(instance, hash, wanted)
+		s.count(instance, wanted, isCurrent(deployment, one, hash))
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
 		}
@@ -90,14 +90,21 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	return s
 }
 
-// count adds one Instance. wanted says whether its index is a desired one.
-func (s *summary) count(instance *v1alpha.Instance, hash string, wanted bool) {
+// isCurrent says whether an Instance has the template that it should have now. hash is that of the deployment's template. Below the
+// partition of a rollout it keeps the one that it has.
+func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, hash string) bool {
+	p := deployment.Spec.Partition
+	return instance.TemplateHash() == hash || p != nil && instance.index < int(p.Index)
+}
+
+// count adds one Instance. wanted says whether its index is a desired one, and current whether it has the right template.
+func (s *summary) count(instance *v1alpha.Instance, wanted, current bool) {
 	deleting := !instance.DeletionTimestamp.IsZero()
 	s.counts.Replicas++
 	if deleting || !wanted {
 		s.leaving++
 	}
-	if !deleting && instance.TemplateHash() == hash {
+	if !deleting && current {
 		s.counts.CurrentReplicas++
 	}
 	if owned.Ready(instance) {

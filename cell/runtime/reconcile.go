@@ -206,12 +206,15 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 // sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
 // they have the same template.
 func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *v1alpha.Instance {
-	hash, err := templates.Hash(&deployment.Spec.Template)
-	if err != nil || len(typeResources(&instance.Spec)) > 0 || instance.TemplateHash() != hash || instance.Spec.Controller == nil {
+	if len(typeResources(&instance.Spec)) > 0 || instance.Spec.Controller == nil {
+		return instance
+	}
+	template, resources := templates.WithHash(&deployment.Spec, instance.TemplateHash())
+	if template == nil {
 		return instance
 	}
 	instance = instance.DeepCopy()
-	instance.Spec.Controller.InstanceTypeResources = deployment.Spec.InstanceTypeResources
+	instance.Spec.Controller.InstanceTypeResources = resources
 	return instance
 }
 

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -131,7 +132,7 @@ func (c *conversion) maxUnavailable(most *intstr.IntOrString, path string) *ints
 }
 
 func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
-	if *rollout != (v1alpha.WorkloadRollout{}) {
+	if !equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
 		c.workload.Spec.Rollout = rollout
 	}
 	if minReady > 0 {

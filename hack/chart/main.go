@@ -27,6 +27,7 @@ var copies = map[string]string{
 	"files/crds/cells.yaml":               "api/crds/compute.datumapis.com_cells.yaml",
 	"files/crds/instancetypes.yaml":       "api/crds/compute.datumapis.com_instancetypes.yaml",
 	"files/crds/instancesessions.yaml":    "api/crds/compute.datumapis.com_instancesessions.yaml",
+	"files/crds/workloadrevisions.yaml":   "api/crds/compute.datumapis.com_workloadrevisions.yaml",
 	"files/roles/hub.yaml":                "hub/access/hub/role.yaml",
 	"files/roles/namespace.yaml":          "hub/access/namespace/role.yaml",
 	"files/roles/webhook-hub.yaml":        "hub/access/webhooks/hub/role.yaml",

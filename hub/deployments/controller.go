@@ -151,7 +151,9 @@ type scope struct {
 	// project has the Workload, and missingNetworks are those that its template names and that do not exist there.
 	project         projects.Project
 	missingNetworks []types.NamespacedName
-	requeueAfter    requeue.After
+	// rolling is the state of the rollout of the template.
+	rolling      rolling
+	requeueAfter requeue.After
 	// rewritten says that the Workload was changed, and is reconciled when the event of that arrives.
 	rewritten bool
 }

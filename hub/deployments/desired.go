@@ -116,7 +116,7 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 			CityCode:      strings.ToUpper(city),
 			Template:      *workload.Spec.Template.DeepCopy(),
 			ScaleSettings: *placement.ScaleSettings.DeepCopy(),
-			Rollout:       workload.Spec.Rollout.DeepCopy(),
+			Rollout:       workload.Spec.Rollout.ForDeployments(),
 		},
 	}
 	if seconds := workload.Spec.MinReadySeconds; seconds != nil {

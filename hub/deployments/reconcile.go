@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil || s.rewritten {
-			return reconcile.Result{}, err
+			return s.requeueAfter.Result(), err
 		}
 	}
 	return s.requeueAfter.Result(), nil
@@ -64,7 +65,8 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 		return []func(context.Context) error{s.deleteAll, s.deleteOrphans, s.removeFinalizer}, nil
 	}
 	return []func(context.Context) error{
-		s.ensureFinalizer, s.deleteOrphans, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.applyDeployments, s.deleteSurplus, s.writeStatus,
+		s.ensureFinalizer, s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
+		s.applyDeployments, s.deleteSurplus, s.writeStatus,
 	}, nil
 }
 
@@ -141,12 +143,14 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	}
 	if len(s.missingNetworks) > 0 {
 		// What runs is not replaced by what names a network that does not exist.
-		desired.Spec.Template = *existing.Spec.Template.DeepCopy()
-		desired.Spec.InstanceTypeResources = existing.Spec.InstanceTypeResources.DeepCopy()
+		keepTemplates(existing, desired)
 	}
 	stored, err := apply.Exact(ctx, s.client, FieldManager, existing, desired)
 	if err != nil {
 		return err
+	}
+	if note := s.rolling.steps[stored.Name]; note != "" && stored.Generation != existing.Generation {
+		s.events.Eventf(s.workload, corev1.EventTypeNormal, eventRollout, "%s", note)
 	}
 	s.existing[stored.Name] = stored
 	return nil

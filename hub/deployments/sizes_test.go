@@ -107,6 +107,8 @@ func TestASizeIsRecorded(t *testing.T) {
 	f.wantSize(t, "web-main-dfw", "1")
 	f.name(t, "big")
 	f.mustReconcile(t)
+	// ORD follows when DFW has the type.
+	f.cell().settle(t)
 	f.wantSize(t, "web-main-dfw", "8")
 	f.wantSize(t, "web-main-ord", "8")
 }

@@ -22,7 +22,14 @@ import (
 )
 
 func (s *scope) writeStatus(ctx context.Context) error {
-	status := s.desiredStatus()
+	// The deployments are now as this reconcile has left them.
+	if err := s.decide(); err != nil {
+		return err
+	}
+	status, err := s.desiredStatus(ctx)
+	if err != nil {
+		return err
+	}
 	before := &s.workload.Status
 	if equality.Semantic.DeepEqual(*before, status) {
 		s.Passing.Done(s.request)
@@ -38,13 +45,14 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	s.warnOfMissing(status)
 	s.tellOfAvailability(status)
 	s.tellOfProgress(status)
+	s.tellOfRollout(&status)
 	s.warnOfType(status)
 	s.workload.Status = status
 	return apply.Status(ctx, s.client, FieldManager, s.workload)
 }
 
 // desiredStatus sums up what the deployments report.
-func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
+func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, error) {
 	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
 	var worst *metav1.Condition
 	var unsettled []*v1alpha.WorkloadDeployment
@@ -68,9 +76,14 @@ func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 		status.Placements = append(status.Placements, placement)
 	}
 	available, progressing := workloadAvailable(anyAvailable, worst, status.Placements), s.addProgress(&status, unsettled)
-	wanted := append([]metav1.Condition{available, progressing}, s.typeConditions()...)
+	s.addRollout(&status, &progressing)
+	degraded, err := s.degraded(ctx)
+	if err != nil {
+		return status, err
+	}
+	wanted := slices.Concat([]metav1.Condition{available, progressing}, degraded, s.typeConditions())
 	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(), wanted...)
-	return status
+	return status, nil
 }
 
 func workloadAvailable(anyAvailable bool, worst *metav1.Condition, placements []v1alpha.WorkloadPlacementStatus) metav1.Condition {
@@ -131,7 +144,7 @@ func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 	var worst *metav1.Condition
 	var silent []string
 	for _, deployment := range s.deploymentsOf(name) {
-		result.ReplicaCounts = result.Add(deployment.Status.ReplicaCounts)
+		result.ReplicaCounts = result.Add(s.countUpdated(deployment))
 		condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
 		switch {
 		case condition == nil:

@@ -157,10 +157,16 @@ func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alph
 		locations = slices.DeleteFunc(locations, func(l citychoice.Location) bool { return !l.Available })
 	}
 	var wanted []*networking.NetworkBinding
-	for i := range d.Spec.Template.Spec.NetworkInterfaces {
-		network := &d.Spec.Template.Spec.NetworkInterfaces[i].Network
-		for j := range locations {
-			wanted = append(wanted, bindingOf(d, networking.NetworkReference{Namespace: network.Namespace, Name: network.Name}, locations[j].Name))
+	seen := map[v1alpha.NetworkReference]bool{}
+	for _, template := range d.Spec.Templates() {
+		for i := range template.Spec.NetworkInterfaces {
+			network := template.Spec.NetworkInterfaces[i].Network
+			for j := range locations {
+				if !seen[network] {
+					wanted = append(wanted, bindingOf(d, networking.NetworkReference{Namespace: network.Namespace, Name: network.Name}, locations[j].Name))
+				}
+			}
+			seen[network] = true
 		}
 	}
 	return wanted, nil

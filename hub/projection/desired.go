@@ -22,6 +22,9 @@ import (
 // projected for it.
 func (s *scope) desiredInstance(reported *cellreport.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
 	template := &s.deployment.Spec.Template
+	if p := s.deployment.Spec.Partition; p != nil && reported.TemplateHash != hash {
+		template = &p.Template
+	}
 	spec := *template.Spec.DeepCopy()
 	if controller := existing.Spec.Controller; reported.TemplateHash != hash && controller != nil && controller.TemplateHash == reported.TemplateHash {
 		spec = *existing.Spec.DeepCopy()
@@ -82,6 +85,7 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		ObservedGeneration: generation,
 		Conditions:         observedAt(withoutForeign(s.copied.Status.Conditions), generation),
 		ReplicaCounts:      s.copied.Status.ReplicaCounts,
+		AssignedReplicas:   s.copied.Status.DesiredReplicas,
 	}
 	if len(status.Conditions) > 0 {
 		s.addShortfall(&status, refusal)

@@ -258,6 +258,9 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	served := len(s.row.Cells.Of(s.deployment.Spec.CityCode)) > 0
 	status := s.desiredStatus(served, path.Refusal(s.row.Binding))
 	s.doubt(&status)
+	if err := s.addUpdated(&status); err != nil {
+		return err
+	}
 	s.addCurrent(&status)
 	s.addSuspension(&status)
 	s.addProgress(&status)

@@ -118,7 +118,7 @@ func TestStatus(t *testing.T) {
 			if test.wantMissing && (ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, test.wantReady)) {
 				t.Errorf("ReplicasReady is %+v", ready)
 			}
-			if (status.ObservedGeneration == original.Generation) != test.wantObserved || status.DesiredReplicas != test.wantDesired || len(status.Reports)+len(status.Indices) > 0 {
+			if (status.ObservedGeneration == original.Generation) != test.wantObserved || status.DesiredReplicas != test.wantDesired || len(status.Reports) > 0 {
 				t.Errorf("the status is %+v", status)
 			}
 			f.clock.SetTime(f.clock.Now().Add(time.Second))

@@ -46,7 +46,7 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 		s.requeueAfter.AtMost(networks.BindingRetry)
 		return found, nil
 	}
-	if upToDate(&s.deployment.Status, s.deployment.Generation) {
+	if s.deployment.Spec.Partition == nil && upToDate(&s.deployment.Status, s.deployment.Generation) {
 		return found, s.Networks.Settle(ctx, s.of, s.deployment)
 	}
 	return found, nil

@@ -38,8 +38,15 @@ func spec() *v1alpha.InstanceSpec {
 
 func TestNamedBy(t *testing.T) {
 	want := map[templates.DataObject]bool{{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true, {Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true}
-	if got := namedBy(spec()); !maps.Equal(got, want) {
+	deployment := &v1alpha.WorkloadDeploymentSpec{Template: v1alpha.InstanceTemplateSpec{Spec: *spec()}}
+	if got := namedBy(deployment); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	// During a rollout the data of the earlier template stays.
+	deployment.Partition = &v1alpha.WorkloadDeploymentPartition{Template: deployment.Template}
+	deployment.Template = v1alpha.InstanceTemplateSpec{}
+	if got := namedBy(deployment); !maps.Equal(got, want) {
+		t.Errorf("during a rollout: got %v, want %v", got, want)
 	}
 }
 

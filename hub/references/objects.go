@@ -55,14 +55,16 @@ type object struct {
 }
 
 // namedBy says of each object that a template names whether Instances need it.
-func namedBy(spec *v1alpha.InstanceSpec) map[templates.DataObject]bool {
-	needed, optional := templates.DataObjects(spec)
-	named := make(map[templates.DataObject]bool, len(needed)+len(optional))
-	for _, one := range optional {
-		named[one] = false
-	}
-	for _, one := range needed {
-		named[one] = true
+func namedBy(spec *v1alpha.WorkloadDeploymentSpec) map[templates.DataObject]bool {
+	named := map[templates.DataObject]bool{}
+	for _, template := range spec.Templates() {
+		needed, optional := templates.DataObjects(&template.Spec)
+		for _, one := range optional {
+			named[one] = named[one]
+		}
+		for _, one := range needed {
+			named[one] = true
+		}
 	}
 	return named
 }

@@ -123,7 +123,7 @@ func (s *scope) load(ctx context.Context) error {
 		original := &list.Items[i]
 		d := &deployment{
 			original: original, hubNamespace: original.Annotations[v1alpha.AnnotationHubNamespace],
-			named: namedBy(&original.Spec.Template.Spec),
+			named: namedBy(&original.Spec),
 		}
 		if err := s.confirm(ctx, d); err != nil || s.unconfirmed {
 			return err

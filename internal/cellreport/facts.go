@@ -14,8 +14,8 @@ import (
 type Facts struct {
 	// Cell that reports it.
 	Cell string
-	// Ready says that it is Ready, and Held that it waits for quota.
-	Ready, Held bool
+	// Ready says that it is Ready, Available that it has been for minReadySeconds, and Held that it waits for quota.
+	Ready, Available, Held bool
 	// TemplateHash is the hash of the template that it was created from; "" for an earlier template than that of its deployment.
 	TemplateHash string
 }
@@ -27,12 +27,13 @@ func FactsOf(d *v1alpha.WorkloadDeployment) map[int]Facts {
 	own := ownershipOf(d)
 	for i := range d.Status.Indices {
 		of := &d.Status.Indices[i]
+		available := indexing.ParseSet(of.AvailableIndices)
 		existing, ready, held, current := indexing.ParseSet(of.Existing), indexing.ParseSet(of.Ready), indexing.ParseSet(of.Held), indexing.ParseSet(of.Current)
 		for _, index := range existing.Indices() {
 			if _, seen := facts[index]; seen || !own.counts(of.Cell, index) {
 				continue
 			}
-			fact := Facts{Cell: of.Cell, Ready: ready.Has(index), Held: held.Has(index)}
+			fact := Facts{Cell: of.Cell, Ready: ready.Has(index), Available: available.Has(index), Held: held.Has(index)}
 			if current.Has(index) {
 				fact.TemplateHash = of.TemplateHash
 			}

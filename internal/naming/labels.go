@@ -25,7 +25,8 @@ func InstanceNetworkLabel(d *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceS
 // InstanceLabels are the labels of the Instance at an index, in its cell and in its project: those of the template, overridden
 // by those of the add-on.
 func InstanceLabels(d *v1alpha.WorkloadDeployment, index int) map[string]string {
-	labels := maps.Clone(d.Spec.Template.Labels)
+	template, _ := d.Spec.TemplateAt(index)
+	labels := maps.Clone(template.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}

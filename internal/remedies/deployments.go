@@ -125,6 +125,17 @@ var deploymentRemedies = []Remedy{
 			"continues when the cause is gone."),
 		none, progress,
 	},
+	{
+		v1alpha.ReasonRolloutPaused, RankStep, atOnce,
+		consumer("Check the Instances with the new template, and continue: kubectl compute rollout resume."),
+		none, progress,
+	},
+	{
+		v1alpha.ReasonRolloutBlocked, RankSummary, atOnce,
+		consumer("Act on the cause that the message names, correct the template, or undo the change: kubectl compute rollout undo."),
+		none, []string{v1alpha.ConditionDegraded},
+	},
+	{v1alpha.ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDegraded}},
 	{v1alpha.ReasonSettled, RankWell, Forever, nobody(""), none, progress},
 	{v1alpha.ReasonAllReplicasReady, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionReplicasReady}},
 	{

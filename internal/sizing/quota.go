@@ -35,7 +35,13 @@ func QuotaWithheld(d *v1alpha.WorkloadDeployment, index int) *v1alpha.QuotaWithh
 
 // OfDeployment is the size of the Instances that the deployment makes.
 func OfDeployment(d *v1alpha.WorkloadDeployment) v1alpha.QuotaSize {
-	return quotaSize(Instance(&d.Spec.Template.Spec, d.Spec.InstanceTypeResources))
+	size := quotaSize(Instance(&d.Spec.Template.Spec, d.Spec.InstanceTypeResources))
+	if p := d.Spec.Partition; p != nil {
+		// Some Instances have the earlier template.
+		earlier := quotaSize(Instance(&p.Template.Spec, p.InstanceTypeResources))
+		size = v1alpha.QuotaSize{VCPUs: max(size.VCPUs, earlier.VCPUs), Memory: max(size.Memory, earlier.Memory)}
+	}
+	return size
 }
 
 // OfInstance is the size of the Instance, with what was recorded of its instance type when it was made.

@@ -130,8 +130,11 @@ func DataObjects(spec *v1alpha.InstanceSpec) (needed, optional []DataObject) {
 // HasDependencies says whether a hub WorkloadDeployment has objects that must be in its cells as well: ConfigMaps and Secrets that its
 // template names, and InstanceSlices.
 func HasDependencies(d *v1alpha.WorkloadDeployment) bool {
-	needed, optional := DataObjects(&d.Spec.Template.Spec)
-	return d.Spec.Slices > 0 || len(needed) > 0 || len(optional) > 0
+	named := func(template *v1alpha.InstanceTemplateSpec) bool {
+		needed, optional := DataObjects(&template.Spec)
+		return len(needed) > 0 || len(optional) > 0
+	}
+	return d.Spec.Slices > 0 || slices.ContainsFunc(d.Spec.Templates(), named)
 }
 
 func sortedObjects(objects []DataObject) []DataObject {

@@ -19,6 +19,7 @@ var holding = map[string]func(*v1alpha.WorkloadDeploymentSpec) bool{
 	"floor":                 func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Floor != nil },
 	"assignment":            func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Assignment != nil },
 	"instanceTypeResources": func(s *v1alpha.WorkloadDeploymentSpec) bool { return len(s.InstanceTypeResources) > 0 },
+	"partition":             func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Partition != nil },
 	"networks":              func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Networks != nil },
 	"quota":                 func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Quota != nil },
 	"suspended":             func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Suspended },
@@ -59,7 +60,9 @@ var inTemplate = map[string]func(*v1alpha.InstanceSpec) bool{
 
 func init() {
 	for name, set := range inTemplate {
-		holding["template."+name] = func(s *v1alpha.WorkloadDeploymentSpec) bool { return set(&s.Template.Spec) }
+		holding["template."+name] = func(s *v1alpha.WorkloadDeploymentSpec) bool {
+			return slices.ContainsFunc(s.Templates(), func(t *v1alpha.InstanceTemplateSpec) bool { return set(&t.Spec) })
+		}
 	}
 }
 

@@ -40,21 +40,9 @@ func check(workload *v1alpha.Workload) *problems {
 	spec := place{}.child("spec")
 	p.template(spec.child("template"), &workload.Spec.Template)
 	p.placements(spec.child("placements"), workload.Spec.Placements)
-	p.rollout(spec.child("rollout"), workload.Spec.Rollout)
+	p.rollout(spec.child("rollout"), &workload.Spec)
 	p.minReadySeconds(spec.child("minReadySeconds"), &workload.Spec)
 	return p
-}
-
-func (p *problems) rollout(at place, rollout *v1alpha.WorkloadRollout) {
-	if rollout == nil {
-		return
-	}
-	if deadline := rollout.ProgressDeadlineSeconds; deadline != nil && *deadline < 1 {
-		p.invalid(at.child("progressDeadlineSeconds"), *deadline, "must be at least 1 second")
-	}
-	if most := rollout.MaxUnavailable; most != nil {
-		p.maxUnavailable(at.child("maxUnavailable"), most)
-	}
 }
 
 // maxUnavailable requires a number of at least 1, or a percentage from 1% to 100%.

@@ -37,6 +37,9 @@ package project
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments;instances,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status;instances/status,verbs=patch
 
+// WorkloadRevisions: the history of Workloads, for consumers to read.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloadrevisions,verbs=get;list;create;patch;delete
+
 // InstanceTypes: copies of those of the hub, for consumers to read.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create;patch;delete
 

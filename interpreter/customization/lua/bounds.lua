@@ -109,7 +109,7 @@ local function bound_status(status)
   end
   local indices = bound(status.indices, 1)
   for i, of in ipairs(indices) do
-    check(of, indices_text, false, {"existing", "ready", "held", "current", "dataReady"})
+    check(of, indices_text, false, {"existing", "ready", "availableIndices", "held", "current", "dataReady"})
     for _, value in pairs(of) do
       if not value then
         indices[i] = nil

@@ -1,12 +1,10 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- The ConfigMaps and Secrets that the template names: pull secrets, environments, volumes. Karmada sorts them.
+-- The ConfigMaps and Secrets that the templates name: pull secrets, environments, volumes. Karmada sorts them.
 function GetDependencies(desiredObj)
   local metadata, spec = object(desiredObj, "metadata"), object(desiredObj, "spec")
   local namespace = text(metadata, "namespace")
-  local template = object(object(spec, "template"), "spec")
-  local sandbox = object(object(template, "runtime"), "sandbox")
   local dependencies, seen = {}, {}
   local function add(kind, of, member)
     local name = text(of, member)
@@ -16,30 +14,38 @@ function GetDependencies(desiredObj)
       table.insert(dependencies, {apiVersion = "v1", kind = kind, namespace = namespace, name = name})
     end
   end
-  local secrets, volumes = list(sandbox, "imagePullSecrets"), list(template, "volumes")
-  for i = 1, #secrets do
-    add("Secret", object(secrets, i), "name")
+  local templates = {object(spec, "template")}
+  if spec.partition ~= nil then
+    templates[2] = object(object(spec, "partition"), "template")
   end
-  for _, containers in ipairs({list(sandbox, "containers"), list(sandbox, "initContainers")}) do
-    for i = 1, #containers do
-      local container = object(containers, i)
-      local env, sources = list(container, "env"), list(container, "envFrom")
-      for j = 1, #env do
-        local source = object(object(env, j), "valueFrom")
-        add("ConfigMap", object(source, "configMapKeyRef"), "name")
-        add("Secret", object(source, "secretKeyRef"), "name")
-      end
-      for j = 1, #sources do
-        local source = object(sources, j)
-        add("ConfigMap", object(source, "configMapRef"), "name")
-        add("Secret", object(source, "secretRef"), "name")
+  for _, of in ipairs(templates) do
+    local template = object(of, "spec")
+    local sandbox = object(object(template, "runtime"), "sandbox")
+    local secrets, volumes = list(sandbox, "imagePullSecrets"), list(template, "volumes")
+    for i = 1, #secrets do
+      add("Secret", object(secrets, i), "name")
+    end
+    for _, containers in ipairs({list(sandbox, "containers"), list(sandbox, "initContainers")}) do
+      for i = 1, #containers do
+        local container = object(containers, i)
+        local env, sources = list(container, "env"), list(container, "envFrom")
+        for j = 1, #env do
+          local source = object(object(env, j), "valueFrom")
+          add("ConfigMap", object(source, "configMapKeyRef"), "name")
+          add("Secret", object(source, "secretKeyRef"), "name")
+        end
+        for j = 1, #sources do
+          local source = object(sources, j)
+          add("ConfigMap", object(source, "configMapRef"), "name")
+          add("Secret", object(source, "secretRef"), "name")
+        end
       end
     end
-  end
-  for i = 1, #volumes do
-    local volume = object(volumes, i)
-    add("ConfigMap", object(volume, "configMap"), "name")
-    add("Secret", object(volume, "secret"), "secretName")
+    for i = 1, #volumes do
+      local volume = object(volumes, i)
+      add("ConfigMap", object(volume, "configMap"), "name")
+      add("Secret", object(volume, "secret"), "secretName")
+    end
   end
   local uid = text(object(metadata, "labels"), deployment_uid_label)
   if uid ~= "" and int32(spec, "slices") > 0 then

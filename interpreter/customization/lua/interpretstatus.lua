@@ -6,7 +6,9 @@ function ReflectStatus(observedObj)
   local status = read(WorkloadDeploymentStatus, observedObj, "status")
   -- Only the autoscaler of the cell reads it.
   status.selector = nil
-  status.lastProgressTime = nil
+  -- Only projects have these.
+  status.lastProgressTime, status.assignedReplicas = nil, nil
+  status.updatedReplicas, status.updatedAvailableReplicas = nil, nil
   status.generation = int64(metadata, "generation")
   -- The generation of the object on the hub from which Karmada wrote the object in the cell.
   local annotation = pointer(object(metadata, "annotations"), template_generation_annotation)

@@ -1,0 +1,56 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell. Instances below the
+// partition have the earlier one.
+type versions struct {
+	hash, earlier               string
+	missing, missingWithEarlier []templates.DataObject
+}
+
+// hashAt is the hash of the template of new Instances at an index.
+func (v *versions) hashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
+	if isBelow(deployment, index) {
+		return v.earlier
+	}
+	return v.hash
+}
+
+// missingAt is the data that new Instances at an index wait for.
+func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []templates.DataObject {
+	if isBelow(deployment, index) {
+		return v.missingWithEarlier
+	}
+	return v.missing
+}
+
+func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
+	return deployment.Spec.Partition != nil && index < int(deployment.Spec.Partition.Index)
+}
+
+func (s *scope) hashTemplates(context.Context) (err error) {
+	if s.versions.hash, err = templates.Hash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
+		return err
+	}
+	s.versions.earlier, err = templates.Hash(&s.deployment.Spec.Partition.Template)
+	return err
+}
+
+func (s *scope) findMissingData(ctx context.Context) (err error) {
+	s.versions.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
+	if err != nil || s.deployment.Spec.Partition == nil {
+		return err
+	}
+	s.versions.missingWithEarlier, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Partition.Template.Spec)
+	return err
+}

@@ -1,0 +1,248 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// rolloutInterval is how often the status of a rollout is read.
+const rolloutInterval = time.Second
+
+func (c *command) rolloutCommand() *cobra.Command {
+	parent := &cobra.Command{
+		Use:   "rollout",
+		Short: "See, pause and undo the rollout of a Workload's template",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	parent.AddCommand(c.rolloutStatusCommand(), c.rolloutHistoryCommand(), c.rolloutUndoCommand(),
+		c.pauseCommand("pause", "paused", true), c.pauseCommand("resume", "resumed", false))
+	return parent
+}
+
+func (c *command) ofWorkload(use, short string, run func(ctx context.Context, name string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " WORKLOAD", Short: short, Args: oneArg("the name of a Workload"), ValidArgsFunction: c.completeWorkloads,
+		Example: c.examples("\n  %s rollout " + use + " web"),
+		RunE:    c.run(func(ctx context.Context, args []string) error { return run(ctx, args[0]) }),
+	}
+}
+
+// withProject connects to the project and reads a Workload.
+func (c *command) withProject(ctx context.Context, name string) (*session, *v1alpha.Workload, error) {
+	s, err := c.connectToWorkload()
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.project == nil {
+		return nil, nil, errNoProject
+	}
+	workload := &v1alpha.Workload{}
+	return s, workload, s.project.Client.Get(ctx, s.key(name), workload)
+}
+
+func (c *command) rolloutStatusCommand() *cobra.Command {
+	var watch bool
+	var timeout time.Duration
+	cmd := c.ofWorkload("status", "Show the status of the rollout, until it is complete", func(ctx context.Context, name string) error {
+		if timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, timeout, errors.New("timed out waiting for the condition"))
+			defer cancel()
+		}
+		return c.followRollout(ctx, name, watch)
+	})
+	cmd.Long = "Show the status of the rollout, until it is complete. The exit code is 1 when the rollout has failed, was undone, or was not complete\nin time."
+	cmd.Flags().BoolVarP(&watch, "watch", "w", true, "Watch the status of the rollout until it is done.")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "The length of time to wait before ending the watch; 0 means never.")
+	return cmd
+}
+
+// followRollout prints each message of a rollout once.
+func (c *command) followRollout(ctx context.Context, name string, watch bool) error {
+	shown := ""
+	for {
+		_, workload, err := c.withProject(ctx, name)
+		if err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+		message, done, err := rolloutMessage(workload)
+		if message != shown {
+			if _, err := fmt.Fprintln(c.Streams.Out, message); err != nil {
+				return err
+			}
+			shown = message
+		}
+		if done || err != nil || !watch {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(rolloutInterval):
+		}
+	}
+}
+
+// rolloutMessage is what `kubectl rollout status` says of a Workload, whether the rollout is done, and the error of one that has failed.
+func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err error) {
+	status := &workload.Status
+	if status.Rollout == nil || status.ObservedGeneration < workload.Generation {
+		return "Waiting for workload spec update to be observed...", false, nil
+	}
+	of := fmt.Sprintf("%d of %d updated Instances are available", status.UpdatedAvailableReplicas, status.DesiredReplicas)
+	if status.Rollout.Message != "" {
+		of += ": " + status.Rollout.Message
+	}
+	switch status.Rollout.Phase {
+	case v1alpha.RolloutComplete:
+		return fmt.Sprintf("workload %q successfully rolled out", workload.Name), true, nil
+	case v1alpha.RolloutFailed:
+		return of, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
+	case v1alpha.RolloutUndone:
+		return of, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
+	}
+	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, of), false, nil
+}
+
+func (c *command) rolloutHistoryCommand() *cobra.Command {
+	return c.ofWorkload("history", "List the templates that a Workload has had", func(ctx context.Context, name string) error {
+		s, workload, err := c.withProject(ctx, name)
+		if err != nil {
+			return err
+		}
+		history, err := revisionsOf(ctx, s, workload)
+		if err != nil {
+			return err
+		}
+		out := tabwriter.NewWriter(c.Streams.Out, 0, 0, 3, ' ', 0)
+		_, _ = fmt.Fprintf(out, "workload.compute.datumapis.com/%s\nREVISION\tTEMPLATE\tIMAGES\n", name)
+		for i := range history {
+			hash, err := templates.Hash(&history[i].Spec.Template)
+			if err != nil {
+				return err
+			}
+			_, _ = fmt.Fprintf(out, "%d\t%s\t%s\n", history[i].Spec.Revision, hash, imagesOf(&history[i].Spec.Template))
+		}
+		return out.Flush()
+	})
+}
+
+func imagesOf(template *v1alpha.InstanceTemplateSpec) string {
+	images := ""
+	for _, container := range template.Spec.Runtime.Sandbox.AllContainers() {
+		if images != "" {
+			images += ","
+		}
+		images += container.Image
+	}
+	return images
+}
+
+// revisionsOf are the revisions of a Workload, the oldest first.
+func revisionsOf(ctx context.Context, s *session, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
+	var list v1alpha.WorkloadRevisionList
+	err := s.project.Client.List(ctx, &list, client.InNamespace(workload.Namespace), client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list.Items, func(a, b v1alpha.WorkloadRevision) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
+	return list.Items, nil
+}
+
+func (c *command) rolloutUndoCommand() *cobra.Command {
+	var wanted int64
+	cmd := c.ofWorkload("undo", "Roll back to an earlier template", func(ctx context.Context, name string) error {
+		return c.change(ctx, name, "rolled back", func(ctx context.Context, s *session, workload *v1alpha.Workload) error {
+			history, err := revisionsOf(ctx, s, workload)
+			if err != nil {
+				return err
+			}
+			revision, err := earlier(history, workload, wanted)
+			if err != nil {
+				return err
+			}
+			workload.Spec.Template = revision.Spec.Template
+			return nil
+		})
+	})
+	cmd.Flags().Int64Var(&wanted, "to-revision", 0, "The revision to roll back to; 0 is the one before the current one.")
+	return cmd
+}
+
+// earlier is the wanted revision, or the newest that has another template than the Workload.
+func earlier(history []v1alpha.WorkloadRevision, workload *v1alpha.Workload, wanted int64) (*v1alpha.WorkloadRevision, error) {
+	current, err := templates.Hash(&workload.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	for i := range slices.Backward(history) {
+		revision := &history[i]
+		hash, err := templates.Hash(&revision.Spec.Template)
+		switch {
+		case err != nil:
+			return nil, err
+		case wanted == 0 && hash != current:
+			return revision, nil
+		case wanted != 0 && revision.Spec.Revision == wanted && hash == current:
+			return nil, fmt.Errorf("workload %s has the template of revision %d already", workload.Name, wanted)
+		case wanted != 0 && revision.Spec.Revision == wanted:
+			return revision, nil
+		}
+	}
+	if wanted != 0 {
+		return nil, errors.New("unable to find specified revision " + strconv.FormatInt(wanted, 10) + " in history")
+	}
+	return nil, fmt.Errorf("no rollout history found for workload %s", workload.Name)
+}
+
+func (c *command) pauseCommand(use, done string, paused bool) *cobra.Command {
+	short := "Resume a paused rollout, also one that has paused at spec.rollout.pauseAfter"
+	if paused {
+		short = "Pause the rollout: no further Instance gets the template"
+	}
+	return c.ofWorkload(use, short, func(ctx context.Context, name string) error {
+		return c.change(ctx, name, done, func(_ context.Context, _ *session, workload *v1alpha.Workload) error {
+			return setPaused(workload, paused)
+		})
+	})
+}
+
+// setPaused pauses the rollout of a Workload or resumes it.
+func setPaused(workload *v1alpha.Workload, paused bool) error {
+	spec, status := workload.Spec.Rollout, workload.Status.Rollout
+	switch {
+	case paused && spec != nil && spec.Paused:
+		return fmt.Errorf("workload %s is already paused", workload.Name)
+	case paused:
+		if spec == nil {
+			workload.Spec.Rollout = &v1alpha.WorkloadRollout{}
+		}
+		workload.Spec.Rollout.Paused = true
+	case spec != nil && spec.Paused:
+		spec.Paused = false
+	case status != nil && status.Phase == v1alpha.RolloutPaused:
+		if workload.Annotations == nil {
+			workload.Annotations = map[string]string{}
+		}
+		workload.Annotations[v1alpha.AnnotationRolloutResumed] = status.TemplateHash
+	default:
+		return fmt.Errorf("workload %s is not paused", workload.Name)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+@rollout
+Feature: Roll out a template
+  A new template goes from city to city: one Instance first, then its city, then the next city. A broken template stops at one Instance
+  in one city. No sentence here waits for less than all Instances that a rollout must leave running.
+
+  Background:
+    Given a namespace in project "north"
+    And Workload "web" runs with
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 2        |
+    And workload "web" has "status.rollout.phase" "Complete"
+
+  Scenario: City after city
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    Then workload "web" has "status.rollout.revision" "2"
+    And workload "web" has "status.rollout.phase" "Complete"
+    And workload "web" has "status.updatedReplicas" "4"
+    And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+    And workloaddeployment "web-main-dfw" has no "spec.partition"
+    And workloaddeployment "web-main-ord" has no "spec.partition"
+
+  Scenario: A broken template stops at one Instance in one city, and its correction continues there
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
+    Then workload "web" has condition Degraded True because of "RolloutBlocked", saying "DFW: Instance web-main-dfw-1: RuntimeClassNotServed"
+    And workload "web" has "status.updatedReplicas" "1"
+    And workload "web" still has "status.availableReplicas" "3"
+    And instance "web-main-dfw-0" in cell "dfw" still has "metadata.generation" "1"
+    And workloaddeployment "web-main-ord" still has "metadata.generation" "1"
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":null,"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    Then workload "web" has "status.rollout.phase" "Complete"
+    And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+    And workload "web" has condition Degraded False because of "RolloutHealthy"
+
+  Scenario: An undo leaves healthy Instances alone
+    Given "metadata.uid" of instance "web-main-ord-1" in cell "ord" is remembered as "ORD"
+    And "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
+    Then workload "web" has condition Degraded True because of "RolloutBlocked"
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":null}}}}}
+    Then workload "web" has "status.rollout.phase" "Complete"
+    And workload "web" has "status.rollout.revision" "3"
+    And workload "web" has "status.availableReplicas" "4"
+    And instance "web-main-ord-1" in cell "ord" still has "metadata.uid" "${ORD}"
+    And instance "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
+
+  Scenario: A rollout that is paused gives no Instance the template
+    When the consumer patches workload "web" with {"spec":{"rollout":{"paused":true},"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    Then workload "web" has condition Progressing Unknown because of "RolloutPaused"
+    And workloaddeployment "web-main-dfw" still has "metadata.generation" "1"
+    When the consumer patches workload "web" with {"spec":{"rollout":{"paused":false}}}
+    Then workload "web" has "status.rollout.phase" "Complete"
+    And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+
+  @serial
+  Scenario Outline: A replica that is killed in the middle of a rollout
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    And replica <replica> is killed
+    And the other replicas take over from it
+    Then workload "web" has "status.rollout.phase" "Complete"
+    And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+    When replica <replica> is started
+    Then workload "web" still has "status.rollout.revision" "2"
+
+    Examples:
+      | replica |
+      | 0       |
+      | 1       |

@@ -1,0 +1,154 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// recordRevision records the template of the Workload in its history, once per change of it: status.rollout remembers the number. A project
+// that does not serve WorkloadRevisions has no history, and rollouts there are the same otherwise.
+func (s *scope) recordRevision(ctx context.Context) error {
+	if before := s.workload.Status.Rollout; before != nil && before.TemplateHash == s.rolling.written {
+		s.rolling.revision = before.Revision
+		return nil
+	}
+	if s.rolling.target != s.rolling.written {
+		return nil
+	}
+	history, err := s.revisions(ctx)
+	if isGone(err) {
+		log.FromContext(ctx).Info("The Workload has no history: apply CRD workloadrevisions.compute.datumapis.com, "+
+			"and let the add-on write WorkloadRevisions", "answer", err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	newest := int64(0)
+	for i := range history {
+		newest = max(newest, history[i].Spec.Revision)
+	}
+	for _, template := range s.unrecorded(history) {
+		if newest++; err == nil {
+			err = s.storeRevision(ctx, template, newest)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	own := s.revisionName(s.rolling.written)
+	at := slices.IndexFunc(history, func(r v1alpha.WorkloadRevision) bool { return r.Name == own })
+	if s.rolling.revision = newest; at >= 0 && history[at].Spec.Revision == newest {
+		return nil
+	}
+	s.rolling.revision++
+	if err := s.storeRevision(ctx, &s.workload.Spec.Template, s.rolling.revision); err != nil {
+		return err
+	}
+	return s.pruneRevisions(ctx, history)
+}
+
+func (s *scope) revisions(ctx context.Context) ([]v1alpha.WorkloadRevision, error) {
+	var list v1alpha.WorkloadRevisionList
+	err := s.project.GetAPIReader().List(ctx, &list, client.InNamespace(s.workload.Namespace),
+		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(s.workload.UID)})
+	if err != nil {
+		return nil, fmt.Errorf("list the Workload's revisions: %w", err)
+	}
+	return list.Items, nil
+}
+
+// unrecorded are the templates of deployments that the history does not have: they are older than the history.
+func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.InstanceTemplateSpec {
+	known := map[string]bool{s.rolling.written: true}
+	for i := range history {
+		known[history[i].Name] = true
+	}
+	var result []*v1alpha.InstanceTemplateSpec
+	for _, desired := range s.plan.deployments {
+		existing := s.existing[desired.Name]
+		if existing == nil {
+			continue
+		}
+		// A template that cannot be hashed has no Instances.
+		hash, err := templates.Hash(&existing.Spec.Template)
+		if name := s.revisionName(hash); err == nil && !known[name] && !known[hash] {
+			known[name] = true
+			result = append(result, &existing.Spec.Template)
+		}
+	}
+	return result
+}
+
+func (s *scope) revisionName(hash string) string {
+	return naming.Shorten(s.workload.Name + "-" + hash)
+}
+
+// storeRevision writes a template under a number.
+func (s *scope) storeRevision(ctx context.Context, template *v1alpha.InstanceTemplateSpec, number int64) error {
+	hash, err := templates.Hash(template)
+	if err != nil {
+		return err
+	}
+	_, err = apply.Object(ctx, s.client, FieldManager, &v1alpha.WorkloadRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: s.revisionName(hash), Namespace: s.workload.Namespace, OwnerReferences: []metav1.OwnerReference{s.workload.ControllerReference()},
+			Labels: map[string]string{v1alpha.LabelWorkloadUID: string(s.workload.UID), v1alpha.LabelWorkloadName: s.workload.Name},
+		},
+		Spec: v1alpha.WorkloadRevisionSpec{Revision: number, Template: *template.DeepCopy()},
+	})
+	return err
+}
+
+// pruneRevisions deletes the oldest revisions beyond the limit. history does not have the newest one. The last complete template stays: a
+// failed rollout goes back to it.
+func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRevision) error {
+	keep := []string{s.revisionName(s.rolling.written)}
+	if before := s.workload.Status.Rollout; before != nil && before.CompleteTemplateHash != "" {
+		keep = append(keep, s.revisionName(before.CompleteTemplateHash))
+	}
+	slices.SortFunc(history, func(a, b v1alpha.WorkloadRevision) int { return cmp.Compare(b.Spec.Revision, a.Spec.Revision) })
+	left := s.workload.Spec.Rollout.HistoryLimit()
+	for i := range history {
+		revision := &history[i]
+		if revision.Name == s.revisionName(s.rolling.written) {
+			continue
+		}
+		if left--; left >= 0 || slices.Contains(keep, revision.Name) {
+			continue
+		}
+		if err := s.client.Delete(ctx, revision, client.Preconditions{UID: &revision.UID}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete revision %s: %w", revision.Name, err)
+		}
+	}
+	return nil
+}
+
+// revisionWithHash is the template of a revision; nil: there is none.
+func (s *scope) revisionWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
+	revision := &v1alpha.WorkloadRevision{}
+	err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: s.workload.Namespace, Name: s.revisionName(hash)}, revision)
+	switch {
+	case isGone(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get the last complete revision: %w", err)
+	case revision.Labels[v1alpha.LabelWorkloadUID] != string(s.workload.UID):
+		return nil, nil
+	}
+	return &revision.Spec.Template, nil
+}

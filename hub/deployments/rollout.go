@@ -1,0 +1,246 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// behindCache is how long a reconcile waits for its cache, which is older than what the API server has.
+const behindCache = time.Second
+
+// eventRollout is the reason of the Event of a step.
+const eventRollout = "RolloutStep"
+
+// rolling is the state of the rollout in one reconcile.
+type rolling struct {
+	// written is the hash of the Workload's template, and target that of the template that its Instances get: an undone rollout goes back to
+	// the last complete one.
+	written, target string
+	// revision is the number of the Workload's template; 0: it is not known.
+	revision int64
+	// blocked says that the instance type of the template is not usable: no deployment gets the template.
+	blocked bool
+	// state and result are what was decided, and cities the deployments of state in its order.
+	state  rollout.State
+	result rollout.Result
+	cities []*v1alpha.WorkloadDeployment
+	// steps are messages about the steps of deployments, by their names.
+	steps map[string]string
+}
+
+// chooseTemplate replaces in memory the template of a Workload whose rollout has failed and is undone.
+func (s *scope) chooseTemplate(ctx context.Context) error {
+	hash, err := templates.Hash(&s.workload.Spec.Template)
+	if err != nil {
+		return err
+	}
+	s.rolling = rolling{written: hash, target: hash, steps: map[string]string{}}
+	before := s.workload.Status.Rollout
+	if before == nil || before.FailedTemplateHash != hash || before.CompleteTemplateHash == "" || before.CompleteTemplateHash == hash {
+		return nil
+	}
+	template, err := s.templateWithHash(ctx, before.CompleteTemplateHash)
+	if err != nil || template == nil {
+		return err
+	}
+	s.workload.Spec.Template, s.rolling.target = *template.DeepCopy(), before.CompleteTemplateHash
+	return nil
+}
+
+// templateWithHash is the template of a deployment or of a revision; nil: there is none.
+func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
+	for _, deployment := range s.existing {
+		if template, _ := templates.WithHash(&deployment.Spec, hash); template != nil {
+			return template, nil
+		}
+	}
+	return s.revisionWithHash(ctx, hash)
+}
+
+// rollOut decides which deployments get the template now. What the cache says suffices to see that none does; before a step the API server is
+// read, since a step that was taken already must not be taken in another city as well.
+func (s *scope) rollOut(ctx context.Context) error {
+	for _, desired := range s.plan.deployments {
+		hash, err := templates.Hash(&desired.Spec.Template)
+		if err != nil {
+			return err
+		}
+		s.rolling.blocked = s.rolling.blocked || hash != s.rolling.target
+	}
+	if err := s.decide(); err != nil {
+		return err
+	}
+	if len(s.rolling.result.Steps) > 0 && len(s.missingNetworks) == 0 {
+		if err := s.refresh(ctx); err != nil {
+			return err
+		}
+		if s.rewritten {
+			return nil
+		}
+		if err := s.decide(); err != nil {
+			return err
+		}
+	}
+	return s.assignTemplates()
+}
+
+// decide reads the state of the rollout from the deployments, and takes the next steps.
+func (s *scope) decide() error {
+	state, cities, err := s.rolloutState()
+	if err != nil {
+		return err
+	}
+	s.rolling.state, s.rolling.cities, s.rolling.result = state, cities, rollout.Next(&state)
+	return nil
+}
+
+// refresh reads the Workload and its deployments from the API server. A Workload that has changed is reconciled again.
+func (s *scope) refresh(ctx context.Context) error {
+	reader := s.project.GetAPIReader()
+	workload := &v1alpha.Workload{}
+	if err := reader.Get(ctx, s.request.NamespacedName, workload); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get the Workload before a step of its rollout: %w", err)
+	}
+	if workload.UID != s.workload.UID || workload.Generation != s.workload.Generation {
+		s.rewritten = true
+		s.requeueAfter.AtMost(behindCache)
+		return nil
+	}
+	var list v1alpha.WorkloadDeploymentList
+	err := reader.List(ctx, &list, client.InNamespace(s.request.Namespace), client.MatchingLabels{v1alpha.LabelWorkloadUID: string(s.workload.UID)})
+	if err != nil {
+		return fmt.Errorf("list the Workload's deployments before a step of its rollout: %w", err)
+	}
+	clear(s.existing)
+	for i := range list.Items {
+		s.existing[list.Items[i].Name] = &list.Items[i]
+	}
+	return nil
+}
+
+// assignTemplates gives every planned deployment the template that it should have now.
+func (s *scope) assignTemplates() error {
+	newcomer := rollout.Newcomer(&s.rolling.state)
+	for _, desired := range s.plan.deployments {
+		existing := s.existing[desired.Name]
+		if existing == nil || !sameDeployment(existing, desired) {
+			s.giveEarlier(desired, newcomer)
+			continue
+		}
+		step, found := s.stepOf(desired)
+		if len(s.missingNetworks) > 0 || !found {
+			keepTemplates(existing, desired)
+			continue
+		}
+		if err := s.take(step, existing, desired); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepOf is the step of a deployment.
+func (s *scope) stepOf(desired *v1alpha.WorkloadDeployment) (rollout.Step, bool) {
+	for _, step := range s.rolling.result.Steps {
+		if s.rolling.cities[step.City].Name == desired.Name {
+			return step, true
+		}
+	}
+	return rollout.Step{}, false
+}
+
+// giveEarlier gives a new deployment the template of the others while that is not the target.
+func (s *scope) giveEarlier(desired *v1alpha.WorkloadDeployment, hash string) {
+	if hash == s.rolling.target {
+		return
+	}
+	for _, other := range s.rolling.cities {
+		if template, resources := templates.WithHash(&other.Spec, hash); template != nil {
+			desired.Spec.Template, desired.Spec.InstanceTypeResources = *template.DeepCopy(), resources.DeepCopy()
+			return
+		}
+	}
+}
+
+// keepTemplates leaves a deployment the templates that it has, and the limit of its step.
+func keepTemplates(existing, desired *v1alpha.WorkloadDeployment) {
+	kept := existing.Spec.DeepCopy()
+	if len(kept.InstanceTypeResources) > 0 || !equality.Semantic.DeepEqual(kept.Template, desired.Spec.Template) {
+		desired.Spec.InstanceTypeResources = kept.InstanceTypeResources
+	}
+	desired.Spec.Template, desired.Spec.Partition = kept.Template, kept.Partition
+	if kept.Partition != nil && isCautious(kept.Rollout) {
+		limitToOne(desired)
+	}
+}
+
+// take changes the templates of a deployment as a step says.
+func (s *scope) take(step rollout.Step, existing, desired *v1alpha.WorkloadDeployment) error {
+	s.rolling.steps[desired.Name] = s.describeStep(step, desired)
+	if step.Held {
+		keepTemplates(existing, desired)
+		desired.Spec.Partition.Index = int32(step.Index) //nolint:gosec // at most 10000
+		return nil
+	}
+	if step.Released {
+		return nil
+	}
+	template, resources := templates.WithHash(&existing.Spec, step.Stable)
+	if template == nil {
+		return errors.New("the deployment does not have the template that its Instances keep; it is read again")
+	}
+	desired.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{
+		Index: int32(step.Index), Template: *template.DeepCopy(), InstanceTypeResources: resources.DeepCopy(), //nolint:gosec // at most 10000
+	}
+	if step.Cautious {
+		limitToOne(desired)
+	}
+	return nil
+}
+
+// limitToOne lets the cells of a deployment take down one Instance at a time.
+func limitToOne(desired *v1alpha.WorkloadDeployment) {
+	if desired.Spec.Rollout == nil {
+		desired.Spec.Rollout = &v1alpha.WorkloadRollout{}
+	}
+	desired.Spec.Rollout.MaxUnavailable = new(intstr.FromInt32(1))
+}
+
+func isCautious(r *v1alpha.WorkloadRollout) bool {
+	return r != nil && r.MaxUnavailable != nil && *r.MaxUnavailable == intstr.FromInt32(1)
+}
+
+// describeStep is the note of the Event of a step.
+func (s *scope) describeStep(step rollout.Step, desired *v1alpha.WorkloadDeployment) string {
+	template := "template " + s.rolling.target
+	if s.rolling.revision > 0 && s.rolling.target == s.rolling.written {
+		template = fmt.Sprintf("revision %d", s.rolling.revision)
+	}
+	switch {
+	case step.Held:
+		return fmt.Sprintf("%s: new Instances of deployment %s get the earlier template until their turn", desired.Spec.CityCode, desired.Name)
+	case step.Released:
+		return fmt.Sprintf("%s: all Instances of deployment %s get %s", desired.Spec.CityCode, desired.Name, template)
+	}
+	return fmt.Sprintf("%s: Instances of deployment %s from index %d on get %s", desired.Spec.CityCode, desired.Name, step.Index, template)
+}
+
+// isGone reports whether a project does not serve a kind, or does not let the add-on use it.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || meta.IsNoMatchError(err)
+}

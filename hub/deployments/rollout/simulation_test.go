@@ -1,0 +1,501 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// world is a project with its cities, as a simulation has them.
+type world struct {
+	random        *rand.Rand
+	target        string
+	proven        string
+	versions      int
+	atOnce, batch int
+	cities        map[string]*city
+	parallel      bool
+	paused        bool
+	// calm says that neither scaling nor faults change how many Instances are available: then the limit holds at every moment.
+	calm bool
+	// faulty says that Instances fail by themselves, and faults is how many Instances have. One that is allowed to have the target and fails is replaced at once.
+	faults int
+	faulty bool
+	// mistake changes what the controller reads or does.
+	mistake mistake
+	// first is the template of the creation: a broken one is everywhere.
+	first string
+	log   []string
+	// violation is what a cell has found.
+	violation string
+}
+
+// city is a deployment in the project, and the Instances in its cell.
+type city struct {
+	name string
+	// stored are all versions of the deployment, the newest last.
+	stored []deployment
+	// cell is the version that the cell has, and instances are its Instances by index.
+	cell      deployment
+	instances map[int]*instance
+	// sent are reports on their way.
+	sent []report
+}
+
+type deployment struct {
+	generation int
+	template   string
+	partition  *Partition
+	cautious   bool
+	replicas   int
+	status     report
+}
+
+type report struct {
+	generation int
+	template   string
+	instances  []Instance
+	missing    int
+}
+
+type instance struct {
+	template  string
+	available bool
+}
+
+// mistake is a deliberate mistake in a rule.
+type mistake struct {
+	input  func(*State)
+	output func(*State, *Result)
+	// cached takes steps from what the cache has, and restore gives Instances below a partition their template back.
+	cached, restore bool
+}
+
+func isBroken(template string) bool { return strings.HasPrefix(template, "broken") }
+
+func (c *city) newest() *deployment { return &c.stored[len(c.stored)-1] }
+
+func newWorld(seed uint64, m mistake) *world {
+	w := &world{random: rand.New(rand.NewPCG(seed, 1)), target: "good-0", first: "good-0", cities: map[string]*city{}, mistake: m}
+	w.parallel, w.calm, w.faulty = w.random.IntN(2) == 0, w.random.IntN(2) == 0, w.random.IntN(2) == 0
+	w.atOnce, w.batch = 1+w.random.IntN(2), w.random.IntN(3)
+	for _, name := range []string{"a", "b", "c"}[:1+w.random.IntN(3)] {
+		w.add(name, w.target)
+	}
+	for range 200 {
+		w.settle()
+	}
+	w.proven = w.target
+	return w
+}
+
+func (w *world) add(name, template string) {
+	spec := deployment{generation: 1, template: template, replicas: 1 + w.random.IntN(5)}
+	w.cities[name] = &city{name: name, stored: []deployment{spec}, cell: spec, instances: map[int]*instance{}}
+}
+
+// settle lets a cell receive, act and report.
+func (w *world) settle() {
+	for _, name := range slices.Sorted(maps.Keys(w.cities)) {
+		c := w.cities[name]
+		c.cell = *c.newest()
+		w.act(c)
+		w.start(c)
+		c.send()
+		w.deliver(c)
+	}
+}
+
+func (w *world) limit(n int) int { return max(1, n/4) }
+
+// room is how many Instances a cell takes down at once: more than the limit over all cities.
+func room(n int) int { return max(1, n/2) }
+
+// act is what cell/deployments does.
+func (w *world) act(c *city) {
+	hashAt := func(index int) string {
+		if p := c.cell.partition; p != nil && index < p.Index {
+			return p.Template
+		}
+		return c.cell.template
+	}
+	for index := range c.instances {
+		if index >= c.cell.replicas {
+			delete(c.instances, index)
+		}
+	}
+	unavailable := 0
+	for index := range c.cell.replicas {
+		if i := c.instances[index]; i == nil || !i.available {
+			unavailable++
+		}
+	}
+	outdated := func(index int) bool {
+		i := c.instances[index]
+		if i == nil || i.template == hashAt(index) {
+			return false
+		}
+		below := c.cell.partition != nil && index < c.cell.partition.Index
+		return !below || !i.available || w.mistake.restore
+	}
+	limit := 1
+	if w.parallel && !c.cell.cautious {
+		limit = room(c.cell.replicas)
+	}
+	for index := c.cell.replicas - 1; index >= 0; index-- {
+		if !outdated(index) {
+			continue
+		}
+		if !c.instances[index].available {
+			delete(c.instances, index)
+			if !w.parallel {
+				break
+			}
+			continue
+		}
+		if unavailable < limit {
+			if i := c.instances[index]; i.template == w.target && c.cell.template == w.target {
+				w.violation = fmt.Sprintf("%s: Available Instance %d has the target and is replaced", c.name, index)
+			}
+			unavailable++
+			delete(c.instances, index)
+		}
+	}
+	for index := range c.cell.replicas {
+		if c.instances[index] == nil && w.random.IntN(2) == 0 {
+			c.instances[index] = &instance{template: hashAt(index)}
+		}
+		if i := c.instances[index]; !w.parallel && (i == nil || !i.available) {
+			break
+		}
+	}
+}
+
+// start lets Instances of good templates become Available.
+func (w *world) start(c *city) {
+	for _, index := range slices.Sorted(maps.Keys(c.instances)) {
+		if i := c.instances[index]; !isBroken(i.template) && w.random.IntN(2) == 0 {
+			i.available = true
+		}
+	}
+}
+
+func (c *city) send() {
+	r := report{generation: c.cell.generation, template: c.cell.template}
+	for _, index := range slices.Sorted(maps.Keys(c.instances)) {
+		i := c.instances[index]
+		r.instances = append(r.instances, Instance{Index: index, Updated: i.template == c.cell.template, Available: i.available})
+	}
+	r.missing = max(0, c.cell.replicas-len(c.instances))
+	c.sent = append(c.sent, r)
+}
+
+// deliver delivers the newest report; earlier ones are lost.
+func (w *world) deliver(c *city) {
+	if len(c.sent) == 0 {
+		return
+	}
+	next := *c.newest()
+	next.status = c.sent[len(c.sent)-1]
+	c.sent = nil
+	c.stored = append(c.stored, next)
+}
+
+// view is the state as a controller reads it; each deployment may be an earlier version.
+func (w *world) view(stale bool) (State, []string) {
+	s := State{Target: w.target, Proven: w.proven == w.target, Paused: w.paused, CitiesAtOnce: w.atOnce, Batch: w.batch}
+	var names []string
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(w.cities)) {
+		c := w.cities[name]
+		at := len(c.stored) - 1
+		if stale {
+			at = max(0, at-w.random.IntN(4))
+		}
+		d := c.stored[at]
+		names = append(names, name)
+		total += d.replicas
+		seen := City{
+			Name: name, Code: name, Template: d.template, Partition: d.partition, Desired: d.replicas, Cells: 1, Room: 1, Ordered: !w.parallel,
+			Observed: d.status.generation == d.generation, Missing: d.status.missing, Instances: slices.Clone(d.status.instances),
+		}
+		if d.status.template != d.template {
+			for i := range seen.Instances {
+				seen.Instances[i].Updated = false
+			}
+		}
+		if w.parallel {
+			seen.Room = room(d.replicas)
+		}
+		s.Cities = append(s.Cities, seen)
+	}
+	s.MaxUnavailable = w.limit(total)
+	return s, names
+}
+
+// reconcile is what hub/deployments does: when its cache, which may be old, asks for steps, it reads the API server. It may be killed between
+// two writes.
+func (w *world) reconcile(stale bool) Result {
+	s, names := w.view(stale)
+	result := w.next(&s)
+	if len(result.Steps) > 0 && !w.mistake.cached {
+		s, names = w.view(false)
+		result = w.next(&s)
+	}
+	for _, step := range result.Steps {
+		if stale && w.random.IntN(8) == 0 {
+			return result
+		}
+		w.write(w.cities[names[step.City]], step)
+	}
+	if result.Phase == Complete && !stale {
+		w.proven = w.target
+	}
+	return result
+}
+
+// next is Next with a mistake.
+func (w *world) next(s *State) Result {
+	if w.mistake.input != nil {
+		w.mistake.input(s)
+	}
+	result := Next(s)
+	if w.mistake.output != nil {
+		w.mistake.output(s, &result)
+	}
+	return result
+}
+
+func (w *world) write(c *city, step Step) {
+	next := *c.newest()
+	next.generation++
+	if !step.Held {
+		next.template = w.target
+	}
+	next.partition, next.cautious = nil, step.Cautious
+	if !step.Released {
+		next.partition = &Partition{Index: step.Index, Template: step.Stable}
+	}
+	c.stored = append(c.stored, next)
+	w.log = append(w.log, fmt.Sprintf("%s: %+v of %s", c.name, step, next.template))
+}
+
+// scale changes the number of Instances of a city, with the partition that Next wants for it.
+func (w *world) scale(c *city) {
+	next := *c.newest()
+	before := next.replicas
+	next.replicas = 1 + w.random.IntN(6)
+	next.generation++
+	s := State{Target: w.target, Paused: true, Cities: []City{{
+		Name: c.name, Code: c.name, Template: next.template, Partition: next.partition, Grows: next.replicas > before,
+	}}}
+	for _, step := range w.next(&s).Steps {
+		next.partition = &Partition{Index: step.Index, Template: step.Stable}
+	}
+	c.stored = append(c.stored, next)
+	w.log = append(w.log, fmt.Sprintf("%s: scaled to %d", c.name, next.replicas))
+}
+
+// step does something at random.
+func (w *world) step() {
+	names := slices.Sorted(maps.Keys(w.cities))
+	c := w.cities[names[w.random.IntN(len(names))]]
+	switch event := w.random.IntN(100); {
+	case event < 25:
+		w.reconcile(w.random.IntN(2) == 0)
+	case event < 40:
+		c.cell = *c.newest()
+	case event < 60:
+		w.act(c)
+	case event < 75:
+		w.start(c)
+	case event < 85:
+		c.send()
+	case event < 95:
+		w.deliver(c)
+	case event < 96:
+		w.change()
+	case w.calm || event == 99 && !w.faulty:
+	case event < 97:
+		w.scale(c)
+	case event < 98:
+		w.resize(c)
+	case event < 99:
+		w.paused = !w.paused
+	default:
+		w.fail(c)
+	}
+}
+
+// fail makes an Instance fail.
+func (w *world) fail(c *city) {
+	indices := slices.Sorted(maps.Keys(c.instances))
+	if len(indices) == 0 {
+		return
+	}
+	if i := c.instances[indices[w.random.IntN(len(indices))]]; i.available {
+		i.available = false
+		w.faults++
+		w.log = append(w.log, c.name+": one fails")
+	}
+}
+
+// change is a new template, or an undo.
+func (w *world) change() {
+	w.versions++
+	switch w.random.IntN(4) {
+	case 0:
+		w.target = w.proven
+	case 1:
+		w.target = fmt.Sprintf("broken-%d", w.versions)
+	default:
+		w.target = fmt.Sprintf("good-%d", w.versions)
+	}
+	w.log = append(w.log, "target "+w.target)
+}
+
+// resize adds a city, or removes one.
+func (w *world) resize(c *city) {
+	if w.cities["d"] == nil {
+		s, _ := w.view(false)
+		w.add("d", Newcomer(&s))
+		w.log = append(w.log, "added d with "+w.cities["d"].cell.template)
+		return
+	}
+	if len(w.cities) > 1 {
+		delete(w.cities, c.name)
+		w.log = append(w.log, "removed "+c.name)
+	}
+}
+
+// check returns what must not be.
+func (w *world) check() string {
+	if w.violation != "" {
+		return w.violation
+	}
+	broken, unavailable, total := 0, 0, 0
+	for _, c := range w.cities {
+		total += c.newest().replicas
+		for _, i := range c.instances {
+			if isBroken(i.template) {
+				broken++
+			}
+		}
+		for index := range c.cell.replicas {
+			if i := c.instances[index]; i == nil || !i.available {
+				unavailable++
+			}
+		}
+	}
+	if broken > 1+w.faults {
+		return fmt.Sprintf("%d Instances have a broken template", broken)
+	}
+	if most := w.limit(total); w.calm && unavailable > most {
+		return fmt.Sprintf("%d of %d Instances are unavailable", unavailable, total)
+	}
+	return ""
+}
+
+// simulate returns the first violation.
+func simulate(seed uint64, steps int, m mistake) string {
+	w := newWorld(seed, m)
+	for range steps {
+		w.step()
+		if violation := w.check(); violation != "" {
+			return fmt.Sprintf("seed %d: %s\n%s", seed, violation, strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
+		}
+	}
+	w.target, w.paused = "good-last", false
+	for range 400 {
+		w.reconcile(false)
+		w.settle()
+		if violation := w.check(); violation != "" {
+			return fmt.Sprintf("seed %d at the end: %s\n%s", seed, violation, strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
+		}
+	}
+	if result := w.reconcile(false); result.Phase != Complete {
+		return fmt.Sprintf("seed %d does not converge: %s: %s\n%s", seed, result.Phase, result.Message, strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
+	}
+	for _, c := range w.cities {
+		for index, i := range c.instances {
+			if i.template != w.target {
+				return fmt.Sprintf("seed %d: Instance %d in %s has template %s at the end", seed, index, c.name, i.template)
+			}
+		}
+	}
+	return ""
+}
+
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	// SEEDS=2500 are 1,000,000 steps.
+	seeds, err := strconv.ParseUint(cmp.Or(os.Getenv("SEEDS"), "150"), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range seeds {
+		if violation := simulate(seed, 400, mistake{}); violation != "" {
+			t.Fatal(violation)
+		}
+	}
+}
+
+// TestTheSimulationFindsMistakes: each rule is needed.
+func TestTheSimulationFindsMistakes(t *testing.T) {
+	t.Parallel()
+	eachCity := func(change func(*City)) func(*State) {
+		return func(s *State) {
+			for i := range s.Cities {
+				change(&s.Cities[i])
+			}
+		}
+	}
+	mistakes := map[string]mistake{
+		"no canary":                     {input: func(s *State) { s.Proven = true }},
+		"reports on an earlier step":    {input: eachCity(func(c *City) { c.Observed = true })},
+		"unavailable Instances":         {input: eachCity(func(c *City) { setAvailable(c) })},
+		"missing Instances":             {input: eachCity(func(c *City) { c.Missing = 0 })},
+		"all cities at once":            {input: func(s *State) { s.CitiesAtOnce, s.MaxUnavailable = 9, 9 }},
+		"the room of cells":             {input: eachCity(func(c *City) { c.Room = 0 }), output: nil},
+		"new Instances get the target":  {output: func(_ *State, r *Result) { r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Held }) }},
+		"the stable template is lost":   {output: func(s *State, r *Result) { eachStep(r, func(step *Step) { step.Stable = s.Target }) }},
+		"the partition is one too low":  {output: func(_ *State, r *Result) { eachStep(r, func(step *Step) { step.Index-- }) }},
+		"steps from a cache":            {cached: true},
+		"healthy Instances are changed": {restore: true},
+		"a partition is never removed": {output: func(_ *State, r *Result) {
+			r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Released })
+		}},
+	}
+	for name, m := range mistakes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(1000) {
+				if simulate(seed, 400, m) != "" {
+					return
+				}
+			}
+			t.Error("the simulation does not find it")
+		})
+	}
+}
+
+func setAvailable(c *City) {
+	for i := range c.Instances {
+		c.Instances[i].Available = true
+	}
+}
+
+func eachStep(r *Result, change func(*Step)) {
+	for i := range r.Steps {
+		change(&r.Steps[i])
+	}
+}

@@ -1,0 +1,249 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// MaxIndex is a partition above all Instances: none of them gets the new template.
+const MaxIndex = 10000
+
+// State is what the project knows of a Workload's Instances.
+type State struct {
+	// Target is the hash of the wanted template.
+	Target string
+	// Proven says that the target ran in all cities before: it needs no canary.
+	Proven bool
+	// Paused says that no Instance gets the target.
+	Paused bool
+	// Resumed says that the pause at PauseAfter or PauseAfterFirst is over.
+	Resumed bool
+	// PauseAfter is the number of Available Instances with the target after which the rollout pauses; 0: none.
+	PauseAfter int
+	// PauseAfterFirst says that the rollout pauses after the first city.
+	PauseAfterFirst bool
+	// Batch is how many Instances get the target at once; 0: any number.
+	Batch int
+	// MaxUnavailable is how many Instances may be unavailable in all cities together.
+	MaxUnavailable int
+	// CitiesAtOnce is how many cities are updated at once.
+	CitiesAtOnce int
+	// Cities are the Workload's deployments in the order in which they get the target.
+	Cities []City
+}
+
+// City is one WorkloadDeployment.
+type City struct {
+	// Name of the deployment, and Code of the city.
+	Name, Code string
+	// Template is the hash of the deployment's template.
+	Template string
+	// Partition is the partition of the deployment; nil: none.
+	Partition *Partition
+	// Observed says that the cells have acted on the newest generation of the deployment.
+	Observed bool
+	// Instances that exist, ascending by index.
+	Instances []Instance
+	// Missing is how many Instances the cells should have and do not have.
+	Missing int
+	// Cells is how many cells report.
+	Cells int
+	// Room is how many Instances the cells take down at once by themselves.
+	Room int
+	// Ordered says that the cells create an Instance when those with lower indices are Available.
+	Ordered bool
+	// Desired is how many Instances should run. Grows says that the deployment does not have this number yet, but a lower one.
+	Desired int
+	Grows   bool
+	// Unserved says that the city has no cell.
+	Unserved bool
+}
+
+// Partition divides the Instances of a city by their index.
+type Partition struct {
+	// Index is the lowest index that gets the template of the deployment.
+	Index int
+	// Template is the hash of the template of the Instances with lower indices.
+	Template string
+}
+
+// Instance is one Instance of a city.
+type Instance struct {
+	// Index in its deployment.
+	Index int
+	// Updated says that it has the template of its deployment.
+	Updated bool
+	// Available says that it has been Ready for minReadySeconds.
+	Available bool
+	// Held says that it waits for quota.
+	Held bool
+}
+
+// Sort orders cities: first those that first names, in that order, then the others by code and name.
+func Sort(cities []City, first []string) {
+	place := func(c *City) int {
+		if at := slices.IndexFunc(first, func(code string) bool { return strings.EqualFold(code, c.Code) }); at >= 0 {
+			return at
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(cities, func(a, b City) int {
+		return cmp.Or(cmp.Compare(place(&a), place(&b)), strings.Compare(a.Code, b.Code), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// stage is where a city is on the way to the target.
+type stage int
+
+const (
+	// waiting cities have an earlier template.
+	waiting stage = iota
+	// partitioned cities have the target for the Instances that their partition allows.
+	partitioned
+	// released cities have the target for all Instances, and complete ones are done.
+	released
+	complete
+)
+
+func (s *State) stage(c *City) stage {
+	switch {
+	case c.Template != s.Target:
+		return waiting
+	case c.Partition != nil:
+		return partitioned
+	case c.Unserved, c.Observed && len(c.Instances) > 0 && len(s.outdated(c)) == 0 && c.unavailable() == 0:
+		return complete
+	}
+	return released
+}
+
+// active reports whether Instances of a city may be on their way to the target.
+func (s *State) active(c *City) bool {
+	at := s.stage(c)
+	return at == partitioned || at == released
+}
+
+// outdated are the Instances of a city without the target.
+func (s *State) outdated(c *City) []Instance {
+	if c.Template != s.Target {
+		return c.Instances
+	}
+	return slices.DeleteFunc(slices.Clone(c.Instances), func(i Instance) bool { return i.Updated })
+}
+
+// passed reports whether the target has run: an Instance that has it is Available.
+func (s *State) passed() bool { return s.Proven || s.updatedAvailable() > 0 }
+
+// updatedAvailable is how many Instances have the target and are Available.
+func (s *State) updatedAvailable() int {
+	count := 0
+	for i := range s.Cities {
+		if c := &s.Cities[i]; c.Template == s.Target {
+			for _, instance := range c.Instances {
+				if instance.Updated && instance.Available {
+					count++
+				}
+			}
+		}
+	}
+	return count
+}
+
+// unavailable is how many Instances of a city are not Available. One that waits for quota does not count: it waits for its project.
+func (c *City) unavailable() int {
+	count := c.Missing
+	for _, instance := range c.Instances {
+		if !instance.Available && !instance.Held {
+			count++
+		}
+	}
+	return count
+}
+
+// pending is how many Instances of a partitioned city are allowed to have the target and are not Available with it.
+func (c *City) pending() int {
+	count, above := 0, 0
+	for _, instance := range c.Instances {
+		if instance.Index >= c.Partition.Index {
+			above++
+		}
+		switch {
+		case instance.Updated && (instance.Available || instance.Held):
+		case instance.Updated || instance.Index >= c.Partition.Index:
+			count++
+		}
+	}
+	return count + max(0, min(c.Missing, c.Desired-c.Partition.Index-above))
+}
+
+// replacing is the highest index of an Instance that is allowed to have the template of the deployment and is not Available with it.
+func (c *City) replacing() int {
+	if index, found := highest(c.Instances, func(i Instance) bool {
+		return i.Index >= c.Partition.Index && !(i.Updated && (i.Available || i.Held))
+	}); found {
+		return index
+	}
+	return c.Partition.Index
+}
+
+// cost is how many Instances of a city are unavailable, or may be before its next report.
+func (s *State) cost(c *City) int {
+	switch {
+	case c.Partition != nil:
+		return max(c.unavailable(), c.pending())
+	case s.stage(c) == complete || c.Cells == 0:
+		return c.unavailable()
+	}
+	return max(c.unavailable(), min(c.Room, c.unfinished()+c.unavailable()))
+}
+
+// unfinished is how many Instances of a city its cells may be about to replace.
+func (c *City) unfinished() int {
+	count := 0
+	for _, instance := range c.Instances {
+		if !c.Observed || !instance.Updated {
+			count++
+		}
+	}
+	return count
+}
+
+// Newcomer is the template of a city that has no deployment yet: the target when no city has another template, else the one that the next
+// city in turn still has.
+func Newcomer(s *State) string {
+	for i := range s.Cities {
+		switch c := &s.Cities[i]; s.stage(c) {
+		case waiting, partitioned:
+			if c.Partition != nil {
+				return c.Partition.Template
+			}
+			return c.Template
+		}
+	}
+	return s.Target
+}
+
+// Unfinished reports whether a city waits for the target, or has it for some of its Instances.
+func Unfinished(s *State) bool {
+	return slices.ContainsFunc(s.Cities, func(c City) bool { return s.stage(&c) == waiting || s.stage(&c) == partitioned })
+}
+
+// Updated reports whether all Instances that exist have the target, available or not.
+func Updated(s *State) bool {
+	return !Unfinished(s) && !slices.ContainsFunc(s.Cities, func(c City) bool { return len(s.outdated(&c)) > 0 })
+}
+
+// Broken are the indices of the Instances that have the template of the deployment and are not Available, and do not wait for quota.
+func (c *City) Broken() []int {
+	var indices []int
+	for _, instance := range c.Instances {
+		if instance.Updated && !instance.Available && !instance.Held {
+			indices = append(indices, instance.Index)
+		}
+	}
+	return indices
+}

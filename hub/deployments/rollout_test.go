@@ -1,0 +1,297 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+)
+
+// cell keeps the Instances of the deployments of a fixture, and reports them as hub/projection does.
+type cell struct {
+	f *fixture
+	// templates are the hashes of the templates of the Instances, by their names.
+	templates map[string]string
+	// broken are the hashes of templates whose Instances never become Available.
+	broken []string
+}
+
+func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string{}} }
+
+func hashOf(t *testing.T, template *v1alpha.InstanceTemplateSpec) string {
+	t.Helper()
+	hash, err := templates.Hash(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
+}
+
+// run gives every Instance its template, all at once, and reports that.
+func (c *cell) run(t *testing.T) {
+	t.Helper()
+	var list v1alpha.WorkloadDeploymentList
+	if err := c.f.Client.List(t.Context(), &list, client.InNamespace(c.f.Namespace.Name)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		d := &list.Items[i]
+		newest := hashOf(t, &d.Spec.Template)
+		var existing, available, current []int
+		for index := range int(d.Spec.DesiredReplicas()) {
+			name := naming.InstanceName(d.Name, index)
+			wanted, _ := d.Spec.TemplateAt(index)
+			hash := c.templates[name]
+			if isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index); hash == "" || !isKept || slices.Contains(c.broken, hash) {
+				hash = hashOf(t, wanted)
+			}
+			c.templates[name] = hash
+			existing = append(existing, index)
+			if !slices.Contains(c.broken, hash) {
+				available = append(available, index)
+			}
+			if hash == newest {
+				current = append(current, index)
+			}
+		}
+		counts := v1alpha.ReplicaCounts{
+			Replicas: int32(len(existing)), DesiredReplicas: int32(len(existing)), CurrentReplicas: int32(len(existing)), //nolint:gosec // a few
+			ReadyReplicas: int32(len(available)), AvailableReplicas: int32(len(available)), UpdatedReplicas: int32(len(current)), //nolint:gosec // a few
+		}
+		planes.ChangeStatus(t, c.f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
+			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, counts.Replicas, counts
+			d.Status.Indices = []v1alpha.CellIndices{{
+				Cell: strings.ToLower(d.Spec.CityCode), Existing: indexing.Format(existing), AvailableIndices: indexing.Format(available),
+				Current: indexing.Format(current), TemplateHash: newest,
+			}}
+		})
+	}
+}
+
+// settle lets the cell and the controller act until nothing changes, and returns the states of the cities in between, such as "DFW 1/2 ORD 0/2".
+func (c *cell) settle(t *testing.T) []string {
+	t.Helper()
+	var states []string
+	for range 20 {
+		c.run(t)
+		if state := c.state(t); len(states) == 0 || states[len(states)-1] != state {
+			states = append(states, state)
+		}
+		if len(c.f.mustReconcile(t)) == 0 {
+			return states
+		}
+	}
+	t.Fatalf("it does not settle: %v", states)
+	return nil
+}
+
+// state is how many Instances of each city have the Workload's template.
+func (c *cell) state(t *testing.T) string {
+	t.Helper()
+	wanted := hashOf(t, &c.f.readWorkload(t).Spec.Template)
+	var list v1alpha.WorkloadDeploymentList
+	if err := c.f.Client.List(t.Context(), &list, client.InNamespace(c.f.Namespace.Name)); err != nil {
+		t.Fatal(err)
+	}
+	var cities []string
+	for i := range list.Items {
+		d, updated := &list.Items[i], 0
+		for index := range int(d.Spec.DesiredReplicas()) {
+			if c.templates[naming.InstanceName(d.Name, index)] == wanted {
+				updated++
+			}
+		}
+		cities = append(cities, fmt.Sprintf("%s %d/%d", d.Spec.CityCode, updated, d.Spec.DesiredReplicas()))
+	}
+	return strings.Join(cities, " ")
+}
+
+func (f *fixture) image(t *testing.T, image string) string {
+	t.Helper()
+	changed := planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template = planes.Template(image) })
+	return hashOf(t, &changed.Spec.Template)
+}
+
+func (f *fixture) rolls(t *testing.T, change func(*v1alpha.WorkloadRollout)) {
+	t.Helper()
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+		if w.Spec.Rollout == nil {
+			w.Spec.Rollout = &v1alpha.WorkloadRollout{}
+		}
+		change(w.Spec.Rollout)
+	})
+}
+
+func (f *fixture) phase(t *testing.T) v1alpha.RolloutPhase {
+	t.Helper()
+	if r := f.readWorkload(t).Status.Rollout; r != nil {
+		return r.Phase
+	}
+	return ""
+}
+
+// rolledOut is a Workload with 2 Instances in each of DFW and ORD, which are all Available.
+func rolledOut(t *testing.T) (*fixture, *cell) {
+	t.Helper()
+	f := newFixture(t, "DFW ORD SEA")
+	f.workload(t, "main DFW ORD")
+	f.mustReconcile(t)
+	c := f.cell()
+	c.settle(t)
+	if phase := f.phase(t); phase != v1alpha.RolloutComplete {
+		t.Fatalf("after the creation the phase is %q", phase)
+	}
+	return f, c
+}
+
+func TestRolloutCityAfterCity(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	f.image(t, "registry.example/app:2")
+	got := c.settle(t)
+	if want := []string{"DFW 0/2 ORD 0/2", "DFW 1/2 ORD 0/2", "DFW 2/2 ORD 0/2", "DFW 2/2 ORD 2/2"}; !slices.Equal(got, want) {
+		t.Errorf("it goes by %q", got)
+	}
+	status := f.readWorkload(t).Status
+	if status.Rollout.Phase != v1alpha.RolloutComplete || status.Rollout.Revision != 2 || status.UpdatedReplicas != 4 {
+		t.Errorf("status is %+v, %d updated", status.Rollout, status.UpdatedReplicas)
+	}
+	for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+		if f.readDeployment(t, name).Spec.Partition != nil {
+			t.Errorf("%s has a partition at the end", name)
+		}
+	}
+}
+
+func TestBrokenTemplateStops(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.settle(t)
+	if got := c.state(t); got != "DFW 1/2 ORD 0/2" {
+		t.Fatalf("the broken template has %s", got)
+	}
+	if counts := f.readWorkload(t).Status.ReplicaCounts; counts.UpdatedReplicas != 1 || counts.AvailableReplicas != 3 {
+		t.Errorf("counts are %+v", counts)
+	}
+	f.image(t, "registry.example/app:3")
+	if got := c.settle(t); got[1] != "DFW 1/2 ORD 0/2" || got[len(got)-1] != "DFW 2/2 ORD 2/2" || f.phase(t) != v1alpha.RolloutComplete {
+		t.Errorf("the correction goes by %q, %s", got, f.phase(t))
+	}
+}
+
+func TestUndoLeavesHealthyInstances(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.settle(t)
+	ord := f.readDeployment(t, "web-main-ord").Generation
+	f.image(t, "registry.example/app:1")
+	c.settle(t)
+	if got := c.state(t); got != "DFW 2/2 ORD 2/2" || f.phase(t) != v1alpha.RolloutComplete || f.readDeployment(t, "web-main-ord").Generation != ord {
+		t.Errorf("it ends with %s, %s", got, f.phase(t))
+	}
+	if revision := f.readWorkload(t).Status.Rollout.Revision; revision != 3 {
+		t.Errorf("the undo is revision %d", revision)
+	}
+}
+
+func TestOnFailureUndo(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.OnFailure = v1alpha.RolloutUndo })
+	c.settle(t)
+	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.settle(t)
+	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+			Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgressDeadlineExceeded,
+		})
+	})
+	c.settle(t)
+	if got := c.state(t); got != "DFW 0/2 ORD 0/2" || f.phase(t) != v1alpha.RolloutUndone {
+		t.Errorf("it ends with %s, %s", got, f.phase(t))
+	}
+	if image := f.readWorkload(t).Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image; image != "registry.example/app:broken" {
+		t.Errorf("the Workload's image is %s", image)
+	}
+}
+
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	f.rolls(t, func(r *v1alpha.WorkloadRollout) {
+		r.CityOrder, r.PauseAfter = []string{"ord"}, new(intstr.FromString(v1alpha.PauseAfterFirstCity))
+	})
+	f.image(t, "registry.example/app:2")
+	c.settle(t)
+	if got := c.state(t); got != "DFW 0/2 ORD 2/2" || f.phase(t) != v1alpha.RolloutPaused {
+		t.Fatalf("it pauses with %s, %s", got, f.phase(t))
+	}
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+		w.Annotations = map[string]string{v1alpha.AnnotationRolloutResumed: w.Status.Rollout.TemplateHash}
+	})
+	c.settle(t)
+	if got := c.state(t); got != "DFW 2/2 ORD 2/2" {
+		t.Errorf("resumed, it ends with %s", got)
+	}
+	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.Paused = true })
+	f.image(t, "registry.example/app:3")
+	c.settle(t)
+	if got := c.state(t); got != "DFW 0/2 ORD 0/2" || f.phase(t) != v1alpha.RolloutPaused {
+		t.Errorf("paused, it ends with %s, %s", got, f.phase(t))
+	}
+}
+
+// TestNewCity: during a rollout it has the earlier template until its turn.
+func TestNewCity(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.settle(t)
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD", "SEA"} })
+	c.settle(t)
+	if got := c.state(t); got != "DFW 1/2 ORD 0/2 SEA 0/2" {
+		t.Errorf("it ends with %s", got)
+	}
+	f.image(t, "registry.example/app:3")
+	c.settle(t)
+	if got := c.state(t); got != "DFW 2/2 ORD 2/2 SEA 2/2" {
+		t.Errorf("corrected, it ends with %s", got)
+	}
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.RevisionHistoryLimit = new(int32(2)) })
+	for version := range 5 {
+		f.image(t, fmt.Sprintf("registry.example/app:v%d", version))
+		c.settle(t)
+	}
+	var list v1alpha.WorkloadRevisionList
+	if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int64
+	for i := range list.Items {
+		numbers = append(numbers, list.Items[i].Spec.Revision)
+	}
+	if slices.Sort(numbers); !slices.Equal(numbers, []int64{4, 5, 6}) {
+		t.Errorf("the revisions are %v", numbers)
+	}
+}

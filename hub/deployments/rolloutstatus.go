@@ -1,0 +1,162 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
+)
+
+// maxRolloutMessage is the longest message in status.rollout, in bytes.
+const maxRolloutMessage = 1024
+
+// rolloutStatus is status.rollout.
+func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
+	before, result := s.workload.Status.Rollout, &s.rolling.result
+	if before == nil {
+		before = &v1alpha.WorkloadRolloutStatus{}
+	}
+	status := &v1alpha.WorkloadRolloutStatus{
+		Revision: s.rolling.revision, TemplateHash: s.rolling.written, CompleteTemplateHash: before.CompleteTemplateHash,
+		Phase: v1alpha.RolloutPhase(result.Phase), Message: wording.Shorten(result.Message, maxRolloutMessage),
+	}
+	if before.FailedTemplateHash == s.rolling.written {
+		status.FailedTemplateHash = before.FailedTemplateHash
+	}
+	if result.City >= 0 && result.City < len(s.rolling.cities) {
+		status.City = s.rolling.cities[result.City].Spec.CityCode
+	}
+	again := before.TemplateHash == s.rolling.written && len(result.Steps) == 0 && rollout.Updated(&s.rolling.state)
+	switch complete := result.Phase == rollout.Complete && len(s.rolling.cities) > 0; {
+	case s.rolling.target != s.rolling.written && (complete || before.Phase == v1alpha.RolloutUndone && again):
+		status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "", "the rollout failed; all Instances have the last complete template"
+	case s.rolling.target != s.rolling.written:
+		status.Phase = v1alpha.RolloutUndoing
+	case complete || before.Phase == v1alpha.RolloutComplete && again:
+		// An Instance that fails later is no part of the rollout.
+		status.Phase, status.City, status.Message = v1alpha.RolloutComplete, "", ""
+		status.CompleteTemplateHash = s.rolling.written
+	case result.Phase == rollout.Progressing && s.failed():
+		status.Phase = v1alpha.RolloutFailed
+		if r := s.workload.Spec.Rollout; r != nil && r.OnFailure == v1alpha.RolloutUndo && status.CompleteTemplateHash != "" && status.CompleteTemplateHash != s.rolling.written {
+			status.FailedTemplateHash = s.rolling.written
+		}
+	case result.Phase == rollout.Complete:
+		status.Phase = v1alpha.RolloutProgressing
+	}
+	return status
+}
+
+// failed reports whether a city that gets the template has made no progress for too long.
+func (s *scope) failed() bool {
+	return slices.ContainsFunc(s.rolling.cities, func(d *v1alpha.WorkloadDeployment) bool {
+		hash, err := templates.Hash(&d.Spec.Template)
+		return err == nil && hash == s.rolling.target && hasExceeded(d)
+	})
+}
+
+// countUpdated leaves out of the counts of a deployment the Instances that are not of the Workload's newest template.
+func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.ReplicaCounts {
+	counts := deployment.Status.ReplicaCounts
+	hash, err := templates.Hash(&deployment.Spec.Template)
+	if err != nil || hash != s.rolling.written || !s.countsTemplate(deployment, hash) {
+		counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
+	}
+	return counts
+}
+
+// countsTemplate reports whether the cells of a deployment count the Instances of a template, and not those of an earlier one.
+func (s *scope) countsTemplate(deployment *v1alpha.WorkloadDeployment, hash string) bool {
+	return !slices.ContainsFunc(deployment.Status.Indices, func(c v1alpha.CellIndices) bool { return c.TemplateHash != hash })
+}
+
+// addRollout adds status.rollout and what it says in the conditions.
+func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
+	status.Rollout = s.rolloutStatus()
+	r := status.Rollout
+	switch {
+	case !rollout.Unfinished(&s.rolling.state):
+	case r.Phase == v1alpha.RolloutPaused:
+		progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionUnknown, v1alpha.ReasonRolloutPaused, r.Message
+	case progressing.Reason != v1alpha.ReasonSettled:
+	case r.Phase == v1alpha.RolloutProgressing || r.Phase == v1alpha.RolloutUndoing:
+		progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionTrue, v1alpha.ReasonRollingOut, r.Message
+	}
+}
+
+// degraded is condition Degraded: True while an Instance that got the template of a rollout cannot become Available. Workloads without such
+// an Instance, and without an earlier one, do not have the condition.
+func (s *scope) degraded(ctx context.Context) ([]metav1.Condition, error) {
+	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
+	message, err := s.broken(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case message != "":
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, v1alpha.ReasonRolloutBlocked, message
+	case meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionDegraded) == nil:
+		return nil, nil
+	}
+	return []metav1.Condition{condition}, nil
+}
+
+// broken names the first Instance with the template of the rollout that cannot become Available, its reason and the remedy; "": there is none.
+func (s *scope) broken(ctx context.Context) (string, error) {
+	if s.rolling.result.Phase == rollout.Complete {
+		return "", nil
+	}
+	for i := range s.rolling.state.Cities {
+		city := &s.rolling.state.Cities[i]
+		if city.Template != s.rolling.target {
+			continue
+		}
+		for _, index := range city.Broken() {
+			instance := &v1alpha.Instance{}
+			key := client.ObjectKey{Namespace: s.workload.Namespace, Name: naming.InstanceName(city.Name, index)}
+			if err := s.client.Get(ctx, key, instance); client.IgnoreNotFound(err) != nil {
+				return "", fmt.Errorf("get Instance %s, which is not Available: %w", key.Name, err)
+			}
+			ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
+			if ready == nil || ready.Status == metav1.ConditionTrue {
+				continue
+			}
+			if remedy, known := remedies.Of(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= remedies.RankCause {
+				return wording.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, key.Name, ready.Reason, ready.Message,
+					remedy.After(remedy.Normal+1).Do), maxRolloutMessage), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// tellOfRollout records an event when the phase of the rollout changes, and when an Instance cannot become Available.
+func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
+	before, after := s.workload.Status.Rollout, next.Rollout
+	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil && degraded.Status == metav1.ConditionTrue &&
+		!meta.IsStatusConditionTrue(s.workload.Status.Conditions, v1alpha.ConditionDegraded) {
+		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", wording.Shorten(degraded.Message, v1alpha.MaxMessage))
+	}
+	if before == nil || before.Phase == after.Phase && before.TemplateHash == after.TemplateHash {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if after.Phase == v1alpha.RolloutFailed || after.Phase == v1alpha.RolloutUndoing {
+		kind = corev1.EventTypeWarning
+	}
+	s.events.Eventf(s.workload, kind, "Rollout"+string(after.Phase), "%s", about(fmt.Sprintf("Revision %d: %s", after.Revision, after.Phase), after.Message))
+}

@@ -1,0 +1,82 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// addUpdated adds to status the Instances of each cell and how many have the newest template. Rollouts go by both. The state of an
+// Instance whose path is interrupted is unknown: it is not Available. No count is higher than the one that it is a part of.
+func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
+	hash, err := templates.Hash(&s.deployment.Spec.Template)
+	if err != nil {
+		return err
+	}
+	facts := cellreport.FactsOf(s.copied)
+	cells := map[string]*indicesOf{}
+	for _, index := range slices.Sorted(maps.Keys(facts)) {
+		fact := facts[index]
+		of := cells[fact.Cell]
+		if of == nil {
+			of = &indicesOf{}
+			cells[fact.Cell] = of
+		}
+		available := fact.Available && !s.isUnknown(index)
+		of.add(index, fact, available)
+		if fact.TemplateHash == hash {
+			status.UpdatedReplicas++
+			if available {
+				status.UpdatedAvailableReplicas++
+			}
+		}
+	}
+	status.UpdatedReplicas = min(status.UpdatedReplicas, status.Replicas)
+	status.UpdatedAvailableReplicas = min(status.UpdatedAvailableReplicas, status.UpdatedReplicas, status.AvailableReplicas)
+	for i := range s.copied.Status.Indices {
+		// A cell without Instances is listed as well: it has reported.
+		cell := &s.copied.Status.Indices[i]
+		of := cells[cell.Cell]
+		if of == nil {
+			of = &indicesOf{}
+		}
+		status.Indices = append(status.Indices, of.format(cell))
+	}
+	return nil
+}
+
+// isUnknown reports whether the path from the cell of an Instance is interrupted.
+func (s *scope) isUnknown(index int) bool {
+	found := s.findingAt(index)
+	return found != nil && found.Slice == ""
+}
+
+// indicesOf are indices of the Instances of one cell by their state.
+type indicesOf struct{ existing, available, held, current []int }
+
+func (i *indicesOf) add(index int, fact cellreport.Facts, available bool) {
+	i.existing = append(i.existing, index)
+	if available {
+		i.available = append(i.available, index)
+	}
+	if fact.Held {
+		i.held = append(i.held, index)
+	}
+	if fact.TemplateHash != "" {
+		i.current = append(i.current, index)
+	}
+}
+
+func (i *indicesOf) format(cell *v1alpha.CellIndices) v1alpha.CellIndices {
+	return v1alpha.CellIndices{
+		Cell: cell.Cell, TemplateHash: cell.TemplateHash, Existing: indexing.Format(i.existing),
+		AvailableIndices: indexing.Format(i.available), Held: indexing.Format(i.held), Current: indexing.Format(i.current),
+	}
+}

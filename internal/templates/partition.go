@@ -1,0 +1,24 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package templates
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// WithHash is the template of a deployment that has a hash, with what is recorded of its instance type; nil: none has it.
+func WithHash(s *v1alpha.WorkloadDeploymentSpec, wanted string) (*v1alpha.InstanceTemplateSpec, corev1.ResourceList) {
+	if hash, err := Hash(&s.Template); err == nil && hash == wanted {
+		return &s.Template, s.InstanceTypeResources
+	}
+	if s.Partition == nil {
+		return nil, nil
+	}
+	if hash, err := Hash(&s.Partition.Template); err == nil && hash == wanted {
+		return &s.Partition.Template, s.Partition.InstanceTypeResources
+	}
+	return nil, nil
+}
