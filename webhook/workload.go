@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -46,7 +48,7 @@ type Workloads struct {
 
 // Handle answers one admission request.
 func (v *Workloads) Handle(ctx context.Context, request admission.Request) admission.Response {
-	workload, before, err := decode(request)
+	workload, before, err := workloads(request)
 	if err != nil {
 		return malformed(err)
 	}
@@ -100,7 +102,7 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 	}
 	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
 	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
-	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+	if errors.Is(err, citychoice.ErrLocationsNotServed) {
 		return nil, new(uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err)))
 	}
 	if err != nil {
@@ -193,20 +195,20 @@ func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload
 	return []string{fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit)}
 }
 
-// decode reads the Workload of a request and, on an update, the one that it replaces.
-func decode(request admission.Request) (workload, before *v1alpha.Workload, err error) {
+// workloads reads the Workload of a request and, on an update, the one that it replaces.
+func workloads(request admission.Request) (workload, before *v1alpha.Workload, err error) {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "Workload" {
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)
 	}
-	if workload, err = v1alpha.DecodeWorkload(request.Object.Raw); err != nil {
+	if workload, err = decode.Workload(request.Object.Raw); err != nil {
 		return nil, nil, fmt.Errorf("decode the Workload: %w", err)
 	}
 	switch request.Operation {
 	case admissionv1.Create:
 		return workload, nil, nil
 	case admissionv1.Update:
-		if before, err = v1alpha.DecodeWorkload(request.OldObject.Raw); err != nil {
+		if before, err = decode.Workload(request.OldObject.Raw); err != nil {
 			return nil, nil, fmt.Errorf("decode the Workload as it was: %w", err)
 		}
 		return workload, before, nil

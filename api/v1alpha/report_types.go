@@ -8,7 +8,7 @@ import (
 )
 
 // InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes all of it four times for each
-// change. Instances in the same state share its description. NewInstanceReport makes one, and Reported reads it. Neither it nor a
+// change. Instances in the same state share its description. Package cellreport makes and reads one. Neither it nor a
 // state is ever empty: Karmada drops empty members of lists.
 type InstanceReport struct {
 	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.

@@ -364,3 +364,8 @@ type WorkloadDeploymentList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []WorkloadDeployment `json:"items"`
 }
+
+// Fits says whether an Instance of this size may start where quota is granted for one of that size.
+func (s QuotaSize) Fits(granted QuotaSize) bool {
+	return s.VCPUs <= granted.VCPUs && s.Memory <= granted.Memory
+}

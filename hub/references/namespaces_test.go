@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -24,7 +25,7 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	t.Helper()
 	created := f.NewHubNamespace()
 	created.Labels[v1alpha.LabelProjectNamespaceUID] = string(uuid.NewUUID())
-	created.Name = v1alpha.HubNamespace(string(planes.ProjectUID), created.Labels[v1alpha.LabelProjectNamespaceUID])
+	created.Name = naming.HubNamespace(string(planes.ProjectUID), created.Labels[v1alpha.LabelProjectNamespaceUID])
 	namespace := planes.Create(t, f.Planes, created).Name
 	f.open(t, namespace)
 	e := elsewhere{deployment: planes.Create(t, f.Planes, &v1alpha.WorkloadDeployment{
@@ -35,7 +36,7 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	})}
 	data := f.app()
 	data.Namespace, data.OwnerReferences = namespace, []metav1.OwnerReference{e.deployment.OwnerReference()}
-	data.Labels = map[string]string{v1alpha.LabelProject: v1alpha.ProjectLabel(planes.ProjectName.String())}
+	data.Labels = map[string]string{v1alpha.LabelProject: naming.ProjectLabel(planes.ProjectName.String())}
 	e.data = planes.Create(t, f.Planes, data)
 	return e
 }
@@ -51,7 +52,7 @@ func TestANamespaceThatWasMadeAgain(t *testing.T) {
 	held.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: earlier.data.Namespace}
 	planes.Create(t, f.Planes, held)
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	if !planes.Exists(t, f.Planes, earlier.data) {
 		t.Fatal("the data of a deployment that runs is deleted, because another has its name")
@@ -70,7 +71,7 @@ func TestProjectsWithTheSameNames(t *testing.T) {
 	f := newFixture(t).engage(t)
 	other := f.elsewhere(t, "web")
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	planes.Delete(t, f.Planes, f.app())
 	f.await(t, f.app())
@@ -102,7 +103,7 @@ func TestForgedHubNamespace(t *testing.T) {
 	planes.Create(t, f.Planes, f.app())
 	forged := f.Deployment("web", "DFW")
 	forged.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: victim.Name}
-	forged.Spec.Template = naming([]string{"app"}, nil)
+	forged.Spec.Template = templateNaming([]string{"app"}, nil)
 	planes.Create(t, f.Planes, forged)
 	unnamed := f.Deployment("other", "DFW")
 	unnamed.Annotations = forged.Annotations
