@@ -26,6 +26,11 @@ type FieldManager string
 // Object applies every field that is set in desired, except the status, and takes over fields of other field managers.
 // Fields that the manager applied before and desired does not set are removed. It returns the object as stored.
 func Object[T client.Object](ctx context.Context, c client.Client, manager FieldManager, desired T) (T, error) {
+	return object(ctx, c, manager, desired, "")
+}
+
+// object is Object, and fails with a conflict if the object is stored and has another resource version; "": any.
+func object[T client.Object](ctx context.Context, c client.Client, manager FieldManager, desired T, version string) (T, error) {
 	var stored T
 	content, err := content(c, desired)
 	if err != nil {
@@ -33,6 +38,9 @@ func Object[T client.Object](ctx context.Context, c client.Client, manager Field
 	}
 	unstructured.RemoveNestedField(content, "status")
 	applied := &unstructured.Unstructured{Object: content}
+	if version != "" {
+		applied.SetResourceVersion(version)
+	}
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager), client.ForceOwnership); err != nil {
 		return stored, fmt.Errorf("apply %s %s: %w", applied.GetKind(), client.ObjectKeyFromObject(desired), err)
 	}
@@ -49,6 +57,24 @@ func Object[T client.Object](ctx context.Context, c client.Client, manager Field
 //
 // leave are parts of the spec that belong to other field managers: each copies its part from what is stored to what is wanted.
 func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave})
+}
+
+// ExactVersion is Exact, and fails with a conflict if the stored object is not the version that existing is: for what is decided by
+// existing and must not be written over a later decision.
+func ExactVersion[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave, version: existing.GetResourceVersion()})
+}
+
+// pair is what is stored, and what is wanted. version is the resource version that is replaced; "": any.
+type pair[T client.Object] struct {
+	existing, desired T
+	leave             []func(stored, wanted T)
+	version           string
+}
+
+func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, of pair[T]) (T, error) {
+	existing, desired, leave := of.existing, of.desired, of.leave
 	wantedOf := func(stored T) any {
 		wanted := newLike(desired)
 		for _, part := range leave {
@@ -59,7 +85,7 @@ func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), wantedOf(existing)) {
 		return existing, nil
 	}
-	stored, err := Object(ctx, c, manager, desired)
+	stored, err := object(ctx, c, manager, desired, of.version)
 	if err != nil {
 		return stored, err
 	}
@@ -68,7 +94,7 @@ func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 		return stored, nil
 	}
 	values := map[string]any{"/spec": wanted}
-	if len(leave) > 0 {
+	if len(leave) > 0 || of.version != "" {
 		// What is left as it was stored may have another value by now: then this is a conflict.
 		values["/metadata/resourceVersion"] = stored.GetResourceVersion()
 	}

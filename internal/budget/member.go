@@ -101,7 +101,7 @@ func (m *Member) inForceEverything() bool {
 
 // InForce is how many Instances voluntary disruptions leave Available in all members together; Everything: they make none.
 func InForce(members []Member) int32 {
-	total, all := int32(0), len(members) > 0
+	total, all := int32(0), true
 	for i := range members {
 		total += members[i].guaranteed(members[i].lowest())
 		all = all && members[i].inForceEverything()
