@@ -70,6 +70,7 @@ func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 	available, progressing := workloadAvailable(anyAvailable, worst, status.Placements), s.addProgress(&status, unsettled)
 	wanted := append([]metav1.Condition{available, progressing}, s.typeConditions()...)
 	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(), wanted...)
+	s.addBudget(&status)
 	return status
 }
 

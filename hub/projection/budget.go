@@ -19,6 +19,9 @@ func (s *scope) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
 	members, _ := copied.Members(s.copied.Spec.Assignment)
 	status.FloorSequence, status.FloorInForce = s.copied.Spec.Floor.Sequence, budget.InForce(members)
 	for i := range members {
+		if !members[i].Lost {
+			status.FloorAvailable += members[i].Available
+		}
 		status.AwaitingDisruption += max(0, min(members[i].Awaiting, members[i].Available))
 	}
 }
@@ -26,5 +29,5 @@ func (s *scope) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
 // floorChanged reports whether statuses differ in what hub/deployments divides the budget by.
 func floorChanged(before, after *v1alpha.WorkloadDeploymentStatus) bool {
 	return before.FloorSequence != after.FloorSequence || before.FloorInForce != after.FloorInForce ||
-		before.AwaitingDisruption != after.AwaitingDisruption
+		before.FloorAvailable != after.FloorAvailable || before.AwaitingDisruption != after.AwaitingDisruption
 }

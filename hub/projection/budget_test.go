@@ -41,7 +41,7 @@ func TestFloorInForce(t *testing.T) {
 			})
 			f.mustReconcile(t)
 			status := f.readOriginal(t).Status
-			if status.FloorSequence != 11 || status.FloorInForce != test.want || status.AwaitingDisruption != 1 {
+			if status.FloorSequence != 11 || status.FloorInForce != test.want || status.FloorAvailable != 2 || status.AwaitingDisruption != 1 {
 				t.Errorf("status %+v, want a floor of %d in force", status, test.want)
 			}
 		})
