@@ -120,7 +120,7 @@ func TestBudgetOfTwoReplicas(t *testing.T) {
 	t.Parallel()
 	f := withBudget(t)
 	f.inForce(t, map[string]int32{dfw: 3, ord: 4})
-	f.Project.Once("apply", v1alpha.KindWorkload, func() error {
+	f.Project.Once("apply status", v1alpha.KindWorkload, func() error {
 		planes.ChangeStatus(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Status.Disruption.Sequence++ })
 		return nil
 	})

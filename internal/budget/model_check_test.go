@@ -100,6 +100,7 @@ func TestModelFindsMistakes(t *testing.T) {
 		"a report from before the floor counts",
 		"a confirmation with an earlier count",
 		"a lost cell counts",
+		"the last report of a lost cell counts when it returns",
 		"recovery lets others be disrupted",
 		"a minimum is reported before it is in force",
 		"the floors inside a city do not matter",

@@ -96,6 +96,12 @@ func (w *world) divide(d Division) Divided {
 				pending.Lowest = result.Floors[i].MinAvailable
 			}
 		}
+	case "the last report of a lost cell counts when it returns":
+		for i := range result.Floors {
+			if m := &d.Members[i]; m.Lost && m.Floor != nil && result.Floors[i].Pending != nil {
+				result.Floors[i].Pending.Confirmed = m.since()
+			}
+		}
 	case "recovery lets others be disrupted":
 		for i := range result.Floors {
 			if m := &d.Members[i]; m.Floor != nil && result.Floors[i].MinAvailable == Everything && m.current() != Everything {
