@@ -162,6 +162,10 @@ bench-quick: ## Print the ratios to the floors at small sizes, in 3 minutes, on 
 	go run ./test/bench ready --n=10 --warmup=3 --burst=20
 	go run ./test/bench interpreter --modes=customization --instances=1,100 --updates=8,8 --at-once=4,2 --duration=4s --warmup=2
 
+.PHONY: model
+model: ## Check the protocol of the disruption budget by a random simulation: STEPS=1000000 from SEED=1.
+	go test -count=1 -run 'TestModel$$' -v ./internal/budget -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
+
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzDecode:./webhook/rotation/certificates FuzzHandler:./interpreter FuzzAnswers:./milo \

@@ -260,6 +260,15 @@ var hubCases = []optionCase{
 		option: "hub.metricsReaders", value: []any{map[string]any{"kind": "ServiceAccount", "name": "prometheus"}},
 		object: "ClusterRole/karmada-compute-metrics-reader", query: "{.rules}", want: `[{"nonResourceURLs":["/metrics"],"verbs":["get"]}]`,
 	},
+	{option: "hub.protection.enabled", value: false, object: deletions, query: "{.metadata.name}", want: none},
+	{option: "hub.protection.action", value: "Audit", object: deletionsOn, query: "{.spec.validationActions}", want: `["Audit"]`},
+	{
+		option: "hub.protection.deleters", value: []any{map[string]any{"kind": "User", "name": "closer"}},
+		object: deletions, query: `{.spec.matchConditions[?(@.name=="other-user")].expression}`,
+		want: `!(request.userInfo.username in ["system:kube-controller-manager","system:apiserver",` +
+			`"system:serviceaccount:kube-system:generic-garbage-collector","system:serviceaccount:kube-system:namespace-controller",` +
+			`"system:serviceaccount:karmada-system:karmada-compute","closer"])`,
+	},
 	{option: "hub.createServiceAccounts", value: false, object: account, query: "{.metadata.name}", want: none},
 	{
 		option: "webhooks.register", value: false,

@@ -46,7 +46,8 @@ Feature: Bad input
     Then workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
     When an operator patches workloaddeployment "web-main-dfw" on the hub with {"spec":{"replicas":7}}
     Then workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
-    When an operator deletes workloaddeployment "web-main-dfw" on the hub
+    When an operator patches workloaddeployment "web-main-dfw" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
+    And an operator deletes workloaddeployment "web-main-dfw" on the hub
     Then workloaddeployment "web-main-dfw" on the hub becomes another one
     And workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
     And Workload "web" becomes available with 1 ready Instances

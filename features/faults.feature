@@ -26,7 +26,9 @@ Feature: Faults of any process
     And workloaddeployment "new-main-dfw" on the hub exists
     # C: bindings keep the owners of earlier copies, and nobody collects them.
     And process "hub-kube-controller-manager" is killed
+    And an operator patches workloaddeployment "bound-main-dfw" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
     And an operator deletes workloaddeployment "bound-main-dfw" on the hub
+    And an operator patches workloaddeployment "gone-main-dfw" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
     And an operator deletes workloaddeployment "gone-main-dfw" on the hub
     And workloaddeployment "bound-main-dfw" on the hub becomes another one
     And workloaddeployment "gone-main-dfw" on the hub becomes another one

@@ -44,6 +44,19 @@ const (
 	// ConditionInstanceTypeDisabled, on a Workload, is True when the instance type that it names is Disabled or does not exist: running
 	// Instances keep running, and no more can be requested. It is missing or False otherwise.
 	ConditionInstanceTypeDisabled = "InstanceTypeDisabled"
+	// ConditionDisruptionBudget, on a Workload with spec.disruption, is True while the floors that the cells have confirmed guarantee the
+	// minimum. A raised minimum is in force when the condition is True for the generation that has it.
+	ConditionDisruptionBudget = "DisruptionBudget"
+)
+
+// Reasons of DisruptionBudget on a Workload.
+const (
+	// ReasonBudgetInForce says that the cells keep the minimum, and voluntary disruptions are possible.
+	ReasonBudgetInForce = "BudgetInForce"
+	// ReasonBudgetNotConfirmed says that cells have not confirmed their newest floors.
+	ReasonBudgetNotConfirmed = "BudgetNotConfirmed"
+	// ReasonNoDisruptionAllowed says that no voluntary disruption is possible: the minimum needs every Instance, or too few are Available.
+	ReasonNoDisruptionAllowed = "NoDisruptionAllowed"
 )
 
 // Reasons of InstanceTypeDeprecated and InstanceTypeDisabled on a Workload. The first two are also the reason of Available on a

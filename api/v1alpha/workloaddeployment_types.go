@@ -311,6 +311,10 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	FloorInForce int32 `json:"floorInForce,omitempty"`
 
+	// floorAvailable is how many Available Instances the reports have that floorInForce is about. It is set in projects only.
+	// +optional
+	FloorAvailable int32 `json:"floorAvailable,omitempty"`
+
 	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in projects only.
 	// +optional
 	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`

@@ -146,6 +146,8 @@ type scope struct {
 	existing map[string]*v1alpha.WorkloadDeployment
 	orphans  []*v1alpha.WorkloadDeployment
 	plan     plan
+	// shares is the division of the disruption budget.
+	shares shares
 	// kind is the Workload's instance type.
 	kind instanceType
 	// project has the Workload, and missingNetworks are those that its template names and that do not exist there.

@@ -66,7 +66,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 	}
 	return []func(context.Context) error{
 		s.ensureFinalizer, s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
-		s.applyDeployments, s.deleteSurplus, s.writeStatus,
+		s.divideBudget, s.applyDeployments, s.deleteSurplus, s.writeStatus,
 	}, nil
 }
 
@@ -140,12 +140,17 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		return nil
 	default:
 		keepForHub(existing, desired)
+		newestFloor(existing, desired)
 	}
 	if len(s.missingNetworks) > 0 {
 		// What runs is not replaced by what names a network that does not exist.
 		keepTemplates(existing, desired)
 	}
-	stored, err := apply.Exact(ctx, s.client, FieldManager, existing, desired)
+	write := apply.Exact[*v1alpha.WorkloadDeployment]
+	if desired.Spec.Floor != nil || existing.Spec.Floor != nil {
+		write = apply.ExactVersion
+	}
+	stored, err := write(ctx, s.client, FieldManager, existing, desired)
 	if err != nil {
 		return err
 	}
@@ -181,7 +186,7 @@ func keepForHub(existing, desired *v1alpha.WorkloadDeployment) {
 // deleteSurplus removes deployments whose placement or city the Workload no longer names or selects.
 func (s *scope) deleteSurplus(ctx context.Context) error {
 	for _, existing := range s.existing {
-		if s.plan.wants(existing) {
+		if s.plan.wants(existing) || !s.mayRemove(existing) {
 			continue
 		}
 		if err := s.deleteDeployment(ctx, existing); err != nil {

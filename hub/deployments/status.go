@@ -83,6 +83,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	}
 	wanted := slices.Concat([]metav1.Condition{available, progressing}, degraded, s.typeConditions())
 	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(), wanted...)
+	s.addBudget(&status)
 	return status, nil
 }
 

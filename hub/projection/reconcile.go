@@ -264,6 +264,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	s.addCurrent(&status)
 	s.addSuspension(&status)
 	s.addProgress(&status)
+	s.addFloor(&status)
 	read := *s.deployment.Status.DeepCopy()
 	read.Conditions = withoutForeign(read.Conditions)
 	if !equality.Semantic.DeepEqual(read, status) {
@@ -283,7 +284,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // wait is how long a status waits for the next one.
 func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
-	if !cellreport.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
+	if floorChanged(before, after) || !cellreport.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
 		return 0
 	}
 	return s.Passing.Wait(s.request)

@@ -89,7 +89,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("propagation").
 		For(&v1alpha.WorkloadDeployment{}).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the end of the copy.
-		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged()))...).
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
 		// So are its slices.
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
 		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.

@@ -47,6 +47,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
 		return err
 	}
+	s.divideFloor(existing, desired)
 	metered, err := s.metered()
 	if err != nil {
 		return err
@@ -79,8 +80,12 @@ func independent(existing, desired *v1alpha.WorkloadDeployment) bool {
 // ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.
 func (s *scope) ensureCopy(ctx context.Context) error {
 	policies.Claim(s.desired, s.policy)
+	write := apply.Exact[*v1alpha.WorkloadDeployment]
+	if s.desired.Spec.Floor != nil || s.existing.Spec.Floor != nil {
+		write = apply.ExactVersion
+	}
 	var err error
-	s.copied, err = apply.Exact(ctx, s.Hub, FieldManager, s.existing, s.desired, leaveQuota)
+	s.copied, err = write(ctx, s.Hub, FieldManager, s.existing, s.desired, leaveQuota)
 	return err
 }
 

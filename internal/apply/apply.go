@@ -55,6 +55,24 @@ func object[T client.Object](ctx context.Context, c client.Client, manager Field
 //
 // leave are parts of the spec that belong to other field managers: each copies its part from what is stored to what is wanted.
 func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave})
+}
+
+// ExactVersion is Exact, and fails with a conflict if the stored object is not the version that existing is: for what is decided by
+// existing and must not be written over a later decision.
+func ExactVersion[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave, version: existing.GetResourceVersion()})
+}
+
+// pair is what is stored, and what is wanted. version is the resource version that is replaced; "": any.
+type pair[T client.Object] struct {
+	existing, desired T
+	leave             []func(stored, wanted T)
+	version           string
+}
+
+func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, of pair[T]) (T, error) {
+	existing, desired, leave := of.existing, of.desired, of.leave
 	wantedOf := func(stored T) any {
 		wanted := newLike(desired)
 		for _, part := range leave {
@@ -65,7 +83,7 @@ func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), wantedOf(existing)) {
 		return existing, nil
 	}
-	stored, err := Object(ctx, c, manager, desired)
+	stored, err := object(ctx, c, manager, desired, of.version)
 	if err != nil {
 		return stored, err
 	}
@@ -74,7 +92,7 @@ func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 		return stored, nil
 	}
 	values := map[string]any{"/spec": wanted}
-	if len(leave) > 0 {
+	if len(leave) > 0 || of.version != "" {
 		// What is left as it was stored may have another value by now: then this is a conflict.
 		values["/metadata/resourceVersion"] = stored.GetResourceVersion()
 	}

@@ -79,6 +79,19 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionInstanceTypeDisabled},
 	},
 
+	{v1alpha.ReasonBudgetInForce, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDisruptionBudget}},
+	{
+		v1alpha.ReasonBudgetNotConfirmed, RankStep, minutes,
+		nobody("The cells confirm their shares of the budget. Until then the earlier ones apply."),
+		operator("Check the cells of the deployments that the message names: they are not reachable, or their agents are old or down."),
+		[]string{v1alpha.ConditionDisruptionBudget},
+	},
+	{
+		v1alpha.ReasonNoDisruptionAllowed, RankSummary, atOnce,
+		consumer("Lower minAvailable, or repair the Instances that are not Available: until then the nodes of the cells cannot be drained."),
+		none, []string{v1alpha.ConditionDisruptionBudget},
+	},
+
 	{v1alpha.ReasonProjectSuspended, RankCause, atOnce, consumer("Ask for the project to be resumed at Milo: all of it " +
 		"then starts again."), none, []string{
 		v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionProgrammed, v1alpha.ConditionReplicasReady, v1alpha.ConditionProgressing, v1alpha.ConditionSuspended,

@@ -31,6 +31,7 @@ func Warnings(workload *v1alpha.Workload) []string {
 		}
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
+	warnings = append(warnings, disruptionWarning(workload)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
 }
 

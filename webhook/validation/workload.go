@@ -41,6 +41,7 @@ func check(workload *v1alpha.Workload) *problems {
 	p.template(spec.child("template"), &workload.Spec.Template)
 	p.placements(spec.child("placements"), workload.Spec.Placements)
 	p.rollout(spec.child("rollout"), &workload.Spec)
+	p.disruption(spec.child("disruption"), workload.Spec.Disruption)
 	p.minReadySeconds(spec.child("minReadySeconds"), &workload.Spec)
 	return p
 }

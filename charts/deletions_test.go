@@ -1,0 +1,105 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	deletions   = "ValidatingAdmissionPolicy/karmada-compute-deletions"
+	deletionsOn = "ValidatingAdmissionPolicyBinding/karmada-compute-deletions"
+	hubAddOn    = "system:serviceaccount:karmada-system:karmada-compute"
+	breakGlass  = "compute.datumapis.com/break-glass"
+)
+
+// cityPolicy returns a PropagationPolicy of a city.
+func cityPolicy(namespace, name string) *unstructured.Unstructured {
+	policy := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+		"spec": map[string]any{"resourceSelectors": []any{map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"}}},
+	}}
+	policy.SetNamespace(namespace)
+	policy.SetName(name)
+	policy.SetLabels(map[string]string{"topology.datum.net/city-code": "dfw"})
+	return policy
+}
+
+func hubCopy(namespace, name string) *unstructured.Unstructured {
+	copied := cellObject("WorkloadDeployment", namespace, name)
+	copied.SetLabels(map[string]string{"compute.datumapis.com/workload-deployment-uid": "u"})
+	return copied
+}
+
+// TestDeletionsOnTheHub: what takes a city down is deleted by the add-on and Kubernetes, or with a reason.
+func TestDeletionsOnTheHub(t *testing.T) {
+	const namespace = "deletions"
+	admin := newClient(t)
+	ensureNamespace(t, admin, namespace)
+	objects := render(t, parts["hub"])
+	for _, name := range []string{deletions, deletionsOn} {
+		applied := find(objects, name).DeepCopy()
+		if name == deletions {
+			// What cannot be judged would be admitted, which would hide a fault of an expression.
+			setField(t, applied, "Fail", "spec", "failurePolicy")
+		}
+		t.Cleanup(func() { unregister(t, admin, applied) })
+		if err := admin.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()), client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	operator := as(t, "an-operator")
+	create := func(object *unstructured.Unstructured) *unstructured.Unstructured {
+		t.Helper()
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		return object
+	}
+	probe := create(hubCopy(namespace, "probe"))
+	await(t, "the policy is not in force", func() bool {
+		return apierrors.IsForbidden(operator.Delete(t.Context(), probe.DeepCopy(), client.DryRunAll))
+	})
+
+	for _, object := range []*unstructured.Unstructured{hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw"), cityPolicy(namespace, "independent-city-dfw")} {
+		create(object)
+		err := operator.Delete(t.Context(), object.DeepCopy())
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), breakGlass) || !strings.Contains(err.Error(), "change the Workload") {
+			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+		for _, user := range []string{hubAddOn, "system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccount:kube-system:namespace-controller"} {
+			if err := as(t, user).Delete(t.Context(), object.DeepCopy(), client.DryRunAll); err != nil {
+				t.Errorf("%s may not delete %s %s: %v", user, object.GetKind(), object.GetName(), err)
+			}
+		}
+	}
+	collection := hubCopy(namespace, "")
+	if err := operator.DeleteAllOf(t.Context(), collection, client.InNamespace(namespace)); !apierrors.IsForbidden(err) {
+		t.Errorf("a collection is deleted: %v", err)
+	}
+
+	// With a reason.
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+breakGlass+`":"the city is closed"}}}`))
+	for _, object := range []*unstructured.Unstructured{hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw")} {
+		if err := operator.Patch(t.Context(), object, patch); err != nil {
+			t.Fatal(err)
+		}
+		if err := operator.Delete(t.Context(), object); err != nil {
+			t.Errorf("with a reason: %v", err)
+		}
+	}
+
+	// Objects of others.
+	for _, object := range []*unstructured.Unstructured{cellObject("WorkloadDeployment", namespace, "of-a-project"), cityPolicy(namespace, "somebody-elses")} {
+		create(object)
+		if err := operator.Delete(t.Context(), object); err != nil {
+			t.Errorf("%s: %v", object.GetName(), err)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+)
+
+// withBudget is Workload web with a placement in DFW and one in ORD, of 3 and 4 Instances, and a minimum of 5.
+func withBudget(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t, "DFW ORD")
+	workload := f.workload(t, "main DFW", "more ORD")
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Placements[0].ScaleSettings.MinReplicas, w.Spec.Placements[1].ScaleSettings.MinReplicas = 3, 4
+		w.Spec.Disruption = &v1alpha.WorkloadDisruption{MinAvailable: new(intstr.FromInt32(5))}
+	})
+	f.settle(t)
+	return f
+}
+
+// settle reconciles until nothing is written.
+func (f *fixture) settle(t *testing.T) {
+	t.Helper()
+	for range 10 {
+		if len(f.mustReconcile(t)) == 0 {
+			return
+		}
+	}
+	t.Fatal("it never settles")
+}
+
+// inForce has the cells of cities work with their present floors.
+func (f *fixture) inForce(t *testing.T, available map[string]int32) {
+	t.Helper()
+	for name, count := range available {
+		planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+			d.Status.AvailableReplicas, d.Status.FloorAvailable = count, count
+			d.Status.FloorSequence = d.Spec.Floor.Sequence
+			if d.Status.FloorInForce = d.Spec.Floor.MinAvailable; d.Spec.Floor.MinAvailable != budget.Everything {
+				d.Status.FloorInForce = min(d.Spec.Floor.MinAvailable, count)
+			}
+		})
+	}
+}
+
+func (f *fixture) floor(t *testing.T, name string) int32 {
+	t.Helper()
+	floor := f.readDeployment(t, name).Spec.Floor
+	if floor == nil || floor.Pending != nil {
+		t.Fatalf("deployment %s has floor %+v", name, floor)
+	}
+	return floor.MinAvailable
+}
+
+func (f *fixture) budgetCondition(t *testing.T) *metav1.Condition {
+	t.Helper()
+	return meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionDisruptionBudget)
+}
+
+const (
+	dfw = "web-main-dfw"
+	ord = "web-more-ord"
+)
+
+func TestBudgetIsDividedAmongCities(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	if f.floor(t, dfw) != budget.Everything || f.floor(t, ord) != budget.Everything {
+		t.Errorf("before anything is Available the floors are %d and %d", f.floor(t, dfw), f.floor(t, ord))
+	}
+	if c := f.budgetCondition(t); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, dfw+", "+ord) {
+		t.Errorf("before the cells have confirmed: %+v", c)
+	}
+	ready := map[string]int32{dfw: 3, ord: 4}
+	f.inForce(t, ready)
+	f.settle(t)
+	if f.floor(t, dfw) != 2 || f.floor(t, ord) != 3 {
+		t.Fatalf("of 3 + 4 with a minimum of 5 the cities keep %d and %d", f.floor(t, dfw), f.floor(t, ord))
+	}
+	f.inForce(t, ready)
+	f.settle(t)
+	if c := f.budgetCondition(t); c.Status != metav1.ConditionTrue || c.Reason != v1alpha.ReasonBudgetInForce {
+		t.Errorf("once they have confirmed: %+v", c)
+	}
+
+	// A raised minimum revokes tokens before it is reported to be in force.
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Disruption.MinAvailable = new(intstr.FromString("80%")) })
+	f.settle(t)
+	if got := f.readWorkload(t).Status.Disruption.MinAvailable; got != 6 {
+		t.Errorf("80%% of 7 are %d", got)
+	}
+	c := f.budgetCondition(t)
+	if c.Status != metav1.ConditionFalse || c.Reason != v1alpha.ReasonBudgetNotConfirmed || c.ObservedGeneration != f.readWorkload(t).Generation {
+		t.Errorf("before the cells have confirmed the raised minimum: %+v", c)
+	}
+	f.inForce(t, ready)
+	f.settle(t)
+	if c := f.budgetCondition(t); c.Status != metav1.ConditionTrue {
+		t.Errorf("after that: %+v", c)
+	}
+	if sum := f.floor(t, dfw) + f.floor(t, ord); sum != 6 {
+		t.Errorf("the cities keep %d together", sum)
+	}
+}
+
+// TestBudgetOfTwoReplicas: of two plans by the same version of the Workload the second one fails, and no floor of it is written.
+func TestBudgetOfTwoReplicas(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	f.inForce(t, map[string]int32{dfw: 3, ord: 4})
+	f.Project.Once("apply status", v1alpha.KindWorkload, func() error {
+		planes.ChangeStatus(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Status.Disruption.Sequence++ })
+		return nil
+	})
+	f.Project.Calls()
+	if err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("the second plan is stored: %v", err)
+	}
+	for _, call := range f.Project.Writes() {
+		if call.Kind == v1alpha.KindWorkloadDeployment {
+			t.Errorf("it writes %+v", call)
+		}
+	}
+}
+
+// TestBudgetOfAStalePlan: a replica whose cache has an earlier plan does not take the floors back.
+func TestBudgetOfAStalePlan(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	newer := &v1alpha.AvailabilityFloor{MinAvailable: 3, Sequence: f.readDeployment(t, dfw).Spec.Floor.Sequence + 1}
+	planes.Change(t, f.Planes, f.readDeployment(t, dfw), func(d *v1alpha.WorkloadDeployment) { d.Spec.Floor = newer })
+	f.settle(t)
+	if got := f.readDeployment(t, dfw).Spec.Floor; *got != *newer {
+		t.Errorf("the newer floor is replaced by %+v", got)
+	}
+}
+
+func TestCityIsRemovedOnceOthersGuaranteeTheMinimum(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	ready := map[string]int32{dfw: 3, ord: 4}
+	f.inForce(t, ready)
+	f.settle(t)
+	f.inForce(t, ready)
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+		w.Spec.Placements = w.Spec.Placements[1:]
+		w.Spec.Disruption.MinAvailable = new(intstr.FromInt32(4))
+	})
+	f.settle(t)
+	if d := f.readDeployment(t, dfw); !d.DeletionTimestamp.IsZero() {
+		t.Fatal("the city is removed while the other one may disrupt an Instance")
+	}
+	f.inForce(t, ready)
+	f.settle(t)
+	if d := f.readDeployment(t, dfw); d.DeletionTimestamp.IsZero() {
+		t.Errorf("the city stays with floor %+v: %+v", d.Spec.Floor, f.budgetCondition(t))
+	}
+}
+
+func TestBudgetIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Disruption = nil })
+	f.settle(t)
+	workload := f.readWorkload(t)
+	if f.readDeployment(t, dfw).Spec.Floor != nil || workload.Status.Disruption != nil || f.budgetCondition(t) != nil {
+		t.Errorf("something stays: %+v, %+v", f.readDeployment(t, dfw).Spec.Floor, workload.Status)
+	}
+}
+
+// TestBudgetOfEverything: as with a PodDisruptionBudget, a minimum above the Instances lets none be disrupted.
+func TestBudgetOfEverything(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Disruption.MinAvailable = new(intstr.FromInt32(100)) })
+	f.settle(t)
+	f.inForce(t, map[string]int32{dfw: 3, ord: 4})
+	f.settle(t)
+	c := f.budgetCondition(t)
+	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha.ReasonNoDisruptionAllowed || f.readWorkload(t).Status.Disruption.MinAvailable != 7 {
+		t.Errorf("condition %+v", c)
+	}
+}

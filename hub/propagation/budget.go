@@ -1,0 +1,76 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"strconv"
+
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/floors"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
+)
+
+// divideFloor divides the city's floor among the cells of the assignment of desired. The state of that is in the assignment itself, so
+// that one write, which needs the version of existing, stores it and gives the cells their floors.
+func (s *scope) divideFloor(existing, desired *v1alpha.WorkloadDeployment) {
+	if desired.Spec.Floor = s.cityFloor(existing); desired.Spec.Floor == nil {
+		return
+	}
+	assignment := desired.Spec.Assignment
+	if existing.Spec.Assignment != nil {
+		assignment.FloorSequence = existing.Spec.Assignment.FloorSequence
+	}
+	copied := floors.Copy{Stored: existing, Cells: s.allCells, Now: s.Clock.Now()}
+	members, after := copied.Members(assignment)
+	if after > 0 {
+		s.requeueAfter.AtMost(after)
+	}
+	divided := budget.Divide(budget.Division{
+		Minimum: desired.Spec.Floor.MinAvailable, Sequence: assignment.FloorSequence, Step: floors.Step(), Members: members,
+	})
+	assignment.FloorSequence = divided.Sequence
+	for i := range assignment.Cells {
+		assignment.Cells[i].Floor = &divided.Floors[i]
+	}
+}
+
+// cityFloor is the floor that the cells divide: never one that is older than the copy's.
+func (s *scope) cityFloor(existing *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
+	wanted := s.deployment.Spec.Floor.DeepCopy()
+	if wanted == nil {
+		// Without a budget there is no sequence: the generation says which is newer.
+		known, err := strconv.ParseInt(existing.Annotations[v1alpha.AnnotationProjectGeneration], 10, 64)
+		sameOriginal := existing.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID)
+		if err == nil && sameOriginal && known > s.deployment.Generation {
+			return existing.Spec.Floor.DeepCopy()
+		}
+		return nil
+	}
+	return budget.Newest(existing.Spec.Floor, wanted).DeepCopy()
+}
+
+// floorsReported drops updates of copies whose cells report the same of their floors.
+func floorsReported() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)
+		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
+		if !isCopy || !stillIs || after.Spec.Floor == nil {
+			return false
+		}
+		if len(before.Status.Indices) != len(after.Status.Indices) {
+			return true
+		}
+		for i := range after.Status.Indices {
+			old, now := &before.Status.Indices[i], &after.Status.Indices[i]
+			if old.Cell != now.Cell || old.FloorSequence != now.FloorSequence || old.Available != now.Available ||
+				old.AwaitingDisruption != now.AwaitingDisruption {
+				return true
+			}
+		}
+		return false
+	}}
+}

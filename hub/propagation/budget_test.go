@@ -1,0 +1,174 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package propagation
+
+import (
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
+	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+)
+
+// inTwoCells divides deployment web with this floor among two cells, which have 3 and 4 Instances.
+func inTwoCells(t *testing.T, floor *v1alpha.AvailabilityFloor) (f *fixture, second *clusterv1alpha1.Cluster) {
+	t.Helper()
+	f = newFixture(t)
+	second = f.Cell(t, f.city)
+	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Floor, d.Spec.ScaleSettings.MinReplicas = floor, 7
+	})
+	f.mustReconcile(t, "web")
+	f.schedule(t, map[string]int32{f.cell.Name: 3, second.Name: 4}, nil)
+	f.mustReconcile(t, "web")
+	return f, second
+}
+
+// report has the cells work with their present floors, with so many Available Instances.
+func (f *fixture) report(t *testing.T, available map[string]int32, awaiting ...string) {
+	t.Helper()
+	copied := read(t, f, f.copied())
+	planes.ChangeStatus(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Indices = nil
+		for i := range d.Spec.Assignment.Cells {
+			cell := &d.Spec.Assignment.Cells[i]
+			report := v1alpha.CellIndices{Cell: cell.Name, FloorSequence: cell.Floor.Sequence, Available: available[cell.Name]}
+			for _, name := range awaiting {
+				if name == cell.Name {
+					report.AwaitingDisruption = available[name]
+				}
+			}
+			d.Status.Indices = append(d.Status.Indices, report)
+		}
+	})
+}
+
+// floors are those of the cells as stored.
+func (f *fixture) floors(t *testing.T) map[string]v1alpha.AvailabilityFloor {
+	t.Helper()
+	result := map[string]v1alpha.AvailabilityFloor{}
+	for _, cell := range read(t, f, f.copied()).Spec.Assignment.Cells {
+		if cell.Floor != nil {
+			result[cell.Name] = *cell.Floor
+		}
+	}
+	return result
+}
+
+func TestFloorIsDividedAmongCells(t *testing.T) {
+	t.Parallel()
+	f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})
+	for name, floor := range f.floors(t) {
+		if floor.MinAvailable != budget.Everything {
+			t.Errorf("cell %s begins with floor %+v", name, floor)
+		}
+	}
+	ready := map[string]int32{f.cell.Name: 3, second.Name: 4}
+	f.report(t, ready)
+	f.mustReconcile(t, "web")
+	floors := f.floors(t)
+	if floors[f.cell.Name].MinAvailable != 2 || floors[second.Name].MinAvailable != 3 {
+		t.Fatalf("of 3 + 4 with a minimum of 5 the cells keep %+v", floors)
+	}
+	f.report(t, ready)
+	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("a settled deployment is written: %v", writes)
+	}
+
+	// The second cell awaits disruptions, and the first does not: first it keeps more, and then the other keeps less.
+	f.report(t, ready, second.Name)
+	f.mustReconcile(t, "web")
+	if floors = f.floors(t); floors[f.cell.Name].MinAvailable != 3 || floors[second.Name].MinAvailable != 3 || floors[f.cell.Name].Pending.Lowest != 2 {
+		t.Fatalf("before the first cell has confirmed they keep %+v", floors)
+	}
+	f.report(t, ready, second.Name)
+	f.mustReconcile(t, "web")
+	if floors = f.floors(t); floors[f.cell.Name].MinAvailable != 3 || floors[second.Name].MinAvailable != 2 {
+		t.Errorf("after it has confirmed they keep %+v", floors)
+	}
+}
+
+func TestFloorsOfCellsThatAreLost(t *testing.T) {
+	t.Parallel()
+	f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})
+	ready := map[string]int32{f.cell.Name: 3, second.Name: 4}
+	f.report(t, ready)
+	f.mustReconcile(t, "web")
+	f.report(t, ready)
+	planes.ChangeStatus(t, f.Planes, second, func(c *clusterv1alpha1.Cluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+			Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionFalse, Reason: "Lost", LastTransitionTime: metav1.NewTime(f.clock.Now()),
+		})
+	})
+	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("a cell that is silent for a moment keeps its tokens; writes %v", writes)
+	}
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	f.mustReconcile(t, "web")
+	if floor := f.floors(t)[f.cell.Name]; floor.MinAvailable != budget.Everything {
+		t.Errorf("with the other cell lost, the first one keeps %+v", floor)
+	}
+}
+
+func TestFloorsNeverGoBack(t *testing.T) {
+	t.Parallel()
+	f, _ := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 7})
+	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Floor = &v1alpha.AvailabilityFloor{MinAvailable: 1, Sequence: 3}
+	})
+	f.mustReconcile(t, "web")
+	if floor := read(t, f, f.copied()).Spec.Floor; floor.MinAvailable != 5 || floor.Sequence != 7 {
+		t.Errorf("an earlier floor replaces the newer one: %+v", floor)
+	}
+	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Floor = nil })
+	f.mustReconcile(t, "web")
+	if copied := read(t, f, f.copied()); copied.Spec.Floor != nil || len(f.floors(t)) > 0 {
+		t.Errorf("without a budget the copy has %+v", copied.Spec)
+	}
+}
+
+// TestFloorsOfTwoReplicas: of two decisions about the same copy the second one fails.
+func TestFloorsOfTwoReplicas(t *testing.T) {
+	t.Parallel()
+	f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})
+	f.report(t, map[string]int32{f.cell.Name: 3, second.Name: 4})
+	f.Hub.Once("apply", v1alpha.KindWorkloadDeployment, func() error {
+		planes.Change(t, f.Planes, read(t, f, f.copied()), func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.FloorSequence++ })
+		return nil
+	})
+	if _, err := f.reconcile(t); !apierrors.IsConflict(err) {
+		t.Errorf("the second decision is written: %v", err)
+	}
+}
+
+func TestFloorsReported(t *testing.T) {
+	t.Parallel()
+	with := func(report v1alpha.CellIndices) *v1alpha.WorkloadDeployment {
+		d := &v1alpha.WorkloadDeployment{}
+		d.Spec.Floor = &v1alpha.AvailabilityFloor{}
+		d.Status.Indices = []v1alpha.CellIndices{report}
+		return d
+	}
+	before := v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 2}
+	for name, test := range map[string]struct {
+		after v1alpha.CellIndices
+		want  bool
+	}{
+		"nothing":     {v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 2, Ready: "0"}, false},
+		"a floor":     {v1alpha.CellIndices{Cell: "a", FloorSequence: 2, Available: 2}, true},
+		"an Instance": {v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 1}, true},
+		"a drain":     {v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 2, AwaitingDisruption: 1}, true},
+	} {
+		if got := floorsReported().Update(event.UpdateEvent{ObjectOld: with(before), ObjectNew: with(test.after)}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Division is the input of Divide.
+type Division struct {
+	// Minimum is how many Instances voluntary disruptions leave Available in all members together.
+	Minimum int32
+	// Sequence is the highest sequence that a floor has had so far.
+	Sequence int64
+	// Step is how far the next sequence is from that, at least 1. A random step tells the sequences after a restored backup from
+	// those before.
+	Step int64
+	// Members are in a fixed order.
+	Members []Member
+}
+
+// Divided is a Division's result.
+type Divided struct {
+	// Floors of the members, in their order.
+	Floors []v1alpha.AvailabilityFloor
+	// Sequence is the highest sequence that a floor has.
+	Sequence int64
+	// Changed says that a floor differs. It is stored before any member gets its new floor.
+	Changed bool
+}
+
+// Divide returns the next floors. They stay as they are unless the minimum needs others, a member awaits disruptions and has no slack,
+// or there is slack that no member has: a settled federation changes no floor.
+func Divide(d Division) Divided {
+	next := d.Sequence
+	for i := range d.Members {
+		if m := &d.Members[i]; m.foreign() && m.Sequence <= mostSequence {
+			next = max(next, m.Sequence)
+		}
+	}
+	next += max(1, d.Step)
+	floors := d.limit(d.targets())
+	result := Divided{Sequence: d.Sequence}
+	for i := range d.Members {
+		m := &d.Members[i]
+		if m.Floor != nil && !m.foreign() && !m.returns() && floors[i] == m.Floor.MinAvailable {
+			result.Floors = append(result.Floors, *m.Floor.DeepCopy())
+			continue
+		}
+		result.Changed, result.Sequence = true, next
+		result.Floors = append(result.Floors, m.next(floors[i], next))
+	}
+	if result.Changed {
+		for i := range d.Members {
+			if d.Members[i].confirmed() && result.Floors[i].Sequence != next {
+				result.Floors[i].Pending = nil
+			}
+		}
+	}
+	return result
+}
+
+// next is a changed floor, with what may be in force until it is confirmed.
+func (m *Member) next(floor int32, sequence int64) v1alpha.AvailabilityFloor {
+	pending := &v1alpha.PendingFloor{Lowest: min(m.lowest(), floor), Confirmed: m.since()}
+	switch {
+	case m.foreign():
+		pending.Lowest = 0
+	case m.Lost:
+		pending.Confirmed = sequence
+	}
+	return v1alpha.AvailabilityFloor{MinAvailable: floor, Sequence: sequence, Pending: pending}
+}
+
+// limit takes from the targets what the members do not guarantee yet: a floor is lowered only as far as the rest stays guaranteed.
+func (d *Division) limit(targets []int32) []int32 {
+	var total int32
+	for i := range d.Members {
+		total += d.Members[i].guaranteed(d.Members[i].lowest())
+	}
+	floors := slices.Clone(targets)
+	for _, i := range d.lowered(targets) {
+		m := &d.Members[i]
+		own := m.guaranteed(m.lowest())
+		floor := max(targets[i], d.Minimum-(total-own))
+		if floor >= m.current() || floor >= m.available() && floor > targets[i] || m.Leaving && floor > targets[i] {
+			floors[i] = m.current()
+			continue
+		}
+		floors[i] = floor
+		total += m.guaranteed(min(m.lowest(), floor)) - own
+	}
+	return floors
+}
+
+// lowered are the members whose targets are below their floors: first those that await disruptions with the least slack.
+func (d *Division) lowered(targets []int32) []int {
+	var result []int
+	for i := range d.Members {
+		if targets[i] < d.Members[i].current() {
+			result = append(result, i)
+		}
+	}
+	urgency := func(m *Member) int {
+		switch {
+		case m.Awaiting > 0 && m.slack() == 0:
+			return 0
+		case m.Awaiting > 0:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(result, func(a, b int) int { return cmp.Compare(urgency(&d.Members[a]), urgency(&d.Members[b])) })
+	return result
+}

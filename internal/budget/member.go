@@ -1,0 +1,113 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import "github.com/karmada-compute/karmada-compute/api/v1alpha"
+
+// Everything is the floor of a member that makes no voluntary disruption. It is as many Instances as a Workload can have: 48 placements
+// in one city each, or one in 48 cities, of 5,000.
+const Everything int32 = 240000
+
+// mostSequence bounds the sequences that a member may report. Karmada's Lua has numbers of 53 bits.
+const mostSequence int64 = 1 << 52
+
+// Member is a city of a Workload, or a cell of a city.
+type Member struct {
+	// Floor is the floor that the hub has stored for the member; nil: it has none yet.
+	Floor *v1alpha.AvailabilityFloor
+	// Sequence is that of the floor which the member reports to work with; 0: it reports none.
+	Sequence int64
+	// Available is how many Available Instances the same report has. Failures after the report are not known.
+	Available int32
+	// InForce is what the floors inside a city guarantee by the same report. A cell has Everything: its own floor alone counts.
+	InForce int32
+	// Awaiting is how many Available Instances a voluntary disruption waits for.
+	Awaiting int32
+	// Silent says that the member does not respond at present: it keeps the tokens that it has, since it confirms nothing.
+	Silent bool
+	// Lost says that the Instances of the member count as down.
+	Lost bool
+	// Leaving says that the member is removed once the others guarantee the minimum.
+	Leaving bool
+}
+
+// available are the Instances that count.
+func (m *Member) available() int32 {
+	if m.Lost {
+		return 0
+	}
+	return max(0, m.Available)
+}
+
+// confirmed reports whether the member works with its newest floor.
+func (m *Member) confirmed() bool { return m.Floor != nil && m.Sequence == m.Floor.Sequence }
+
+// current is the newest floor. A member without one makes no disruption that the budget has allowed.
+func (m *Member) current() int32 {
+	if m.Floor == nil {
+		return Everything
+	}
+	return m.Floor.MinAvailable
+}
+
+// slack is how many Instances the member may take down under its newest floor.
+func (m *Member) slack() int32 { return max(0, m.available()-m.current()) }
+
+// Lowest is the smallest floor that may be in force.
+func (m *Member) lowest() int32 {
+	switch {
+	case m.Floor == nil:
+		return 0
+	case m.confirmed() || m.Floor.Pending == nil:
+		return m.Floor.MinAvailable
+	}
+	return min(m.Floor.Pending.Lowest, m.Floor.MinAvailable)
+}
+
+// since is the sequence of the last confirmed floor.
+func (m *Member) since() int64 {
+	switch {
+	case m.Floor == nil:
+		return 0
+	case m.confirmed() || m.Floor.Pending == nil:
+		return m.Floor.Sequence
+	}
+	return m.Floor.Pending.Confirmed
+}
+
+// foreign reports whether the member works with a floor that this division has not sent: the hub was restored from a backup.
+func (m *Member) foreign() bool {
+	return m.Floor != nil && m.Sequence > m.Floor.Sequence
+}
+
+// returns reports whether the present report of a lost member would count when it is no longer lost. It gets another floor, so that a
+// later report counts only: what failed meanwhile is not in this one.
+func (m *Member) returns() bool { return m.Lost && m.Floor != nil && m.Sequence >= m.since() }
+
+// guaranteed reports how many Instances voluntary disruptions leave in the member. A report from before the last confirmed floor counts
+// for nothing: it may have Instances that were disrupted since. So does one of a floor that was never sent.
+func (m *Member) guaranteed(lowest int32) int32 {
+	if m.Sequence < m.since() || m.foreign() {
+		return 0
+	}
+	return min(m.available(), m.InForce, lowest)
+}
+
+// inForceEverything reports whether the member makes no voluntary disruption at all.
+func (m *Member) inForceEverything() bool {
+	return m.confirmed() && m.Floor.MinAvailable == Everything && m.InForce == Everything
+}
+
+// InForce is how many Instances voluntary disruptions leave Available in all members together; Everything: they make none.
+func InForce(members []Member) int32 {
+	total, all := int32(0), true
+	for i := range members {
+		total += members[i].guaranteed(members[i].lowest())
+		all = all && members[i].inForceEverything()
+	}
+	if all {
+		return Everything
+	}
+	return min(total, Everything)
+}

@@ -1,0 +1,380 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// The model has the stored objects, caches of two replicas, messages under way, and cells with Instances. Each step is one action that
+// the real system may take next. What the hub does is written as its controllers do it, with Divide and Newest.
+
+// stored is an object of an API server, and also a replica's cached version of it.
+type stored[T any] struct {
+	value   T
+	version int
+}
+
+// workload is the Workload in the project: its spec and the plan in its status.
+type workload struct {
+	minimum int32
+	// leaving are the cities that the spec does not name any more.
+	leaving map[string]bool
+	plan    map[string]v1alpha.AvailabilityFloor
+	highest int64
+	// effective is the minimum that the condition reports to be in force.
+	effective int32
+}
+
+// deployment is the WorkloadDeployment of a city in the project.
+type deployment struct {
+	floor                        *v1alpha.AvailabilityFloor
+	sequence                     int64
+	available, inForce, awaiting int32
+}
+
+// copied is the deployment on the hub: what the cells get, and what they report.
+type copied struct {
+	floor   *v1alpha.AvailabilityFloor
+	cells   map[string]*v1alpha.AvailabilityFloor
+	highest int64
+	reports map[string]report
+}
+
+type report struct {
+	sequence            int64
+	available, awaiting int32
+}
+
+// instance is up, or down by a disruption, or by a failure. A fresh failure is one that the hub may not know of.
+type instance struct{ down, failed, fresh bool }
+
+type cell struct {
+	name, city string
+	instances  []*instance
+	floor      *v1alpha.AvailabilityFloor
+	awaiting   int32
+	cut, lost  bool
+	down       []v1alpha.AvailabilityFloor
+	up         []report
+}
+
+func (c *cell) available() (count int32) {
+	for _, one := range c.instances {
+		if !one.down && !one.failed {
+			count++
+		}
+	}
+	return count
+}
+
+// replica is a process of the hub with its caches.
+type replica struct {
+	workload    stored[workload]
+	deployments map[string]stored[deployment]
+	copies      map[string]stored[copied]
+}
+
+type world struct {
+	*rand.Rand
+	broken      string
+	workload    stored[workload]
+	deployments map[string]stored[deployment]
+	copies      map[string]stored[copied]
+	cells       map[string]*cell
+	// replicas are the one that has the project, and one that had it and has not noticed yet that it lost it.
+	replicas []*replica
+	// inForce is the minimum that voluntary disruptions may not miss.
+	inForce  int32
+	failures bool
+	// calm says that no replica is killed at present.
+	calm  bool
+	named int
+	// disruptions counts voluntary ones.
+	disruptions int
+}
+
+func clone[V any](of map[string]V) map[string]V {
+	result := maps.Clone(of)
+	if result == nil {
+		result = map[string]V{}
+	}
+	return result
+}
+
+func (w workload) clone() workload {
+	w.leaving, w.plan = clone(w.leaving), clone(w.plan)
+	return w
+}
+
+func (c copied) clone() copied {
+	c.cells, c.reports = clone(c.cells), clone(c.reports)
+	return c
+}
+
+func (w *world) pick(of map[string]*cell) *cell {
+	names := slices.Sorted(maps.Keys(of))
+	if len(names) == 0 {
+		return nil
+	}
+	return of[names[w.IntN(len(names))]]
+}
+
+func pickName[V any](w *world, of map[string]V) string {
+	names := slices.Sorted(maps.Keys(of))
+	return names[w.IntN(len(names))]
+}
+
+func newWorld(seed uint64, broken string) *world {
+	w := &world{
+		Rand: rand.New(rand.NewPCG(seed, 1)), broken: broken, //nolint:gosec // reproducible
+		deployments: map[string]stored[deployment]{}, copies: map[string]stored[copied]{}, cells: map[string]*cell{},
+	}
+	w.failures = w.IntN(2) == 0
+	for range 1 + w.IntN(2) {
+		w.addCity()
+	}
+	w.workload.value = workload{minimum: w.anyMinimum()}
+	for range 2 {
+		w.replicas = append(w.replicas, &replica{deployments: map[string]stored[deployment]{}, copies: map[string]stored[copied]{}})
+	}
+	w.settle()
+	return w
+}
+
+func (w *world) anyMinimum() int32 {
+	total := 0
+	for _, c := range w.cells {
+		total += len(c.instances)
+	}
+	// Most often there is some slack, and less than every city could use.
+	if w.IntN(4) > 0 {
+		return int32(max(0, total-1-w.IntN(3))) //nolint:gosec // small
+	}
+	return int32(w.IntN(total + 2)) //nolint:gosec // small
+}
+
+func (w *world) addCity() {
+	w.named++
+	city := fmt.Sprintf("city-%d", w.named)
+	w.deployments[city], w.copies[city] = stored[deployment]{version: 1}, stored[copied]{version: 1}
+	for range 1 + w.IntN(2) {
+		w.addCell(city)
+	}
+}
+
+// addCell adds a cell whose Instances are not Available yet.
+func (w *world) addCell(city string) {
+	w.named++
+	c := &cell{name: fmt.Sprintf("%s-cell-%d", city, w.named), city: city}
+	for range 1 + w.IntN(4) {
+		c.instances = append(c.instances, &instance{down: true})
+	}
+	w.cells[c.name] = c
+	w.writeCopy(city, func(copied *copied) { copied.cells[c.name] = nil })
+}
+
+// writeCopy is a write by Karmada or an operator, which does not depend on what a replica has cached.
+func (w *world) writeCopy(city string, change func(*copied)) {
+	before, exists := w.copies[city]
+	if !exists {
+		return
+	}
+	next := stored[copied]{value: before.value.clone(), version: before.version + 1}
+	change(&next.value)
+	w.copies[city] = next
+}
+
+// step takes one action. It returns what a voluntary disruption has violated.
+func (w *world) step() error {
+	c := w.pick(w.cells)
+	switch n := w.IntN(100); {
+	case n < 25:
+		w.reconcile()
+	case n < 45:
+		w.refresh()
+	case n < 68 && c != nil:
+		w.deliver(c)
+	case n < 80 && c != nil:
+		return w.disruptAll()
+	case n < 95 && c != nil:
+		w.change(c)
+	case n < 96:
+		w.operate()
+	case n < 97 && c != nil:
+		c.cut = !c.cut && w.IntN(2) == 0
+		c.lost = c.cut && w.IntN(4) == 0
+	default:
+		w.settle()
+		for _, name := range slices.Sorted(maps.Keys(w.cells)) {
+			w.cells[name].cut, w.cells[name].lost = false, false
+		}
+	}
+	return w.remove()
+}
+
+// change lets one Instance start or fail, or the cell await disruptions.
+func (w *world) change(c *cell) {
+	if len(c.instances) == 0 {
+		return
+	}
+	one := c.instances[w.IntN(len(c.instances))]
+	switch {
+	case one.down || one.failed:
+		for _, one := range c.instances {
+			if !c.lost && w.IntN(3) > 0 {
+				*one = instance{}
+			}
+		}
+	case w.failures && w.IntN(4) == 0:
+		*one = instance{failed: true, fresh: true}
+	default:
+		// Tokens move most between cells that begin and cease to await disruptions.
+		if w.IntN(2) == 0 {
+			for _, other := range w.cells {
+				other.awaiting = 0
+			}
+		}
+		c.awaiting = int32(w.IntN(len(c.instances) + 1)) //nolint:gosec // small
+	}
+}
+
+// operate is what people do: another minimum, another city, one city less, another cell, a cell that is gone for good.
+func (w *world) operate() {
+	next := w.workload.value.clone()
+	switch w.IntN(8) {
+	case 0:
+		next.minimum = w.anyMinimum()
+		w.inForce = min(w.inForce, next.minimum)
+	case 1:
+		if len(w.deployments) < 4 {
+			w.addCity()
+		}
+	case 2:
+		if len(w.deployments) > 1 {
+			next.leaving[pickName(w, w.deployments)] = true
+		}
+	case 3:
+		if len(w.cells) < 8 && len(w.deployments) > 0 {
+			w.addCell(pickName(w, w.deployments))
+		}
+	case 4:
+		if c := w.pick(w.cells); c != nil && w.failures && w.IntN(3) == 0 {
+			// What is gone for good counts as fresh failures until the hub has heard of it.
+			for _, one := range c.instances {
+				one.fresh = one.fresh || !one.failed && !one.down
+				one.failed, one.down = true, false
+			}
+			c.cut, c.lost = true, true
+		}
+	}
+	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
+}
+
+// deliver moves a message down or up: late, twice, out of order, or never.
+func (w *world) deliver(c *cell) {
+	if copied, exists := w.copies[c.city]; exists && copied.value.cells[c.name] != nil {
+		c.down = send(c.down, *copied.value.cells[c.name])
+	}
+	c.up = send(c.up, c.report())
+	if c.cut || w.IntN(4) == 0 {
+		return
+	}
+	if len(c.down) > 0 && w.IntN(2) == 0 {
+		c.receive(w, c.down[len(c.down)-1-w.late(len(c.down))])
+	}
+	if arrived := c.up[len(c.up)-1-w.late(len(c.up))]; w.IntN(2) == 0 {
+		w.writeCopy(c.city, func(copied *copied) { copied.reports[c.name] = arrived })
+	}
+}
+
+// late is how many messages have overtaken the one that arrives.
+func (w *world) late(sent int) int {
+	if w.IntN(2) == 0 {
+		return 0
+	}
+	return w.IntN(sent)
+}
+
+// send keeps the last messages of a direction.
+func send[T comparable](sent []T, next T) []T {
+	const most = 6
+	if len(sent) == 0 || sent[len(sent)-1] != next {
+		sent = append(sent, next)
+	}
+	return sent[max(0, len(sent)-most):]
+}
+
+func (c *cell) receive(w *world, floor v1alpha.AvailabilityFloor) {
+	if newest := Newest(c.floor, &floor); w.broken != "a cell goes back to an earlier floor" && newest == c.floor {
+		return
+	}
+	if w.broken == "a confirmation with an earlier count" {
+		early := c.report()
+		early.sequence = floor.Sequence
+		for _, one := range c.instances {
+			if one.down {
+				early.available++
+			}
+		}
+		c.up = send(c.up, early)
+	}
+	c.floor = &floor
+}
+
+func (c *cell) report() report {
+	result := report{available: c.available(), awaiting: c.awaiting}
+	if c.floor != nil {
+		result.sequence = c.floor.Sequence
+	}
+	return result
+}
+
+func (w *world) disruptAll() error {
+	for _, name := range slices.Sorted(maps.Keys(w.cells)) {
+		if err := w.disrupt(w.cells[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disrupt takes Instances down as fast as the floor of the cell allows.
+func (w *world) disrupt(c *cell) error {
+	for _, one := range c.instances {
+		if one.down || one.failed || c.floor == nil || c.available() <= c.floor.MinAvailable || w.IntN(5) == 0 {
+			continue
+		}
+		one.down = true
+		c.awaiting = max(0, c.awaiting-1)
+		w.disruptions++
+		if err := w.check("a disruption in " + c.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check compares what is Available, and what failures may hide from the hub, with the minimum in force.
+func (w *world) check(after string) error {
+	var available, hidden int32
+	for _, c := range w.cells {
+		available += c.available()
+		for _, one := range c.instances {
+			if one.failed && one.fresh {
+				hidden++
+			}
+		}
+	}
+	if available+hidden < w.inForce {
+		return fmt.Errorf("after %s %d Instances are Available and %d have failed without the hub's knowledge; the minimum is %d",
+			after, available, hidden, w.inForce)
+	}
+	return nil
+}

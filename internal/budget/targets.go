@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"slices"
+	"sort"
+)
+
+// targets are the floors that the members should have once all is confirmed.
+func (d *Division) targets() []int32 {
+	var all, staying int32
+	for i := range d.Members {
+		all += d.Members[i].available()
+		if !d.Members[i].Leaving {
+			staying += d.Members[i].available()
+		}
+	}
+	targets := make([]int32, len(d.Members))
+	leave := staying >= d.Minimum
+	rest := all - d.Minimum
+	if leave {
+		rest = staying - d.Minimum
+	}
+	shares, enough := d.shares(rest, leave)
+	if !enough {
+		// No Instance that recovers may let another one be taken down.
+		for i := range targets {
+			targets[i] = Everything
+		}
+		return targets
+	}
+	for i := range d.Members {
+		switch m := &d.Members[i]; {
+		case leave && m.Leaving:
+			targets[i] = 0
+		case m.Silent || m.slack() == shares[i]:
+			// A floor above what is Available leaves no slack either.
+			targets[i] = m.current()
+		default:
+			targets[i] = m.available() - shares[i]
+		}
+	}
+	return targets
+}
+
+// shares divides the slack. Each member that awaits disruptions gets some, also from others that do not; apart from that each keeps
+// what it has, and the rest is divided evenly. It reports false when the minimum is missed even without any slack.
+func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) {
+	shares = make([]int32, len(d.Members))
+	give := func(i int, upTo int32) {
+		more := max(0, min(upTo-shares[i], rest))
+		shares[i] += more
+		rest -= more
+	}
+	var awaiting, others []int
+	for i := range d.Members {
+		switch m := &d.Members[i]; {
+		case leave && m.Leaving:
+		case m.Silent:
+			shares[i] = m.available() - m.guaranteed(m.lowest())
+			rest -= shares[i]
+		case m.Awaiting > 0 && m.available() > 0:
+			awaiting = append(awaiting, i)
+		default:
+			others = append(others, i)
+		}
+	}
+	if rest < 0 {
+		return nil, false
+	}
+	// While there are fewer tokens than members, those that have one use it first.
+	slices.SortStableFunc(awaiting, func(a, b int) int { return int(min(1, d.Members[b].slack()) - min(1, d.Members[a].slack())) })
+	for _, i := range awaiting {
+		give(i, 1)
+	}
+	for _, i := range awaiting {
+		give(i, d.Members[i].slack())
+	}
+	rest -= fill(shares, awaiting, rest, func(i int) int32 { return min(d.Members[i].Awaiting, d.Members[i].available()) })
+	for _, i := range others {
+		give(i, d.Members[i].slack())
+	}
+	fill(shares, append(awaiting, others...), rest, func(i int) int32 { return d.Members[i].available() })
+	return shares, true
+}
+
+// fill raises the smallest of the shares of members first, each up to its bound, by rest together. It returns by how much it has.
+func fill(shares []int32, members []int, rest int32, bound func(int) int32) int32 {
+	if rest <= 0 || len(members) == 0 {
+		return 0
+	}
+	// level is the highest one that rest suffices for.
+	raised := func(i int, level int32) int32 { return max(shares[i], min(level, bound(i))) }
+	needs := func(level int32) int64 {
+		var sum int64
+		for _, i := range members {
+			sum += int64(raised(i, level) - shares[i])
+		}
+		return sum
+	}
+	level := int32(sort.Search(int(Everything)+1, func(n int) bool { return needs(int32(n)) > int64(rest) })) - 1 //nolint:gosec // at most Everything
+	used := needs(level)
+	for _, i := range members {
+		next := raised(i, level)
+		if used < int64(rest) && next == level && next < bound(i) {
+			next++
+			used++
+		}
+		shares[i] = next
+	}
+	return int32(used) //nolint:gosec // at most rest
+}
