@@ -32,8 +32,8 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
 	// Only the autoscaler of the cell reads it.
 	reflected.Selector = ""
-	// Only projects have it.
-	reflected.LastProgressTime = nil
+	// Only projects have these.
+	reflected.LastProgressTime, reflected.Suspended = nil, false
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
 		generation, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

@@ -52,6 +52,7 @@ func (s *scope) desiredStatus() v1alpha.WorkloadStatus {
 		placement := s.placementStatus(name)
 		for _, deployment := range s.deploymentsOf(name) {
 			status.Deployments++
+			status.Suspended = status.Suspended || deployment.Status.Suspended
 			if !settled(deployment) {
 				unsettled = append(unsettled, deployment)
 			}

@@ -45,6 +45,7 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 		}
 		d.Status = v1alpha.WorkloadDeploymentStatus{
 			ObservedGeneration: d.Generation,
+			Suspended:          r.reason == v1alpha.ReasonProjectSuspended,
 			ReplicaCounts:      v1alpha.ReplicaCounts{Replicas: 2, CurrentReplicas: 2, DesiredReplicas: 2, ReadyReplicas: r.ready},
 			Conditions: []metav1.Condition{
 				condition(v1alpha.ConditionAvailable, r.reason == v1alpha.ReasonStableInstanceFound, r.reason, r.message),
@@ -193,6 +194,9 @@ func TestStatus(t *testing.T) {
 			}
 			if test.wantMessage != "" && !strings.Contains(available.Message, test.wantMessage) {
 				t.Errorf("the message is %q, want %q", available.Message, test.wantMessage)
+			}
+			if status.Suspended != (test.wantReason == v1alpha.ReasonProjectSuspended) {
+				t.Errorf("suspended is %t", status.Suspended)
 			}
 			if got := meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing); got != test.wantProgressing {
 				t.Errorf("it progresses: %t", got)

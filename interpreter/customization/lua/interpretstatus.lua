@@ -7,6 +7,7 @@ function ReflectStatus(observedObj)
   -- Only the autoscaler of the cell reads it.
   status.selector = nil
   status.lastProgressTime = nil
+  status.suspended = nil
   status.generation = int64(metadata, "generation")
   -- The generation of the object on the hub from which Karmada wrote the object in the cell.
   local annotation = pointer(object(metadata, "annotations"), template_generation_annotation)
