@@ -28,7 +28,7 @@ func ofSessions(t *testing.T) []string {
 	return names
 }
 
-// strings of a field that is a list of texts, or of objects by their names.
+// texts are the entries of a field that is a list of texts, or of objects by their names.
 func texts(t *testing.T, object map[string]any, fields ...string) []string {
 	t.Helper()
 	list, _, err := unstructured.NestedSlice(object, fields...)
@@ -155,6 +155,28 @@ func permissionsOf(t *testing.T, objects []*unstructured.Unstructured) map[strin
 	return result
 }
 
+// forConsumers reports whether a permission reads, or writes an object that consumers write.
+func forConsumers(permission string) bool {
+	resource, verb, _ := strings.Cut(strings.TrimPrefix(permission, "compute.datumapis.com/"), ".")
+	return slices.Contains([]string{"get", "list", "watch"}, verb) || resource == "workloads" || resource == "instancesessions" ||
+		strings.HasPrefix(resource, "instances/")
+}
+
+// checkInherited checks that the roles which others inherit exist.
+func checkInherited(t *testing.T, objects []*unstructured.Unstructured, roles map[string][]string) {
+	t.Helper()
+	for _, object := range objects {
+		if object.GetKind() != "Role" {
+			continue
+		}
+		for _, inherited := range texts(t, object.Object, "spec", "inheritedRoles") {
+			if roles[inherited] == nil {
+				t.Errorf("%s inherits %s, which does not exist", id(object), inherited)
+			}
+		}
+	}
+}
+
 // TestConsumerRoles: roles grant what is protected, viewers read every kind, and no role may write what the add-on alone writes.
 func TestConsumerRoles(t *testing.T) {
 	objects := render(t, parts["milo"], set{"milo.iam.enabled": true, "milo.iam.namespace": "mine"})
@@ -171,22 +193,12 @@ func TestConsumerRoles(t *testing.T) {
 			if !permissions[permission] {
 				t.Errorf("%s has %s, which no ProtectedResource declares", id(object), permission)
 			}
-			resource, verb, _ := strings.Cut(strings.TrimPrefix(permission, "compute.datumapis.com/"), ".")
-			reads := verb == "get" || verb == "list" || verb == "watch"
-			if ours := resource == "workloads" || resource == "instancesessions" || strings.HasPrefix(resource, "instances/"); !reads && !ours {
+			if !forConsumers(permission) {
 				t.Errorf("%s has %s: only the add-on writes it", id(object), permission)
 			}
 		}
 	}
-	for _, object := range objects {
-		if object.GetKind() == "Role" {
-			for _, inherited := range texts(t, object.Object, "spec", "inheritedRoles") {
-				if roles[inherited] == nil {
-					t.Errorf("%s inherits %s, which does not exist", id(object), inherited)
-				}
-			}
-		}
-	}
+	checkInherited(t, objects, roles)
 	for plural := range kindsOf(t, objects) {
 		for _, verb := range []string{"get", "list", "watch"} {
 			if want := "compute.datumapis.com/" + plural + "." + verb; !slices.Contains(roles["compute.datumapis.com-viewer"], want) {
@@ -194,6 +206,10 @@ func TestConsumerRoles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNoObjectsOfMiloByDefault: their kinds may not be served.
+func TestNoObjectsOfMiloByDefault(t *testing.T) {
 	if off := render(t, parts["milo"]); slices.ContainsFunc(off, func(o *unstructured.Unstructured) bool { return strings.Contains(o.GetAPIVersion(), "miloapis.com") }) {
 		t.Error("the chart has objects of Milo by default")
 	}

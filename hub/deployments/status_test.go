@@ -195,13 +195,11 @@ func TestStatus(t *testing.T) {
 			if test.wantMessage != "" && !strings.Contains(available.Message, test.wantMessage) {
 				t.Errorf("the message is %q, want %q", available.Message, test.wantMessage)
 			}
-			if status.Suspended != (test.wantReason == v1alpha.ReasonProjectSuspended) {
-				t.Errorf("suspended is %t", status.Suspended)
-			}
 			if got := meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing); got != test.wantProgressing {
 				t.Errorf("it progresses: %t", got)
 			}
-			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments || status.ObservedGeneration != workload.Generation {
+			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments || status.ObservedGeneration != workload.Generation ||
+				status.Suspended != (test.wantReason == v1alpha.ReasonProjectSuspended) {
 				t.Errorf("the status is %+v", status)
 			}
 			f.clock.SetTime(f.clock.Now().Add(time.Hour))

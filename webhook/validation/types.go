@@ -47,10 +47,8 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 		return p.list, nil
 	}
 	more := before == nil || asksMore(workload, before)
-	ends, ending := kind.GraceEnds(catalogue.Grace)
-	if ending && !same && !catalogue.Now.Before(ends) {
-		p.add(at, named, field.Invalid(at.path, shown(named), fmt.Sprintf("is deprecated since %s, and new Workloads could name it until %s: %s",
-			date(kind.Status.DeprecatedAt.Time), date(ends), instead(kind, catalogue))))
+	if !same {
+		p.graceEnded(at, named, kind, catalogue)
 	}
 	if !kind.IsUsable() && (!same || more) {
 		p.add(at, named, field.Invalid(at.path, shown(named), "is disabled: "+instead(kind, catalogue)))
@@ -59,13 +57,25 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 		p.fits(place{}.child("spec", "template", "spec", "runtime"), runtime, kind)
 	}
 	if len(p.list) == 0 && kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated && (!same || more) {
-		until := ""
-		if ending && catalogue.Now.Before(ends) {
-			until = ", and new Workloads are refused it from " + date(ends)
-		}
-		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until, instead(kind, catalogue))}
+		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue))}
 	}
 	return p.list, nil
+}
+
+// graceEnded refuses a deprecated type whose grace period has ended.
+func (p *problems) graceEnded(at place, named string, kind *v1alpha.InstanceType, catalogue Catalogue) {
+	if ends, ending := kind.GraceEnds(catalogue.Grace); ending && !catalogue.Now.Before(ends) {
+		p.add(at, named, field.Invalid(at.path, shown(named), fmt.Sprintf("is deprecated since %s, and new Workloads could name it until %s: %s",
+			date(kind.Status.DeprecatedAt.Time), date(ends), instead(kind, catalogue))))
+	}
+}
+
+// until says when the grace period of a deprecated type ends, if it has not ended.
+func until(kind *v1alpha.InstanceType, catalogue Catalogue) string {
+	if ends, ending := kind.GraceEnds(catalogue.Grace); ending && catalogue.Now.Before(ends) {
+		return ", and new Workloads are refused it from " + date(ends)
+	}
+	return ""
 }
 
 // date is the day of a time, for messages.
