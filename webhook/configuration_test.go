@@ -32,7 +32,7 @@ func TestConfiguration(t *testing.T) {
 	}
 	want := map[string][]string{
 		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {
-			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "instancetypes",
+			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "instancetypes", "instancetypes/status",
 		}, webhook.SessionPath: {"instancesessions", "instancesessions/status"},
 	}
 	if !maps.EqualFunc(resources, want, slices.Equal) {
