@@ -95,6 +95,23 @@ var miloCases = func() []optionCase {
 	return []optionCase{
 		{option: "milo.enabled", value: false, object: "CustomResourceDefinition/workloads.compute.datumapis.com", query: "{.spec.group}", want: none},
 		{option: "milo.enabled", value: false, object: "ClusterRole/karmada-compute-project", query: "{.rules}", want: none},
+		{option: "milo.iam.enabled", value: true, object: "ProtectedResource/compute.datumapis.com-workload", query: "{.spec.plural}", want: "workloads"},
+		{
+			option: "milo.iam.namespace", value: "mine", object: "Role/compute.datumapis.com-viewer", query: "{.metadata.namespace}", want: "mine",
+			with: set{"milo.iam.enabled": true},
+		},
+		{
+			option: "milo.quota.enabled", value: true,
+			object: "ResourceRegistration/karmada-compute-vcpus", query: "{.spec.unitConversionFactor}", want: "1000",
+		},
+		{
+			option: "milo.quota.workloads", value: true, object: "ClaimCreationPolicy/karmada-compute-workloads",
+			query: "{.spec.trigger.resource.kind}", want: "Workload", with: set{"milo.quota.enabled": true},
+		},
+		{
+			option: "milo.quota.grant", value: map[string]any{"memory": 7}, object: "GrantCreationPolicy/karmada-compute-default",
+			query: "{.spec.target.resourceGrantTemplate.spec.allowances[1].buckets[0].amount}", want: "7", with: set{"milo.quota.enabled": true},
+		},
 		{
 			option: "milo.subjects", value: []any{map[string]any{"kind": "Group", "name": "add-ons"}},
 			object: "ClusterRoleBinding/karmada-compute-project", query: "{.subjects}",

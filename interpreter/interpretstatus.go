@@ -33,7 +33,7 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 	// Only the autoscaler of the cell reads it.
 	reflected.Selector = ""
 	// Only projects have these.
-	reflected.LastProgressTime, reflected.AssignedReplicas = nil, 0
+	reflected.LastProgressTime, reflected.Suspended, reflected.AssignedReplicas = nil, false, 0
 	reflected.ReplicaCounts = withoutProject(reflected.ReplicaCounts)
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
 		generation, err := strconv.ParseInt(text, 10, 64)

@@ -32,7 +32,8 @@ func TestConfiguration(t *testing.T) {
 	}
 	want := map[string][]string{
 		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {
-			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "workloadrevisions", "instancetypes",
+			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "workloadrevisions",
+			"instancetypes", "instancetypes/status",
 		}, webhook.SessionPath: {"instancesessions", "instancesessions/status"},
 	}
 	if !maps.EqualFunc(resources, want, slices.Equal) {

@@ -23,6 +23,8 @@ type InstanceTypes interface {
 	FreshTypes(ctx context.Context) ([]v1alpha.InstanceType, bool, error)
 	// Default is the type of Workloads that name none; "": they must name one.
 	Default() string
+	// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now. 0: without end.
+	Grace() (grace time.Duration, now time.Time)
 }
 
 // typesTimeout bounds how long a request waits for the types.
@@ -39,7 +41,7 @@ func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha
 	defer cancel()
 	types, checked, err := v.Types.Types(ctx)
 	if err == nil && checked {
-		problems, warnings := validation.InstanceType(workload, before, validation.Catalogue{Types: types, Default: v.Types.Default()})
+		problems, warnings := validation.InstanceType(workload, before, v.catalogue(types))
 		if len(problems) == 0 {
 			return nil, warnings, nil
 		}
@@ -53,6 +55,12 @@ func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha
 	case !checked:
 		return nil, nil, nil
 	}
-	problems, warnings := validation.InstanceType(workload, before, validation.Catalogue{Types: types, Default: v.Types.Default()})
+	problems, warnings := validation.InstanceType(workload, before, v.catalogue(types))
 	return problems, warnings, nil
+}
+
+// catalogue are the types with what the operator has set about them.
+func (v *Workloads) catalogue(types []v1alpha.InstanceType) validation.Catalogue {
+	grace, now := v.Types.Grace()
+	return validation.Catalogue{Types: types, Default: v.Types.Default(), Grace: grace, Now: now}
 }

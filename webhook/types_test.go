@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -43,6 +44,8 @@ func (i *instanceTypes) FreshTypes(context.Context) ([]v1alpha.InstanceType, boo
 }
 
 func (*instanceTypes) Default() string { return "" }
+
+func (*instanceTypes) Grace() (time.Duration, time.Time) { return 0, time.Time{} }
 
 // TestTypesAreLookedUp: a type is refused by a fresh answer alone, and what takes a type waits for a hub that does not answer.
 func TestTypesAreLookedUp(t *testing.T) {

@@ -5,6 +5,7 @@ package v1alpha
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,7 @@ type InstanceTypePhase string
 const (
 	// InstanceTypeActive is a type that any Workload may name.
 	InstanceTypeActive InstanceTypePhase = "Active"
-	// InstanceTypeDeprecated is a type that Workloads may still name, with a warning and a condition.
+	// InstanceTypeDeprecated is a type that Workloads may still name, with a warning and a condition, until the grace period ends.
 	InstanceTypeDeprecated InstanceTypePhase = "Deprecated"
 	// InstanceTypeDisabled is a type that no further Instance may request. Running Instances stay.
 	InstanceTypeDisabled InstanceTypePhase = "Disabled"
@@ -61,10 +62,19 @@ type InstanceTypeSpec struct {
 	Lifecycle InstanceTypeLifecycle `json:"lifecycle,omitempty"`
 }
 
+// InstanceTypeStatus is what the add-on records of a type.
+type InstanceTypeStatus struct {
+	// deprecatedAt is when the add-on saw first that the type is Deprecated. New Workloads are refused the type when the grace period of
+	// the operator has passed since.
+	// +optional
+	DeprecatedAt *metav1.Time `json:"deprecatedAt,omitempty"`
+}
+
 // InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there is and
 // that nothing reads.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=itype,categories=compute
 // +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.spec.resources.cpu`
 // +kubebuilder:printcolumn:name="Memory",type=string,JSONPath=`.spec.resources.memory`
@@ -72,12 +82,15 @@ type InstanceTypeSpec struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Display Name",type=string,priority=1,JSONPath=`.spec.displayName`
 // +kubebuilder:printcolumn:name="Replacement",type=string,priority=1,JSONPath=`.spec.lifecycle.replacementInstanceType`
+// +kubebuilder:printcolumn:name="Deprecated",type=date,priority=1,JSONPath=`.status.deprecatedAt`
 type InstanceType struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// +required
 	Spec InstanceTypeSpec `json:"spec"`
+	// +optional
+	Status InstanceTypeStatus `json:"status,omitzero"`
 }
 
 // InstanceTypeList is a list of InstanceTypes.
@@ -95,6 +108,15 @@ func InstanceTypeName(spelled string) string { return strings.ReplaceAll(spelled
 
 // IsUsable says whether further Instances may be asked for of the type.
 func (t *InstanceType) IsUsable() bool { return t.Spec.Lifecycle.Phase != InstanceTypeDisabled }
+
+// GraceEnds returns the end of the grace period of a Deprecated type. It is false for a type of another phase, for one whose
+// deprecation is not recorded, and where grace is 0: new Workloads may then name the type without end.
+func (t *InstanceType) GraceEnds(grace time.Duration) (time.Time, bool) {
+	if t.Spec.Lifecycle.Phase != InstanceTypeDeprecated || t.Status.DeprecatedAt == nil || grace <= 0 {
+		return time.Time{}, false
+	}
+	return t.Status.DeprecatedAt.Add(grace), true
+}
 
 // FindInstanceType returns the type that a template names in either spelling, or nil.
 func FindInstanceType(types []InstanceType, spelled string) *InstanceType {

@@ -240,6 +240,11 @@ type WorkloadStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
+	// suspended says that the project is suspended: no Instance runs or is to run. The message of condition Available names the cells
+	// that have not confirmed it.
+	// +optional
+	Suspended bool `json:"suspended,omitempty"`
+
 	// lastProgressTime is when the Workload last made progress towards its spec. It is not set while the Instances
 	// match the spec.
 	// +optional

@@ -324,6 +324,11 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
+	// suspended says that the project is suspended: no Instance runs or is to run. Condition Suspended says whether all cells have
+	// confirmed it. It is set in projects only.
+	// +optional
+	Suspended bool `json:"suspended,omitempty"`
+
 	// selector selects the Pods of the Instances, for the autoscaler of the cell. It is set in cells only.
 	// +optional
 	Selector string `json:"selector,omitempty"`

@@ -45,6 +45,8 @@ type hubOptions struct {
 	inventoryAfter time.Duration
 	// defaultType is the instance type of Workloads that name none.
 	defaultType string
+	// deprecationGrace is how long after its deprecation an instance type may be named by new Workloads.
+	deprecationGrace time.Duration
 	// auditInterval and auditAfter are for the audit of the paths to the cells.
 	auditInterval, auditAfter time.Duration
 }
@@ -102,6 +104,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system", "Namespace on the hub for the Leases that divide the projects among the replicas, and for the Secrets with the CA and the paths of the webhooks.")
 
 	hub.StringVar(&o.hub.defaultType, "default-instance-type", "datumcloud-d1-standard-2", "Instance type of Workloads that do not name an instance type. Empty: Workloads must name an instance type. A change affects only Workloads that are created later. The value must be the same on every replica.")
+	hub.DurationVar(&o.hub.deprecationGrace, "instance-type-deprecation-grace", 60*24*time.Hour, "How long new Workloads may name an InstanceType after it was deprecated. Afterwards such Workloads are refused, and existing Workloads keep the InstanceType. 0: forever. The value must be the same on every replica.")
 
 	milo := groups.FlagSet("milo")
 	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
@@ -169,6 +172,9 @@ func (o *options) complete() error {
 		if value < 1 {
 			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 1", flag, value))
 		}
+	}
+	if o.hub.deprecationGrace < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--instance-type-deprecation-grace: %s is less than 0", o.hub.deprecationGrace))
 	}
 	if o.hub.failoverAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))

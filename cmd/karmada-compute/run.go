@@ -126,7 +126,7 @@ func (a *app) connect() (*planes, error) {
 	}
 	a.workloads.Bounds, a.workloads.MaxInstances = a.options.webhook.bounds, a.options.webhook.instances
 	a.users.set(a.options.webhook.users, lookup)
-	types, err := newCatalogue(hubConfig, scheme)
+	types, err := newCatalogue(hubConfig, scheme, a.options.hub.deprecationGrace)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -19,13 +20,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 )
 
-func newCatalogue(hub *rest.Config, scheme *runtime.Scheme) (*instancetypes.Catalogue, error) {
+func newCatalogue(hub *rest.Config, scheme *runtime.Scheme, grace time.Duration) (*instancetypes.Catalogue, error) {
 	reader, err := client.New(hub, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the hub: %w", err)
 	}
 	return instancetypes.NewCatalogue(instancetypes.CatalogueOptions{
-		Hub: reader, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("instancetypes"),
+		Hub: reader, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("instancetypes"), Grace: grace,
 	})
 }
 
@@ -47,6 +48,9 @@ func (t *admissionTypes) FreshTypes(ctx context.Context) ([]v1alpha.InstanceType
 
 // Default is the type of Workloads that name none.
 func (t *admissionTypes) Default() string { return t.byDefault }
+
+// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now.
+func (t *admissionTypes) Grace() (time.Duration, time.Time) { return t.catalogue.Grace() }
 
 // checkable says that nothing is checked where the hub does not serve the kind.
 func checkable(types []v1alpha.InstanceType, err error) ([]v1alpha.InstanceType, bool, error) {

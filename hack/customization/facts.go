@@ -114,6 +114,7 @@ var scalarReaders = map[scalar]string{
 	{reflect.Int32, false}:  "some_int32",
 	{reflect.Int64, true}:   "int64",
 	{reflect.Int64, false}:  "some_int64",
+	{reflect.Bool, false}:   "some_bool",
 }
 
 // reader is what reads a field in lua/types.lua. It panics when there is nothing: whoever extends the API adds it.

@@ -28,6 +28,8 @@ type Types interface {
 	Fresh(ctx context.Context) ([]v1alpha.InstanceType, error)
 	// Confirmed are those that the hub has confirmed within age: before a deployment takes its size from a type, ask it.
 	Confirmed(ctx context.Context, age time.Duration) ([]v1alpha.InstanceType, error)
+	// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now.
+	Grace() (grace time.Duration, now time.Time)
 }
 
 // instanceType is what is known of the type of a Workload.
@@ -177,7 +179,7 @@ func (s *scope) typeConditions() []metav1.Condition {
 		disabled.Message = fmt.Sprintf("instance type %s is disabled%s: what runs stays, and no more Instances can be asked for", found.Name, insteadOf(found))
 	case found.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated:
 		deprecated.Status, deprecated.Reason = metav1.ConditionTrue, v1alpha.ReasonInstanceTypeDeprecated
-		deprecated.Message = fmt.Sprintf("instance type %s is deprecated%s", found.Name, insteadOf(found))
+		deprecated.Message = fmt.Sprintf("instance type %s is deprecated%s%s", found.Name, s.refusedFrom(found), insteadOf(found))
 	}
 	var result []metav1.Condition
 	for _, condition := range []metav1.Condition{deprecated, disabled} {
@@ -193,6 +195,18 @@ func insteadOf(kind *v1alpha.InstanceType) string {
 		return "; use " + v1alpha.InstanceTypeName(replacement)
 	}
 	return ""
+}
+
+// refusedFrom says from which day new Workloads are refused a deprecated type. The text does not depend on the time of now: a condition
+// must not change without a cause.
+func (s *scope) refusedFrom(kind *v1alpha.InstanceType) string {
+	grace, _ := s.Types.Grace()
+	ends, ending := kind.GraceEnds(grace)
+	if !ending {
+		return ""
+	}
+	return fmt.Sprintf(" since %s, and new Workloads are refused it from %s",
+		kind.Status.DeprecatedAt.UTC().Format(time.DateOnly), ends.UTC().Format(time.DateOnly))
 }
 
 // warnOfType records an event when a condition about the type becomes True.

@@ -34,6 +34,8 @@ func (t *catalogue) Confirmed(context.Context, time.Duration) ([]v1alpha.Instanc
 	return t.now, t.err
 }
 
+func (t *catalogue) Grace() (time.Duration, time.Time) { return 60 * 24 * time.Hour, time.Time{} }
+
 // set makes a type, or changes it.
 func (t *catalogue) set(name, cpu string, phase v1alpha.InstanceTypePhase) {
 	t.remove(name)
@@ -230,6 +232,14 @@ func TestTheLifeOfAType(t *testing.T) {
 		{
 			func() { known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDeprecated) },
 			v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ReasonInstanceTypeDeprecated, "is deprecated; use newer", "",
+		},
+		{
+			func() {
+				known.now[0].Status.DeprecatedAt = new(metav1.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC))
+				known.known = known.now
+			},
+			v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ReasonInstanceTypeDeprecated,
+			"is deprecated since 2026-01-01, and new Workloads are refused it from 2026-03-02; use newer", "",
 		},
 		{
 			func() { known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDisabled) },

@@ -62,6 +62,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 		placement := s.placementStatus(name)
 		for _, deployment := range s.deploymentsOf(name) {
 			status.Deployments++
+			status.Suspended = status.Suspended || deployment.Status.Suspended
 			if !settled(deployment) {
 				unsettled = append(unsettled, deployment)
 			}

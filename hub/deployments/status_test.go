@@ -45,6 +45,7 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 		}
 		d.Status = v1alpha.WorkloadDeploymentStatus{
 			ObservedGeneration: d.Generation,
+			Suspended:          r.reason == v1alpha.ReasonProjectSuspended,
 			ReplicaCounts:      v1alpha.ReplicaCounts{Replicas: 2, CurrentReplicas: 2, DesiredReplicas: 2, ReadyReplicas: r.ready},
 			Conditions: []metav1.Condition{
 				condition(v1alpha.ConditionAvailable, r.reason == v1alpha.ReasonStableInstanceFound, r.reason, r.message),
@@ -197,7 +198,8 @@ func TestStatus(t *testing.T) {
 			if got := meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing); got != test.wantProgressing {
 				t.Errorf("it progresses: %t", got)
 			}
-			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments || status.ObservedGeneration != workload.Generation {
+			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments || status.ObservedGeneration != workload.Generation ||
+				status.Suspended != (test.wantReason == v1alpha.ReasonProjectSuspended) {
 				t.Errorf("the status is %+v", status)
 			}
 			f.clock.SetTime(f.clock.Now().Add(time.Hour))

@@ -65,6 +65,8 @@ type CatalogueOptions struct {
 	Registerer prometheus.Registerer
 	// Log gets what is wrong, once.
 	Log logr.Logger
+	// Grace is how long after its deprecation a type may be named by new Workloads. 0: without end.
+	Grace time.Duration
 }
 
 // Catalogue has the InstanceTypes of the hub. It asks for them in intervals and not by a watch: they are few and hardly change,
@@ -83,6 +85,8 @@ type Catalogue struct {
 	// err is that of the last question.
 	err     error
 	changed []func()
+	// unrecorded is why deprecations could not be recorded at the last attempt.
+	unrecorded string
 }
 
 // NewCatalogue makes a Catalogue. It sends no request.
@@ -145,6 +149,11 @@ func (c *Catalogue) Fresh(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	}
 }
 
+// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now. 0: without end.
+func (c *Catalogue) Grace() (grace time.Duration, now time.Time) {
+	return c.options.Grace, c.options.Clock.Now()
+}
+
 // OnChange has f called after the types have changed. f must return at once. Call it before Start.
 func (c *Catalogue) OnChange(f func()) {
 	c.mu.Lock()
@@ -152,7 +161,8 @@ func (c *Catalogue) OnChange(f func()) {
 	c.changed = append(c.changed, f)
 }
 
-// Start asks in intervals until ctx ends, and makes the first type where there is none when it starts. It always returns nil.
+// Start asks in intervals until ctx ends, makes the first type where there is none when it starts, and records when types were
+// deprecated. It always returns nil.
 func (c *Catalogue) Start(ctx context.Context) error {
 	ticker := c.options.Clock.NewTicker(interval)
 	defer ticker.Stop()
@@ -162,6 +172,9 @@ func (c *Catalogue) Start(ctx context.Context) error {
 		if err == nil && !made {
 			made = true
 			c.makeFirst(ctx, types)
+		}
+		if err == nil {
+			c.recordDeprecations(ctx, types)
 		}
 		select {
 		case <-ctx.Done():
@@ -217,7 +230,7 @@ func (c *Catalogue) read(ctx context.Context) ([]v1alpha.InstanceType, error) {
 
 // trimmed is a type without what is of no use here.
 func trimmed(kind *v1alpha.InstanceType) *v1alpha.InstanceType {
-	return &v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: kind.Name}, Spec: kind.Spec}
+	return &v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: kind.Name}, Spec: kind.Spec, Status: kind.Status}
 }
 
 // remember keeps an answer, and says once what is wrong.

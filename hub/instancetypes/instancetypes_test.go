@@ -289,3 +289,82 @@ func TestTypesAreOfferedAtVisits(t *testing.T) {
 		t.Errorf("writes %v", writes)
 	}
 }
+
+// TestDeprecations: the time of a deprecation is recorded once, whoever sees it later, and projects show it.
+func TestDeprecations(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	catalogue, now := newCatalogue(t, p), testingclock.NewFakeClock(time.Unix(1_800_000_000, 0))
+	catalogue.options.Clock = now
+	record := func(of *Catalogue) []planes.Call {
+		t.Helper()
+		types, err := of.Fresh(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Hub.Calls()
+		of.recordDeprecations(t.Context(), types)
+		return p.Hub.Writes()
+	}
+	kind := planes.Create(t, p, newType("a", "1"))
+	if writes := record(catalogue); len(writes) > 0 {
+		t.Errorf("of an active type, it writes %v", writes)
+	}
+	planes.Change(t, p, kind, func(kind *v1alpha.InstanceType) { kind.Spec.Lifecycle.Phase = v1alpha.InstanceTypeDeprecated })
+	deprecated := now.Now()
+	if writes := record(catalogue); len(writes) != 1 {
+		t.Errorf("writes %v", writes)
+	}
+	now.Step(time.Hour)
+	if writes := record(catalogue); len(writes) > 0 {
+		t.Errorf("a second time, it writes %v", writes)
+	}
+	types, err := catalogue.Types(t.Context())
+	if err != nil || !types[0].Status.DeprecatedAt.Time.Equal(deprecated) {
+		t.Errorf("got %+v, %v", types, err)
+	}
+	// Hub and project are one API server here: the copy has lost the time that the hub knows.
+	planes.ChangeStatus(t, p, kind, func(kind *v1alpha.InstanceType) { kind.Status.DeprecatedAt = nil })
+	reconciler := &Reconciler{Projects: p, Types: catalogue}
+	for _, want := range []int{1, 0} {
+		p.Project.Calls()
+		if _, err := reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: planes.ProjectName}); err != nil {
+			t.Fatal(err)
+		}
+		if writes := p.Project.Writes(); len(writes) != want {
+			t.Errorf("writes %v, want %d", writes, want)
+		}
+	}
+	if got := planes.Get(t, p, "", "a", &v1alpha.InstanceType{}); !got.Status.DeprecatedAt.Time.Equal(deprecated) {
+		t.Errorf("status %+v", got.Status)
+	}
+}
+
+// TestDeprecationsOfAnEarlierCRD: without a status no grace period begins, and the failure is remembered.
+func TestDeprecationsOfAnEarlierCRD(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	kind := newType("a", "1")
+	kind.Spec.Lifecycle.Phase = v1alpha.InstanceTypeDeprecated
+	planes.Create(t, p, kind)
+	catalogue := newCatalogue(t, p)
+	types, err := catalogue.Fresh(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Hub.Before(func(call planes.Call) error {
+		if call.Verb == "list" {
+			return nil
+		}
+		return apierrors.NewNotFound(schema.GroupResource{}, "")
+	})
+	catalogue.recordDeprecations(t.Context(), types)
+	if !strings.Contains(catalogue.unrecorded, "apply the CRD") {
+		t.Errorf("the failure is %q", catalogue.unrecorded)
+	}
+	p.Hub.Before(nil)
+	catalogue.recordDeprecations(t.Context(), types)
+	if got := planes.Get(t, p, "", "a", &v1alpha.InstanceType{}); got.Status.DeprecatedAt == nil || catalogue.unrecorded != "" {
+		t.Errorf("status %+v, failure %q", got.Status, catalogue.unrecorded)
+	}
+}

@@ -60,7 +60,11 @@ func offer(ctx context.Context, project client.Client, offered, types []v1alpha.
 		if existing == nil {
 			existing = &v1alpha.InstanceType{}
 		}
-		if _, err := apply.Exact(ctx, project, FieldManager, existing, trimmed(&types[i])); err != nil {
+		stored, err := apply.Exact(ctx, project, FieldManager, existing, trimmed(&types[i]))
+		if err == nil {
+			err = offerStatus(ctx, project, stored, &types[i])
+		}
+		if err != nil {
 			failures = append(failures, err)
 		}
 	}
@@ -73,4 +77,16 @@ func offer(ctx context.Context, project client.Client, offered, types []v1alpha.
 		}
 	}
 	return errors.Join(failures...)
+}
+
+// offerStatus gives a copy the status of its original. A project whose CRD has no status for the kind goes without.
+func offerStatus(ctx context.Context, project client.Client, stored, original *v1alpha.InstanceType) error {
+	if stored.Status.DeprecatedAt.Equal(original.Status.DeprecatedAt) {
+		return nil
+	}
+	stored.Status = original.Status
+	if err := apply.Status(ctx, project, FieldManager, stored); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("apply the status of instance type %s of the project: %w", stored.Name, err)
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ const maxUnconfirmed = 5
 // addSuspension says that the project is suspended, and which cells have not confirmed that nothing runs there any more. It is for
 // the hub to say: a cell that is not reached says nothing.
 func (s *scope) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
+	status.Suspended = s.copied.Spec.Suspended
 	if !s.copied.Spec.Suspended {
 		s.endSuspension(status)
 		return

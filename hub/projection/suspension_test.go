@@ -105,7 +105,11 @@ func TestSuspension(t *testing.T) {
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("it does not settle: %v", writes)
 			}
-			conditions := f.readOriginal(t).Status.Conditions
+			status := f.readOriginal(t).Status
+			if !status.Suspended {
+				t.Error("the status does not have suspended")
+			}
+			conditions := status.Conditions
 			available := meta.FindStatusCondition(conditions, v1alpha.ConditionAvailable)
 			if available.Status != metav1.ConditionFalse || available.Reason != v1alpha.ReasonProjectSuspended || !strings.Contains(available.Message, test.wantMessage) ||
 				strings.Contains(available.Message, "cell "+f.cell.Name) == test.wantNoCell {
@@ -136,7 +140,8 @@ func TestResumed(t *testing.T) {
 			t.Errorf("it says %+v", condition)
 		}
 	}
-	if !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionAvailable) || !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
+	if status.Suspended || !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionAvailable) ||
+		!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
 		t.Errorf("the status is %+v", status)
 	}
 	f.serve(t)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -21,6 +22,9 @@ type Catalogue struct {
 	Types []v1alpha.InstanceType
 	// Default is the type of Workloads that name none.
 	Default string
+	// Grace is how long after its deprecation a type may be named by new Workloads, and Now ends it. 0: without end.
+	Grace time.Duration
+	Now   time.Time
 }
 
 // InstanceType returns the problems and warnings about the instance type of a Workload. On an update, before is the stored
@@ -43,6 +47,9 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 		return p.list, nil
 	}
 	more := before == nil || asksMore(workload, before)
+	if !same {
+		p.graceEnded(at, named, kind, catalogue)
+	}
 	if !kind.IsUsable() && (!same || more) {
 		p.add(at, named, field.Invalid(at.path, shown(named), "is disabled: "+instead(kind, catalogue)))
 	}
@@ -50,10 +57,29 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 		p.fits(place{}.child("spec", "template", "spec", "runtime"), runtime, kind)
 	}
 	if len(p.list) == 0 && kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated && (!same || more) {
-		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated: %s", at.path, shorten(named), instead(kind, catalogue))}
+		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue))}
 	}
 	return p.list, nil
 }
+
+// graceEnded refuses a deprecated type whose grace period has ended.
+func (p *problems) graceEnded(at place, named string, kind *v1alpha.InstanceType, catalogue Catalogue) {
+	if ends, ending := kind.GraceEnds(catalogue.Grace); ending && !catalogue.Now.Before(ends) {
+		p.add(at, named, field.Invalid(at.path, shown(named), fmt.Sprintf("is deprecated since %s, and new Workloads could name it until %s: %s",
+			date(kind.Status.DeprecatedAt.Time), date(ends), instead(kind, catalogue))))
+	}
+}
+
+// until says when the grace period of a deprecated type ends, if it has not ended.
+func until(kind *v1alpha.InstanceType, catalogue Catalogue) string {
+	if ends, ending := kind.GraceEnds(catalogue.Grace); ending && catalogue.Now.Before(ends) {
+		return ", and new Workloads are refused it from " + date(ends)
+	}
+	return ""
+}
+
+// date is the day of a time, for messages.
+func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // TakesType says whether a change takes anything of an instance type: whether a Workload is new, begins to name the type, or asks for
 // more Instances.

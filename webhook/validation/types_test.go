@@ -6,6 +6,7 @@ package validation
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,7 +37,12 @@ func TestInstanceType(t *testing.T) {
 		kindOf("new", "", ""),
 		kindOf("old", v1alpha.InstanceTypeDeprecated, "datumcloud/new"),
 		kindOf("off", v1alpha.InstanceTypeDisabled, ""),
+		kindOf("ending", v1alpha.InstanceTypeDeprecated, "datumcloud/new"),
+		kindOf("ended", v1alpha.InstanceTypeDeprecated, "datumcloud/new"),
 	}
+	now, grace := time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC), 60*24*time.Hour
+	types[4].Status.DeprecatedAt = new(metav1.NewTime(now.Add(time.Second - grace)))
+	types[5].Status.DeprecatedAt = new(metav1.NewTime(now.Add(-grace)))
 	const path = specPath + "runtime.resources.instanceType"
 	takes := func(limits ...string) func(*v1alpha.Workload) {
 		return func(w *v1alpha.Workload) {
@@ -51,6 +57,7 @@ func TestInstanceType(t *testing.T) {
 		before, now *v1alpha.Workload
 		byDefault   string
 		none        bool
+		noGrace     bool
 		want        []string // of one problem
 		wantWarning string
 	}{
@@ -72,6 +79,12 @@ func TestInstanceType(t *testing.T) {
 		"from a type to a disabled":    {before: ofType("new", 1), now: ofType("off", 1), want: []string{path, "is disabled"}},
 		"a deprecated one, as many":    {before: ofType("old", 2, otherImage), now: ofType("old", 2)},
 		"a deprecated one, with more":  {before: ofType("old", 1), now: ofType("old", 2), wantWarning: "is deprecated"},
+		"in the grace period":          {now: ofType("ending", 1), wantWarning: "is deprecated, and new Workloads are refused it from 2026-03-02: use datumcloud-new"},
+		"after the grace period":       {now: ofType("ended", 1), want: []string{path, "is deprecated since 2026-01-01", "until 2026-03-02", "use datumcloud-new"}},
+		"after it, from another type":  {before: ofType("new", 1), now: ofType("ended", 1), want: []string{path, "is deprecated since"}},
+		"after it, as many":            {before: ofType("ended", 2, otherImage), now: ofType("ended", 2)},
+		"after it, with more":          {before: ofType("ended", 1), now: ofType("ended", 2), wantWarning: "is deprecated: use datumcloud-new"},
+		"after it, without a grace":    {now: ofType("ended", 1), noGrace: true, wantWarning: "is deprecated: use datumcloud-new"},
 		"containers that fit":          {now: ofType("new", 1, takes("cpu", "1", "memory", "2Gi"))},
 		"containers that do not": {
 			now:  ofType("new", 1, takes("memory", "2049Mi")),
@@ -85,7 +98,10 @@ func TestInstanceType(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			catalogue := Catalogue{Types: types, Default: test.byDefault}
+			catalogue := Catalogue{Types: types, Default: test.byDefault, Grace: grace, Now: now}
+			if test.noGrace {
+				catalogue.Grace = 0
+			}
 			if test.none {
 				catalogue.Types = nil
 			}

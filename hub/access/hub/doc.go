@@ -11,8 +11,10 @@ package hub
 // into its ResourceBindings.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices,verbs=get;list;watch;create;patch;delete
 
-// The instance types, which operators write. The one that every installation begins with is made when there is none.
+// The instance types, which operators write. The one that every installation begins with is made when there is none,
+// and the status has when a type was deprecated.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 
 // The per-city policies.
 // +kubebuilder:rbac:groups=policy.karmada.io,resources=propagationpolicies,verbs=get;list;watch;create;patch;delete

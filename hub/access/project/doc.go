@@ -42,6 +42,7 @@ package project
 
 // InstanceTypes: copies of those of the hub, for consumers to read.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create;patch;delete
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 
 // The ConfigMaps and Secrets that templates name: read to be copied to the hub, watched without contents, never written. Any
 // namespace of any project may have a Workload, so this right covers all namespaces.

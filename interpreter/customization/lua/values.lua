@@ -48,3 +48,5 @@ local pointer32 = reader("number", "integer", 2147483648)
 local int64 = reader("number", "integer", 9007199254740992, 0)
 
 local some_int64 = reader("number", "integer", 9007199254740992, nil, 0)
+
+local some_bool = reader("boolean", "boolean", nil, nil, false)

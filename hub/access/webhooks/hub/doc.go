@@ -4,8 +4,10 @@
 // Package hub says what Pods that serve webhooks only may do on the hub; role.yaml is generated from it.
 package hub
 
-// The instance types, against which Workloads are validated. The one that every installation begins with is made when there is none.
+// The instance types, against which Workloads are validated. The one that every installation begins with is made when there is none,
+// and the status has when a type was deprecated.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 
 // The marks of projects that are about to have Workloads.
 // +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-system,verbs=list;watch;create;patch
