@@ -32,6 +32,8 @@ type scenario struct {
 	killed  killed
 	// followed is a log that is followed.
 	followed *podLog
+	// ran is a command that the consumer has run.
+	ran ran
 	// traffic is a client of a Workload.
 	traffic *traffic
 	// load is the stream of Workloads that runs beside the scenario.

@@ -20,7 +20,7 @@ func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
 		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addStolenSteps, addProjectSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
 		addCellSteps, addContainerSteps, addTrafficSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
-		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addHostileSteps, addMetricsSteps, addMonitoringSteps,
+		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addHostileSteps, addMetricsSteps, addMonitoringSteps, addSessionSteps,
 	} {
 		add(sc)
 	}
