@@ -62,12 +62,12 @@ func TestSessionsSecretOfTheOperator(t *testing.T) {
 		values map[string]any
 		want   bool
 	}{
-		"off":               {nil, false},
-		"logs":              {withSessions(nil), true},
-		"commands":          {withSessions(map[string]any{"logs": false, "exec": true}), true},
-		"a Secret":          {withSessions(map[string]any{"secret": map[string]any{"name": "mine"}}), false},
-		"another user":      {withSessions(map[string]any{"subjects": []any{map[string]any{"kind": "User", "name": "streams"}}}), false},
-		"off again":         {withSessions(map[string]any{"logs": false}), false},
+		"off":          {nil, false},
+		"logs":         {withSessions(nil), true},
+		"commands":     {withSessions(map[string]any{"logs": false, "exec": true}), true},
+		"a Secret":     {withSessions(map[string]any{"secret": map[string]any{"name": "mine"}}), false},
+		"another user": {withSessions(map[string]any{"subjects": []any{map[string]any{"kind": "User", "name": "streams"}}}), false},
+		"off again":    {withSessions(map[string]any{"logs": false}), false},
 	} {
 		if got := needsSessionsSecret(c.values); got != c.want {
 			t.Errorf("%s: %t", name, got)

@@ -9,6 +9,14 @@ var sessionRemedies = []Remedy{
 	{ReasonSessionConnected, RankWell, Forever, nobody(""), none, starts},
 	{ReasonSessionCompleted, RankWell, Forever, nobody(""), none, starts},
 	{
+		ReasonSessionFailed, RankCause, atOnce,
+		consumer("Correct what the message names, such as the command or the port, and create another session."), none, starts,
+	},
+	{
+		ReasonSessionIdle, RankCause, atOnce,
+		consumer("Create another session. The operator limits how long a session may be open without data."), none, starts,
+	},
+	{
 		ReasonSessionExpired, RankCause, atOnce,
 		consumer("Create another session. Set spec.ttlSeconds for a longer one, up to an hour."), none, starts,
 	},

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -68,6 +69,15 @@ func addSessionSteps(sc sentences) {
 		s := from(ctx)
 		before := strings.Count(s.ran.output(), "\n")
 		return eventually(ctx, func(context.Context) error { return s.ran.inOrder(before + more) })
+	})
+	sc.Step(`^address "([^"]*)" answers "([^"]*)"$`, func(ctx context.Context, address, text string) error {
+		return eventually(ctx, func(ctx context.Context) error {
+			answer, err := call(ctx, http.MethodGet, address)
+			if err == nil && answer != text {
+				err = fmt.Errorf("it answers %q", answer)
+			}
+			return err
+		})
 	})
 	sc.Step(`^the command is interrupted$`, func(ctx context.Context) error { return from(ctx).ran.interrupt() })
 }

@@ -17,7 +17,7 @@ import (
 // files are the roles of the add-on.
 var files = []string{
 	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "webhooks/hub/role.yaml", "webhooks/project/role.yaml",
-	"sessions/hub/role.yaml", "sessions/project/role.yaml", "../../cell/access/role.yaml",
+	"sessions/hub/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml", "../../cell/access/role.yaml",
 }
 
 // ofData are the verbs on the ConfigMaps and Secrets of all namespaces, by role: the objects that templates name are read in the

@@ -13,6 +13,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -37,6 +38,9 @@ const (
 	watchInterval = 3 * time.Second
 )
 
+// User is the user as which the streams are requested from the hub, and as which Karmada's proxy requests them in cells.
+const User = "karmada-compute-sessions"
+
 // PathPrefix begins the path of every session.
 const PathPrefix = "/sessions/"
 
@@ -52,6 +56,8 @@ type Options struct {
 	Projects Projects
 	// Cells sends requests through Karmada's proxy on the hub.
 	Cells http.RoundTripper
+	// Ports connects to ports through Karmada's proxy on the hub.
+	Ports Dialer
 	// Hub is the URL of the hub.
 	Hub string
 	// Address is where sessions are served.
@@ -63,6 +69,10 @@ type Options struct {
 	Bundle func(context.Context) ([]byte, error)
 	// Delay is how long streams are served after the shutdown began.
 	Delay time.Duration
+	// BytesPerSecond limits each stream, in both directions together. 0: it is not limited.
+	BytesPerSecond int
+	// IdleTimeout is how long a command, an attached process or a port may pass no data. 0: that is not limited.
+	IdleTimeout time.Duration
 	// Clock is for timers.
 	Clock clock.WithTicker
 	// Registerer gets the metrics. It may be nil.
@@ -75,6 +85,8 @@ type Options struct {
 type Server struct {
 	options Options
 	places  places
+	// hub is the address of the hub.
+	hub *url.URL
 	// proxy sends a stream to its place.
 	proxy http.Handler
 	// unproved and streams bound requests that are looked up, and streams.
@@ -88,6 +100,8 @@ type Server struct {
 	mu sync.Mutex
 	// open are the cancellations of the streams of this replica.
 	open map[*stream]context.CancelCauseFunc
+	// drained is closed when the last stream has ended, while this replica waits for that.
+	drained chan struct{}
 }
 
 // New makes a Server. It sends no request.
@@ -98,9 +112,10 @@ func New(o Options) (*Server, error) {
 		announced: make(chan *Grant, announcements), open: map[*stream]context.CancelCauseFunc{},
 	}
 	var err error
-	if s.proxy, err = s.newProxy(); err != nil {
+	if s.hub, err = parseHub(o.Hub); err != nil {
 		return nil, err
 	}
+	s.proxy = s.newProxy()
 	s.metrics, err = newMetrics(o.Registerer)
 	return s, err
 }
@@ -149,18 +164,49 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// drain accepts nothing more, and ends the streams after the delay.
+// drain accepts nothing more. Logs that are followed end at once: their clients continue at another replica. Other streams get the delay
+// to end by themselves.
 func (s *Server) drain(server *http.Server) {
-	idle, cancel := context.WithTimeout(context.Background(), s.options.Delay)
+	bounded, cancel := context.WithTimeout(context.Background(), s.options.Delay)
 	defer cancel()
-	// It does not wait for connections that were upgraded.
-	_ = server.Shutdown(idle)
+	drained := make(chan struct{})
 	s.mu.Lock()
-	for _, end := range s.open {
-		end(&ending{v1alpha.ReasonSessionReplicaStopped, "the replica that carried the stream was stopped"})
-	}
+	s.drained = drained
+	s.signalDrained()
 	s.mu.Unlock()
+	// Closing the listener comes first: a client that continues must not come back here. It waits for streams that are not upgraded.
+	closed := make(chan struct{})
+	server.RegisterOnShutdown(func() { close(closed) })
+	var stopping sync.WaitGroup
+	stopping.Go(func() { _ = server.Shutdown(bounded) })
+	<-closed
+	s.end((*stream).silent)
+	select {
+	case <-drained:
+	case <-bounded.Done():
+	}
+	s.end(func(*stream) bool { return true })
+	stopping.Wait()
 	_ = server.Close() // Serve reports it
+}
+
+// end ends the streams of this replica that are selected.
+func (s *Server) end(selected func(*stream) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, end := range s.open {
+		if selected(c) {
+			end(&ending{reason: v1alpha.ReasonSessionReplicaStopped, message: "the replica that carried the stream was stopped"})
+		}
+	}
+}
+
+// signalDrained wakes drain when no stream is open any more. The caller holds the lock.
+func (s *Server) signalDrained() {
+	if s.drained != nil && len(s.open) == 0 {
+		close(s.drained)
+		s.drained = nil
+	}
 }
 
 // handler serves GET requests for sessions.
@@ -272,7 +318,7 @@ func (s *Server) review(ctx context.Context, grant *Grant) error {
 	case err != nil:
 		return fmt.Errorf("review the permission of user %q: %w", grant.User.Username, err)
 	case !allowed:
-		return &ending{v1alpha.ReasonSessionRevoked, fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
+		return &ending{reason: v1alpha.ReasonSessionRevoked, message: fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
 			subresource, grant.Spec.InstanceRef.Name)}
 	}
 	return nil
