@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream"
@@ -29,6 +30,8 @@ const (
 	PortParameter = "port"
 	// maxPortFailure bounds the message with which a kubelet says why it does not reach a port.
 	maxPortFailure = 1 << 10
+	// failureWithin is how long the error stream may last longer than the data stream.
+	failureWithin = time.Second
 )
 
 // Dialer connects to a URL at Karmada's proxy and multiplexes streams on the connection, as API servers do it for port-forward.
@@ -172,12 +175,14 @@ func openPort(connection httpstream.Connection, port int32) (*portConnection, er
 // endOfInput tells the Instance that the client sends no more.
 func (p *portConnection) endOfInput() { _ = p.data.Close() }
 
-// failure is why the kubelet does not reach the port, if it has said so.
+// failure is why the kubelet does not reach the port; empty if it does. A kubelet ends the error stream with the data stream.
 func (p *portConnection) failure() string {
+	timer := time.NewTimer(failureWithin)
+	defer timer.Stop()
 	select {
 	case text := <-p.failed:
 		return text
-	default:
+	case <-timer.C:
 		return ""
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ const PathPrefix = "/sessions/"
 
 // refusal is the one answer to whoever does not prove that a session is his: it is the same for a session that does not exist, for
 // another key, after the session has expired, and for a second use.
-const refusal = "there is no such session, or it cannot be used with this key, or not any more\n"
+const refusal = "there is no such session, or it cannot be used with this key, or not any more"
 
 // Options configure a Server.
 type Options struct {
@@ -214,7 +215,14 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+PathPrefix+"{project}/{namespace}/{name}/{uid}", s.admit)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w) })
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux has answers of its own to other methods, and to paths that are not clean.
+		if r.Method != http.MethodGet || r.RequestURI == "*" || path.Clean(r.URL.Path) != r.URL.Path {
+			refuse(w)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 func refuse(w http.ResponseWriter) {

@@ -70,7 +70,12 @@ func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at 
 			return
 		}
 	}
-	expiry, release := context.WithDeadlineCause(context.WithValue(r.Context(), streamKey{}, c), grant.Expires,
+	base := r.Context()
+	if grant.Spec.Type == v1alpha.SessionPortForward {
+		// It ends when the client sends no more, and then the client may still receive.
+		base = context.WithoutCancel(base)
+	}
+	expiry, release := context.WithDeadlineCause(context.WithValue(base, streamKey{}, c), grant.Expires,
 		&ending{reason: v1alpha.ReasonSessionExpired, message: "the time to live of the session is over"})
 	defer release()
 	ctx, end := context.WithCancelCause(expiry)
