@@ -35,7 +35,7 @@ func Log(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, 
 	for isCut(err) {
 		err = continued(ctx, open, &asked, to, err)
 	}
-	return err
+	return errors.Join(err, to.end())
 }
 
 // logOnce copies one stream of a log.

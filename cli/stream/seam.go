@@ -83,34 +83,40 @@ func (s *seam) Write(p []byte) (int, error) {
 	return len(p), s.failed
 }
 
-// readStamp reads the time of a line, and returns what follows it.
+// end writes what looked like the begin of a time at the end of the log.
+func (s *seam) end() error {
+	if !s.known && !s.looking {
+		s.write(s.begin)
+	}
+	return s.failed
+}
+
+// readStamp reads the time at the begin of a line, and returns what follows it.
 func (s *seam) readStamp(p []byte) []byte {
 	for i, b := range p {
 		if b == ' ' || b == '\n' || len(s.begin) == maxStamp {
 			s.known = true
-			rest := p[i:]
-			if b == ' ' {
-				rest = p[i+1:]
+			if s.start() && b == ' ' {
+				i++
 			}
-			s.start()
-			return rest
+			return p[i:]
 		}
 		s.begin = append(s.begin, b)
 	}
 	return nil
 }
 
-// start decides what becomes of a line whose time is known.
-func (s *seam) start() {
+// start decides what becomes of a line whose begin is known. It returns false if that is no time.
+func (s *seam) start() bool {
 	at, err := time.Parse(time.RFC3339Nano, string(s.begin))
 	s.leftOut, s.omit = false, 0
 	if err != nil {
 		// It has no time: it is no line of a kubelet.
 		s.write(s.begin)
-		return
+		return false
 	}
 	if s.looking && s.wasWritten(at) {
-		return
+		return true
 	}
 	if at.Equal(s.at) {
 		s.count++
@@ -121,6 +127,7 @@ func (s *seam) start() {
 	if s.stamps {
 		s.write(append(s.begin, ' '))
 	}
+	return true
 }
 
 // wasWritten reports whether the line at a time was written, or its begin.

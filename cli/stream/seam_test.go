@@ -98,3 +98,22 @@ func TestSeamOfLostReader(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestSeamWithoutTimes verifies that lines without times are written as they are.
+func TestSeamWithoutTimes(t *testing.T) {
+	const text = "some words\n\nword\n" + "a line that is longer than any time at the begin of a line, with words\nend"
+	for piece := 1; piece < 50; piece += 7 {
+		var out strings.Builder
+		s := &seam{out: &out}
+		for rest := text; len(rest) > 0; {
+			n := min(piece, len(rest))
+			if _, err := s.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := s.end(); err != nil || out.String() != text {
+			t.Errorf("in pieces of %d: %q, %v", piece, out.String(), err)
+		}
+	}
+}
