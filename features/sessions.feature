@@ -34,12 +34,11 @@ Feature: Sessions
     And the operator offers sessions
     When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=200ms"]}
     Then Workload "web" becomes available with 1 ready Instances
-    # Nobody may without a right to the subresource.
-    When the consumer runs "kubectl compute logs web-main-hou-0"
-    Then the command prints "may not get instances/log"
+    # The consumer may get everything of the group, and so logs. Nobody may run a command without a right to the subresource.
+    When the consumer runs "kubectl compute exec web-main-hou-0 -- /program env"
+    Then the command prints "may not create instances/exec"
     And the command has ended with exit code 1
-    Given the consumer is allowed to get "instances.compute.datumapis.com/log" in the namespace
-    And the consumer is allowed to create "instances.compute.datumapis.com/exec, instances.compute.datumapis.com/portforward" in the namespace
+    Given the consumer is allowed to create "instances.compute.datumapis.com/exec, instances.compute.datumapis.com/portforward" in the namespace
     When the consumer runs "kubectl compute logs web-main-hou-0" until it prints "line 1"
     And the consumer runs "kubectl compute logs web-main-hou-0 --tail=2"
     Then the command has printed 2 lines
