@@ -26,6 +26,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -121,6 +122,6 @@ func (d *demo) readHubNamespace(ctx context.Context) error {
 	if err := admin.Get(ctx, client.ObjectKey{Name: namespace}, object); err != nil {
 		return fmt.Errorf("read the project's namespace: %w", err)
 	}
-	d.hubNamespace = v1alpha.HubNamespace(string(identity.GetUID()), string(object.UID))
+	d.hubNamespace = naming.HubNamespace(string(identity.GetUID()), string(object.UID))
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 const (
@@ -152,7 +153,7 @@ func (s *Server) announce(ctx context.Context, grant *Grant) error {
 			return err
 		}
 	}
-	session.Status.UserName = v1alpha.ShortenMessage(grant.User.Username, 1024)
+	session.Status.UserName = wording.Shorten(grant.User.Username, 1024)
 	meta.SetStatusCondition(&session.Status.Conditions, condition)
 	return s.write(ctx, project, session, before)
 }
@@ -184,7 +185,7 @@ func (s *Server) finish(grant *Grant, ended *ending) {
 		return
 	}
 	s.note(grant, ended.exitCode, metav1.Condition{
-		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: v1alpha.ShortenMessage(ended.message, v1alpha.MaxMessage),
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: wording.Shorten(ended.message, v1alpha.MaxMessage),
 	})
 }
 
@@ -282,7 +283,7 @@ func (s *Server) record(grant *Grant, message string) {
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstance, Namespace: grant.Namespace,
 				Name: grant.Spec.InstanceRef.Name, UID: grant.Spec.InstanceRef.UID,
 			},
-			Type: corev1.EventTypeNormal, Reason: eventReason, Message: v1alpha.ShortenMessage(message, maxEventMessage),
+			Type: corev1.EventTypeNormal, Reason: eventReason, Message: wording.Shorten(message, maxEventMessage),
 			Source: corev1.EventSource{Component: "karmada-compute"}, FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		}))
 	}
