@@ -57,7 +57,9 @@ func TestSession(t *testing.T) {
 				s.Type, s.Command, s.TTY, s.Stdin = v1alpha.SessionLogs, nil, true, true
 			}, []string{"spec.stdin", "spec.tty"},
 		},
-		"ports": {change: func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command, s.Ports = v1alpha.SessionPortForward, nil, []int32{1, 65535} }},
+		"ports": {change: func(s *v1alpha.InstanceSessionSpec) {
+			s.Type, s.Command, s.Ports = v1alpha.SessionPortForward, nil, []int32{1, 65535}
+		}},
 		"no ports": {func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = v1alpha.SessionPortForward, nil }, []string{"spec.ports"}},
 		"ports that are none": {
 			func(s *v1alpha.InstanceSessionSpec) {
@@ -70,7 +72,7 @@ func TestSession(t *testing.T) {
 			}, []string{"spec.ports"},
 		},
 		"a command with ports": {func(s *v1alpha.InstanceSessionSpec) { s.Ports = []int32{80} }, []string{"spec.ports"}},
-		"two times": {logs(v1alpha.SessionLogOptions{SinceSeconds: new(int64(5)), SinceTime: &metav1.Time{}}), []string{"spec.logs.sinceTime"}},
+		"two times":            {logs(v1alpha.SessionLogOptions{SinceSeconds: new(int64(5)), SinceTime: &metav1.Time{}}), []string{"spec.logs.sinceTime"}},
 		"a command with options of a log": {
 			func(s *v1alpha.InstanceSessionSpec) { s.Logs = &v1alpha.SessionLogOptions{} }, []string{"spec.logs"},
 		},
