@@ -36,6 +36,10 @@ const (
 	webhookMiloSecret     = Name + "-webhook-milo"
 	webhookServiceAccount = Name + "-webhook"
 	webhookTokenSecret    = Name + "-webhook-token"
+	// Those of sessions.
+	sessionsSecret         = Name + "-sessions-config"
+	sessionsServiceAccount = Name + "-sessions"
+	sessionsTokenSecret    = Name + "-sessions-token"
 	// hubNamespace is the namespace of the add-on's ServiceAccount on the hub.
 	hubNamespace = "karmada-system"
 )
@@ -53,7 +57,7 @@ type hubAddress struct {
 var karmadaSecrets = []string{"karmada-controller-manager-config", "karmada-webhook-config", "karmada-kubeconfig", "kubeconfig"}
 
 // ownSecrets are those that enable writes on the host.
-var ownSecrets = []string{hubSecret, miloSecret, webhookHubSecret, webhookMiloSecret}
+var ownSecrets = []string{hubSecret, miloSecret, webhookHubSecret, webhookMiloSecret, sessionsSecret}
 
 // findHub finds the address of the hub that Karmada's own components use.
 func (s *session) findHub(ctx context.Context) (hubAddress, error) {
@@ -184,7 +188,7 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// credentials are those of the controllers and, where there are such Pods, of Pods that serve webhooks only.
+// credentials are those of the controllers and, where the values have them, of Pods that serve webhooks only and of sessions.
 func (s *session) credentials(ctx context.Context) ([]credential, error) {
 	hub, err := s.hubKubeconfig(ctx, serviceAccount, tokenSecret)
 	if err != nil {
@@ -192,18 +196,34 @@ func (s *session) credentials(ctx context.Context) ([]credential, error) {
 	}
 	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
 	credentials := []credential{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, s.miloCredentials}}
-	if !separatesWebhooks(s.values) {
-		return credentials, nil
+	if separatesWebhooks(s.values) {
+		if hub, err = s.hubKubeconfig(ctx, webhookServiceAccount, webhookTokenSecret); err != nil {
+			return nil, err
+		}
+		credentials = append(credentials,
+			credential{webhookHubSecret, hubSecretKey, hub}, credential{webhookMiloSecret, miloSecretKey, s.miloWebhookCredentials})
 	}
-	if hub, err = s.hubKubeconfig(ctx, webhookServiceAccount, webhookTokenSecret); err != nil {
-		return nil, err
+	if needsSessionsSecret(s.values) {
+		if hub, err = s.hubKubeconfig(ctx, sessionsServiceAccount, sessionsTokenSecret); err != nil {
+			return nil, err
+		}
+		credentials = append(credentials, credential{sessionsSecret, hubSecretKey, hub})
 	}
-	return append(credentials,
-		credential{webhookHubSecret, hubSecretKey, hub}, credential{webhookMiloSecret, miloSecretKey, s.miloWebhookCredentials}), nil
+	return credentials, nil
 }
 
 // separatesWebhooks reports whether the values have Pods that serve webhooks only.
 func separatesWebhooks(values map[string]any) bool { return isOn(values, "host", "separateWebhooks") }
+
+// needsSessionsSecret reports whether the values offer sessions with the credential that the chart expects by default. Values with a
+// Secret, or subjects, of their own bring another credential.
+func needsSessionsSecret(values map[string]any) bool {
+	own := slices.ContainsFunc([]string{"secret", "subjects"}, func(key string) bool {
+		_, set, err := unstructured.NestedFieldNoCopy(values, "sessions", key)
+		return set || err != nil
+	})
+	return !own && (isOn(values, "sessions", "logs") || isOn(values, "sessions", "exec"))
+}
 
 // whoIs returns the user that a kubeconfig is at Milo.
 func whoIs(ctx context.Context, atMilo *plane, flag string) (string, error) {

@@ -135,11 +135,14 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 	}
 }
 
+// sessionsNamespace is the namespace of the grants of sessions.
+const sessionsNamespace = "karmada-compute-sessions"
+
 // control does what the hub's token and namespace controllers, the host's Deployment controller and the add-on itself do.
 func (s *site) control(ctx context.Context) {
 	tokens := 0
 	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		for _, name := range []string{tokenSecret, webhookTokenSecret} {
+		for _, name := range []string{tokenSecret, webhookTokenSecret, sessionsTokenSecret} {
 			token := &corev1.Secret{}
 			if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: name}, token) == nil && len(token.Data["token"]) == 0 {
 				token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", tokens+1)}
@@ -148,10 +151,12 @@ func (s *site) control(ctx context.Context) {
 				}
 			}
 		}
-		agents := &corev1.Namespace{}
-		if s.Get(ctx, client.ObjectKey{Name: agentBinding.Namespace}, agents) == nil && agents.DeletionTimestamp != nil {
-			agents.Spec.Finalizers = nil
-			_ = s.SubResource("finalize").Update(ctx, agents)
+		for _, name := range []string{agentBinding.Namespace, sessionsNamespace} {
+			namespace := &corev1.Namespace{}
+			if s.Get(ctx, client.ObjectKey{Name: name}, namespace) == nil && namespace.DeletionTimestamp != nil {
+				namespace.Spec.Finalizers = nil
+				_ = s.SubResource("finalize").Update(ctx, namespace)
+			}
 		}
 		s.roll(ctx, webhookServiceAccount)
 		if !s.roll(ctx, Name) {

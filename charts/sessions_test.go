@@ -32,6 +32,8 @@ var sessionHostCases = []optionCase{
 	{option: "sessions.perUser", value: 7, object: host, query: args, want: `"--max-user-sessions=7"`, with: offered},
 	{option: "sessions.perProject", value: 8, object: host, query: args, want: `"--max-project-sessions=8"`, with: offered},
 	{option: "sessions.streams", value: 9, object: host, query: args, want: `"--max-streams=9"`, with: offered},
+	{option: "sessions.bytesPerSecond", value: 1000, object: host, query: args, want: `"--session-bytes-per-second=1000"`, with: offered},
+	{option: "sessions.idleTimeout", value: "1m", object: host, query: args, want: `"--session-idle-timeout=1m"`, with: offered},
 	{option: "sessions.serviceType", value: "LoadBalancer", object: sessionService, query: "{.spec.type}", want: "LoadBalancer", with: offered},
 	{option: "sessions.serviceAnnotations", value: other, object: sessionService, query: "{.metadata.annotations}", want: "example.com/team", with: offered},
 }
@@ -72,8 +74,8 @@ func TestSessionsInCells(t *testing.T) {
 		want  string
 	}{
 		{set{"sessions.logs": true}, `[["pods/log"]]`},
-		{set{"sessions.exec": true}, `[["pods/attach","pods/exec"]]`},
-		{set{"sessions.exec": true, "sessions.logs": true}, `[["pods/attach","pods/exec"],["pods/log"]]`},
+		{set{"sessions.exec": true}, `[["pods/attach","pods/exec","pods/portforward"]]`},
+		{set{"sessions.exec": true, "sessions.logs": true}, `[["pods/attach","pods/exec","pods/portforward"],["pods/log"]]`},
 	} {
 		objects := render(t, parts["hub"], url, c.types)
 		var rules []struct{ Resources []string }
@@ -87,7 +89,7 @@ func TestSessionsInCells(t *testing.T) {
 		if encoded, err := json.Marshal(got); err != nil || string(encoded) != c.want {
 			t.Errorf("%v: %s, %v", c.types, encoded, err)
 		}
-		if got := query(t, objects, agent, args); !strings.Contains(got, `"--session-users=system:serviceaccount:karmada-system:karmada-compute-sessions"`) {
+		if got := query(t, objects, agent, args); !strings.Contains(got, `"--session-users=karmada-compute-sessions"`) {
 			t.Errorf("the agent has %s", got)
 		}
 		if got := query(t, objects, "ClusterRoleBinding/karmada-compute-cell-sessions", "{.subjects}"); got != "[]" {
@@ -128,23 +130,28 @@ func TestStolenSessionCredential(t *testing.T) {
 	attributes := func(verb, group, resource, subresource, namespace string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: subresource, Namespace: namespace}
 	}
+	as := func(user string) authorizationv1.ResourceAttributes {
+		return authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "users", Name: user}
+	}
 	const grants, compute, cluster = "karmada-compute-sessions", "compute.datumapis.com", "cluster.karmada.io"
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return allows(ctx, c, attributes("get", cluster, "clusters", "proxy", ""))
+		return allows(ctx, c, as("karmada-compute-sessions"))
 	}); err != nil {
 		t.Fatal(err)
 	}
 	for a, want := range map[authorizationv1.ResourceAttributes]bool{
-		attributes("create", "", "configmaps", "", grants):                     true,
-		attributes("delete", "", "configmaps", "", grants):                     true,
-		attributes("get", compute, "workloaddeployments", "", ownSpace):        true,
-		attributes("get", "", "namespaces", "", ""):                            true,
-		attributes("create", "", "configmaps", "", "karmada-system"):           false,
-		attributes("get", "", "configmaps", "", ownSpace):                      false,
-		attributes("get", "", "secrets", "", grants):                           false,
-		attributes("get", "", "secrets", "", "karmada-cluster"):                false,
-		attributes("list", "", "namespaces", "", ""):                           false,
-		attributes("patch", compute, "workloaddeployments", "", ownSpace):      false,
+		attributes("create", "", "configmaps", "", grants):                true,
+		attributes("delete", "", "configmaps", "", grants):                true,
+		attributes("get", compute, "workloaddeployments", "", ownSpace):   true,
+		attributes("get", "", "namespaces", "", ""):                       true,
+		attributes("create", "", "configmaps", "", "karmada-system"):      false,
+		attributes("get", "", "configmaps", "", ownSpace):                 false,
+		attributes("get", "", "secrets", "", grants):                      false,
+		attributes("get", "", "secrets", "", "karmada-cluster"):           false,
+		attributes("list", "", "namespaces", "", ""):                      false,
+		attributes("patch", compute, "workloaddeployments", "", ownSpace): false,
+		as("admin"): false,
+		attributes("get", cluster, "clusters", "proxy", ""):                    false,
 		attributes("create", cluster, "clusters", "proxy", ""):                 false,
 		attributes("delete", cluster, "clusters", "proxy", ""):                 false,
 		attributes("patch", cluster, "clusters", "", ""):                       false,
@@ -152,6 +159,29 @@ func TestStolenSessionCredential(t *testing.T) {
 		attributes("create", "rbac.authorization.k8s.io", "roles", "", grants): false,
 	} {
 		if got, err := allows(t.Context(), c, a); err != nil || got != want {
+			t.Errorf("%+v: %t, %v", a, got, err)
+		}
+	}
+}
+
+// TestUserOfStreams verifies that the user as which streams are requested can do that, and nothing else.
+func TestUserOfStreams(t *testing.T) {
+	apply(t, clientOf(t, ""), render(t, parts["hub"], offered))
+	c := clientOf(t, "karmada-compute-sessions")
+	const cluster = "cluster.karmada.io"
+	attributes := func(verb, group, resource, subresource string) authorizationv1.ResourceAttributes {
+		return authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: subresource}
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		return allows(ctx, c, attributes("get", cluster, "clusters", "proxy"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []authorizationv1.ResourceAttributes{
+		attributes("create", cluster, "clusters", "proxy"), attributes("get", cluster, "clusters", ""), attributes("get", "", "namespaces", ""),
+		attributes("get", "", "configmaps", ""), attributes("impersonate", "", "users", ""),
+	} {
+		if got, err := allows(t.Context(), c, a); err != nil || got {
 			t.Errorf("%+v: %t, %v", a, got, err)
 		}
 	}

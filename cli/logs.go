@@ -154,18 +154,16 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 
 // log prints one log.
 func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLogOptions, lifetime time.Duration, out io.Writer) error {
-	opened, err := stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
-		Spec: v1alpha.InstanceSessionSpec{
-			Type: v1alpha.SessionLogs, InstanceRef: v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID},
-			ContainerName: of.container, Logs: options, TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
+	open := func(ctx context.Context, options *v1alpha.SessionLogOptions) (*stream.Session, error) {
+		return stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
+			Spec: v1alpha.InstanceSessionSpec{
+				Type: v1alpha.SessionLogs, InstanceRef: v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID},
+				ContainerName: of.container, Logs: options, TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
+			},
+		})
 	}
-	defer opened.Close()
-	if err := opened.Logs(ctx, out); err != nil {
+	if err := stream.Log(ctx, open, options, out); err != nil {
 		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
 	}
 	return nil

@@ -152,7 +152,12 @@ func TestLogs(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status"}, Message: "previous terminated container not found"})
 			return
 		}
-		fmt.Fprintf(w, "hello of %s\n%s", pod(r), r.URL.RawQuery)
+		stamp, query := "", r.URL.RawQuery
+		if follow, asked := strings.CutSuffix(query, "&timestamps=true"); asked && strings.HasSuffix(follow, "follow=true") {
+			// The command asks for the time of each line, to continue a log that is cut off.
+			stamp, query = "2026-01-02T03:04:05.000000000Z ", follow
+		}
+		fmt.Fprintf(w, "%shello of %s\n%s%s", stamp, pod(r), stamp, query)
 	}))
 	// No more than the page says that a consumer needs.
 	consumer := f.user(
@@ -225,4 +230,54 @@ func TestExec(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "attach", "web-texas-dfw-0"), 0, "web-texas-dfw-0 runs []")
 	f.want(f.kubectl(f.Config(), "exec", "web-texas-dfw-0"), 1, "a command")
 	f.want(f.kubectl(f.Config(), "exec", "web-texas-dfw-9", "--", "sh"), 1, "not found")
+}
+
+// TestLogsThatContinue verifies that a followed log that is cut off continues without a lost or repeated line.
+func TestLogsThatContinue(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	lines := make([]string, 9)
+	for i := range lines {
+		// Three lines have the same second, and two the same time.
+		lines[i] = fmt.Sprintf("%s line %d\n", at.Add(time.Duration(i/2)*400*time.Millisecond).Format("2006-01-02T15:04:05.000000000Z07:00"), i)
+	}
+	streams := 0
+	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		since, err := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
+		if streams++; streams == 1 != (err != nil) || r.URL.Query().Get("timestamps") != "true" {
+			t.Errorf("stream %d asks for %s", streams, r.URL.RawQuery)
+		}
+		for i, line := range lines {
+			if stamp, err := time.Parse(time.RFC3339Nano, strings.Fields(line)[0]); err != nil || stamp.Before(since) {
+				continue
+			}
+			if streams < 3 && i == 3*streams {
+				// Within a line.
+				fmt.Fprint(w, line[:len(line)-2])
+				_ = http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
+			fmt.Fprint(w, line)
+		}
+	}))
+	r := f.kubectl(f.Config(), "logs", "web-texas-dfw-0", "-f")
+	var want strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&want, "line %d\n", i)
+	}
+	if r.out != want.String() || r.code != 0 || streams != 3 {
+		t.Errorf("exit code %d after %d streams: %q, %q", r.code, streams, r.out, r.errOut)
+	}
+}
+
+// TestPortForward verifies that a local port leads to the port of the session, and that the cell is asked for no other.
+func TestPortForward(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	f.serveSessions(http.NotFoundHandler())
+	f.want(f.kubectl(f.Config(), "port-forward", "web-texas-dfw-0"), 1, "and ports")
+	f.want(f.kubectl(f.Config(), "port-forward", "web-texas-dfw-0", "80:0"), 1, `"0" is not a port from 1 to 65535`)
+	f.want(f.kubectl(f.Config(), "port-forward", "web-texas-dfw-0", "70000:80"), 1, `"70000" is not a port from 0 to 65535`)
+	f.want(f.kubectl(f.Config(), "port-forward", "web-texas-dfw-9", "80"), 1, "not found")
 }

@@ -34,6 +34,7 @@ Feature: Commands of the documentation
     And the commands of page "docs/runbooks/project-gone.md" print what it says
     And the commands of page "docs/runbooks/project-suspended.md" print what it says
     And the commands of page "docs/runbooks/quota.md" print what it says
+    And the commands of page "docs/runbooks/sessions.md" print what it says
     And the commands of page "docs/runbooks/status-lag.md" print what it says
     And the commands of page "docs/how-to/command.md" print what it says
     And the commands of page "docs/how-to/drain.md" print what it says

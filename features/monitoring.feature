@@ -12,9 +12,10 @@ Feature: Monitoring
     Then Workload "web" becomes available with 2 ready Instances
     And no alert about what is always there fires
     And every query of the alerts returns data, but for
-      | metric                            | reason                          |
-      | karmada_compute_audit_faults      | it is there when there is one   |
-      | karmada_compute_mend_errors_total | it is there when a repair fails |
+      | metric                                      | reason                          |
+      | karmada_compute_audit_faults                | it is there when there is one   |
+      | karmada_compute_mend_errors_total           | it is there when a repair fails |
+      | karmada_compute_session_streams_ended_total | sessions are off                |
     # A rate is of what happens after a series was scraped first.
     When the consumer creates Workload "late" with
       | placement | cities | replicas |

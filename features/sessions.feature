@@ -23,4 +23,54 @@ Feature: Sessions
     Then that is refused with "the operator has not enabled feature gate InstanceExec"
     And in plane "hub" user "system:serviceaccount:karmada-system:karmada-compute" may not get "clusters.cluster.karmada.io/proxy"
     And in plane "cell/dfw" user "system:serviceaccount:karmada-system:karmada-compute-sessions" may not get "pods/log"
+    And in plane "cell/dfw" user "karmada-compute-sessions" may not get "pods/log"
     And in plane "cell/dfw" user "system:serviceaccount:karmada-compute-system:karmada-compute-cell" may not create "rolebindings.rbac.authorization.k8s.io"
+
+  @containers @serial @faults
+  Scenario: Logs of a process, and commands in its container, from the project alone
+    Given cell "hou" runs containers
+    And a namespace in project "south"
+    And the consumer is allowed to do everything to "instancesessions.compute.datumapis.com" in the namespace
+    And the operator offers sessions
+    When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=200ms"]}
+    Then Workload "web" becomes available with 1 ready Instances
+    # The consumer may get everything of the group, and so logs. Nobody may run a command without a right to the subresource.
+    When the consumer runs "kubectl compute exec web-main-hou-0 -- /program env"
+    Then the command prints "may not create instances/exec"
+    And the command has ended with exit code 1
+    Given the consumer is allowed to create "instances.compute.datumapis.com/exec, instances.compute.datumapis.com/portforward" in the namespace
+    When the consumer runs "kubectl compute logs web-main-hou-0" until it prints "line 1"
+    And the consumer runs "kubectl compute logs web-main-hou-0 --tail=2"
+    Then the command has printed 2 lines
+    When the consumer starts "kubectl compute logs web --tail=3 -f"
+    Then the command prints 20 more lines of the log, each once and in order
+    When replica 0 is restarted
+    Then the command prints 20 more lines of the log, each once and in order
+    When replica 1 is restarted
+    Then the command prints 20 more lines of the log, each once and in order
+    When the command is interrupted
+    Then the command ends with exit code 130
+    When the consumer runs "kubectl compute exec web-main-hou-0 -- /program env"
+    Then the command prints "HOSTNAME=web-main-hou-0"
+    And the command has ended with exit code 0
+    When the consumer runs "kubectl compute exec web-main-hou-0 -- /program run 7"
+    Then the command has ended with exit code 7
+    When the consumer runs "kubectl compute exec web-main-hou-0 -i -- /program cat" with input "from the consumer"
+    Then the command prints "from the consumer"
+    And the command has ended with exit code 0
+    When the consumer runs "kubectl compute exec web-main-hou-0 -- /program none"
+    Then the command prints "unknown subcommand"
+    And the command has ended with exit code 2
+    When the consumer runs "script -qec 'kubectl compute exec web-main-hou-0 -it -- /program terminal' /dev/null"
+    Then the command prints "a terminal: true"
+    When the consumer starts "kubectl compute port-forward web-main-hou-0 18080:8080"
+    Then the command prints "Forwarding from 127.0.0.1:18080 -> 8080"
+    And address "http://127.0.0.1:18080/" answers "web-main-hou-0"
+    When the consumer runs "kubectl get instancesessions --no-headers"
+    Then the command prints "PortForward   SessionConnected   web-main-hou-0   consumer"
+    When the consumer runs "kubectl get events --field-selector=reason=InstanceSession"
+    Then the command prints "a session of type Exec after"
+    # Its log stays for --previous when the container is restarted.
+    When Instance "web-main-hou-0" is told "/exit?code=3"
+    Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "3"
+    When the consumer runs "kubectl compute logs web-main-hou-0 --previous" until it prints "exits with code 3"

@@ -43,14 +43,16 @@ type AddOnOptions struct {
 	Released string
 	// WithoutAgents leaves the cells without agents.
 	WithoutAgents bool
+	// Sessions offers logs and commands.
+	Sessions bool
 }
 
 // AddOn is karmada-compute, enabled in a federation by karmadactl. It is safe for concurrent use.
 type AddOn struct {
 	federation *Federation
 	host       kubernetes.Interface
-	// balancer is the port at which the webhooks' Service is reached from outside of the host.
-	balancer int
+	// balancer and sessions are the ports at which the webhooks' Service and the sessions' are reached from outside of the host.
+	balancer, sessions int
 
 	mu       sync.Mutex // held while replicas change; guards the fields below
 	options  AddOnOptions
@@ -74,11 +76,11 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 	if err != nil {
 		return nil, err
 	}
-	ports, err := reservePorts(f.folder, 1)
+	ports, err := reservePorts(f.folder, 2)
 	if err != nil {
 		return nil, err
 	}
-	a := &AddOn{federation: f, host: host, balancer: ports[0], options: o, replicas: make([]replica, o.Replicas)}
+	a := &AddOn{federation: f, host: host, balancer: ports[0], sessions: ports[1], options: o, replicas: make([]replica, o.Replicas)}
 	if err := a.start(ctx); err != nil {
 		return nil, fmt.Errorf("the add-on did not start: %w", err)
 	}
@@ -186,6 +188,11 @@ func (a *AddOn) enable(ctx context.Context) error {
 	if err := a.waitWebhooks(ctx); err != nil {
 		return err
 	}
+	if a.options.Sessions {
+		if err := a.routeSessions(ctx); err != nil {
+			return err
+		}
+	}
 	if err := a.findReplicas(ctx); err != nil {
 		return err
 	}
@@ -255,6 +262,9 @@ func (a *AddOn) writeValues() (string, error) {
 	if !a.options.Earlier {
 		// A version before may not know who else reads metrics.
 		values["hub"] = map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}}
+	}
+	if a.options.Sessions {
+		values["sessions"] = a.sessionValues()
 	}
 	content, err := yaml.Marshal(values)
 	if err != nil {

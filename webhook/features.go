@@ -17,7 +17,7 @@ const (
 	ReferencedDataAccessReview featuregate.Feature = "ReferencedDataAccessReview"
 	// InstanceLogs offers InstanceSessions of type Logs.
 	InstanceLogs featuregate.Feature = "InstanceLogs"
-	// InstanceExec offers InstanceSessions of types Exec and Attach.
+	// InstanceExec offers InstanceSessions of types Exec, Attach and PortForward.
 	InstanceExec featuregate.Feature = "InstanceExec"
 )
 

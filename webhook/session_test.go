@@ -90,7 +90,7 @@ func TestSessions(t *testing.T) {
 		"by default":               {kind: v1alpha.SessionLogs, wantMessage: "has not enabled feature gate InstanceLogs"},
 		"exec with logs only":      {gates: "InstanceLogs=true", kind: v1alpha.SessionExec, wantMessage: "has not enabled feature gate InstanceExec"},
 		"logs with exec only":      {gates: "InstanceExec=true", kind: v1alpha.SessionLogs, wantMessage: "has not enabled feature gate InstanceLogs"},
-		"an unknown type":          {gates: bothGates, kind: "PortForward", wantMessage: "spec.type"},
+		"an unknown type":          {gates: bothGates, kind: "Proxy", wantMessage: "spec.type"},
 		"without a permission":     {gates: bothGates, kind: v1alpha.SessionExec, refuse: "web-main-dfw-0", wantAsked: "create instances/exec web-main-dfw-0", wantMessage: `"consumer" may not create instances/exec "web-main-dfw-0" in namespace "default" of project "north": not yours`},
 		"Milo does not say":        {gates: bothGates, kind: v1alpha.SessionExec, change: in("mute"), wantAsked: "create instances/exec web-main-dfw-0", wantMessage: "could not be looked up, try again"},
 		"no project":               {gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.UserInfo.Extra = nil }, wantMessage: "was not made in a project"},

@@ -9,7 +9,7 @@ import (
 )
 
 // InstanceSessionType is the kind of stream that a session is for.
-// +kubebuilder:validation:Enum=Logs;Exec;Attach
+// +kubebuilder:validation:Enum=Logs;Exec;Attach;PortForward
 type InstanceSessionType string
 
 const (
@@ -19,12 +19,16 @@ const (
 	SessionExec InstanceSessionType = "Exec"
 	// SessionAttach attaches to the process of a container, once.
 	SessionAttach InstanceSessionType = "Attach"
+	// SessionPortForward connects to ports of an Instance. It may be used for several connections until the session expires.
+	SessionPortForward InstanceSessionType = "PortForward"
 )
 
 // Bounds of a session.
 const (
 	// MaxSessionCommandBytes is the largest size of a session's command, all of its items together.
 	MaxSessionCommandBytes = 16 << 10
+	// MaxSessionPorts is how many ports a session may name.
+	MaxSessionPorts = 16
 	// DefaultSessionTTLSeconds is how long a session lives that does not say it.
 	DefaultSessionTTLSeconds = 900
 )
@@ -79,7 +83,7 @@ type SessionLogOptions struct {
 // InstanceSessionSpec is a permission of one client, for one container and a short time.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a session cannot be changed; create another one"
 type InstanceSessionSpec struct {
-	// type of the session: Logs, Exec or Attach.
+	// type of the session: Logs, Exec, Attach or PortForward.
 	// +required
 	Type InstanceSessionType `json:"type"`
 
@@ -102,6 +106,14 @@ type InstanceSessionSpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=16384
 	Command []string `json:"command,omitempty"`
+
+	// ports are the ports of the Instance that the client may connect to, for type PortForward.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=65535
+	Ports []int32 `json:"ports,omitempty"`
 
 	// stdin opens the standard input, for types Exec and Attach.
 	// +optional
@@ -147,6 +159,10 @@ type InstanceSessionStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	UserName string `json:"userName,omitempty"`
 
+	// exitCode is the exit code of the command of a session of type Exec that has ended.
+	// +optional
+	ExitCode *int32 `json:"exitCode,omitempty"`
+
 	// conditions: Ready is True while a client may connect, or is connected, and False with a lasting reason afterwards.
 	// +optional
 	// +listType=map
@@ -155,7 +171,7 @@ type InstanceSessionStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, or its process. The
+// InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its process, or its ports. The
 // client creates a key and the session, waits for condition Ready, and connects to status.url with a certificate for the key.
 //
 // +kubebuilder:object:root=true
@@ -163,9 +179,10 @@ type InstanceSessionStatus struct {
 // +kubebuilder:resource:shortName=isess,categories=compute
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Instance",type=string,JSONPath=`.spec.instanceRef.name`
+// +kubebuilder:printcolumn:name="User",type=string,JSONPath=`.status.userName`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Instance",type=string,priority=1,JSONPath=`.spec.instanceRef.name`
-// +kubebuilder:printcolumn:name="User",type=string,priority=1,JSONPath=`.status.userName`
+// +kubebuilder:printcolumn:name="Exit code",type=integer,priority=1,JSONPath=`.status.exitCode`
 // +kubebuilder:printcolumn:name="Expires",type=string,priority=1,JSONPath=`.status.expirationTime`
 type InstanceSession struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -196,6 +213,8 @@ func (t InstanceSessionType) Permission() (verb, subresource string, ok bool) {
 		return "create", "exec", true
 	case SessionAttach:
 		return "create", "attach", true
+	case SessionPortForward:
+		return "create", "portforward", true
 	default:
 		return "", "", false
 	}

@@ -11,6 +11,10 @@ const (
 	ReasonSessionConnected = "SessionConnected"
 	// ReasonSessionCompleted says that the stream ended, or the client closed it.
 	ReasonSessionCompleted = "SessionCompleted"
+	// ReasonSessionFailed says that the cell refused the stream, or that the command could not be run.
+	ReasonSessionFailed = "SessionFailed"
+	// ReasonSessionIdle says that no data passed for too long.
+	ReasonSessionIdle = "SessionIdle"
 	// ReasonSessionExpired says that the time to live of the session is over.
 	ReasonSessionExpired = "SessionExpired"
 	// ReasonSessionRevoked says that the user of the session may not have it any more.

@@ -26,6 +26,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/utils/exec"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -185,8 +186,31 @@ func (s *Session) Exec(ctx context.Context, options remotecommand.StreamOptions)
 	if err != nil {
 		return fmt.Errorf("connect to the session: %w", err)
 	}
-	return executor.StreamWithContext(ctx, options)
+	err = executor.StreamWithContext(ctx, options)
+	var exited exec.ExitError
+	if err == nil || errors.As(err, &exited) || ctx.Err() != nil {
+		return err
+	}
+	return s.why(ctx, err)
 }
+
+// cutError says that a stream was ended from the other side.
+type cutError struct {
+	// reason and message are what the session shows; empty if it shows no end.
+	reason, message string
+	cause           error
+}
+
+// Error names the cause.
+func (e *cutError) Error() string {
+	if e.reason == "" {
+		return fmt.Sprintf("the stream was cut off: %v", e.cause)
+	}
+	return fmt.Sprintf("the stream was ended: %s: %s", e.reason, e.message)
+}
+
+// Unwrap returns the error of the connection.
+func (e *cutError) Unwrap() error { return e.cause }
 
 // why is the reason for which a stream was cut off, which the session shows soon after.
 func (s *Session) why(ctx context.Context, cut error) error {
@@ -200,12 +224,12 @@ func (s *Session) why(ctx context.Context, cut error) error {
 	for {
 		if err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object); err == nil {
 			if ready := s.ready(); ready != nil && ready.Status == metav1.ConditionFalse {
-				return fmt.Errorf("the stream was ended: %s: %s", ready.Reason, ready.Message)
+				return &cutError{reason: ready.Reason, message: ready.Message}
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the stream was cut off: %w", cut)
+			return &cutError{cause: cut}
 		case <-ticker.C:
 		}
 	}

@@ -22,7 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/portforward"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -39,8 +41,8 @@ import (
 const (
 	// sessionsName is the name of the webhook of InstanceSessions in --webhooks. Replicas that serve it serve the streams, too.
 	sessionsName = "sessions"
-	// sessionsEnd is how long requests in flight may take when a replica ends. The shutdown delay is over by then.
-	sessionsEnd = 5 * time.Second
+	// sessionsEnd is how long commands and requests in flight may take when a replica ends. The shutdown delay is over by then.
+	sessionsEnd = 15 * time.Second
 	// maxAnswerHeaders bounds the headers of a cell's answer.
 	maxAnswerHeaders = 64 << 10
 )
@@ -48,7 +50,8 @@ const (
 // sessionOptions are the flags of InstanceSessions.
 type sessionOptions struct {
 	kubeconfig, namespace, url, address string
-	port                                int
+	port, bytesPerSecond                int
+	idleTimeout                         time.Duration
 	limits                              sessions.Limits
 }
 
@@ -60,6 +63,8 @@ func (o *sessionOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.port, "session-port", 9444, "Port that the streams of InstanceSessions are served on.")
 	flags.IntVar(&o.limits.PerUser, "max-user-sessions", 50, "Maximum number of InstanceSessions of a user in a project.")
 	flags.IntVar(&o.limits.PerProject, "max-project-sessions", 200, "Maximum number of InstanceSessions of a project.")
+	flags.IntVar(&o.bytesPerSecond, "session-bytes-per-second", 50<<20, "Maximum number of bytes per second of each stream of an InstanceSession, in both directions together. 0: no limit.")
+	flags.DurationVar(&o.idleTimeout, "session-idle-timeout", 15*time.Minute, "Maximum time without data for streams of InstanceSessions, except logs that are followed. 0s: no limit.")
 	flags.IntVar(&o.limits.Streams, "max-streams", 500, "Maximum number of streams of InstanceSessions that a replica carries.")
 }
 
@@ -77,6 +82,12 @@ func (o *sessionOptions) check(features featuregate.FeatureGate) []error {
 		if value < 1 {
 			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 1", flag, value))
 		}
+	}
+	if o.bytesPerSecond < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--session-bytes-per-second: %d is negative", o.bytesPerSecond))
+	}
+	if o.idleTimeout < 0 {
+		mistakes = append(mistakes, fmt.Errorf("--session-idle-timeout: %s is negative", o.idleTimeout))
 	}
 	if o.port < 1 || o.port > 65535 {
 		mistakes = append(mistakes, fmt.Errorf("--session-port: %d is not a port from 1 to 65535", o.port))
@@ -113,7 +124,9 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	if err != nil {
 		return nil, fmt.Errorf("make a client of sessions for the hub: %w", err)
 	}
-	cells, err := transportToCells(config)
+	streams := rest.CopyConfig(config)
+	streams.Impersonate = rest.ImpersonationConfig{UserName: sessions.User}
+	cells, err := transportToCells(streams)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +136,9 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	}
 	s, err := sessions.New(sessions.Options{
 		Grants:   &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}},
-		Projects: projects, Cells: cells, Hub: config.Host, Address: net.JoinHostPort(o.address, strconv.Itoa(o.port)),
+		Projects: projects, Cells: cells, Hub: config.Host, BytesPerSecond: o.bytesPerSecond, IdleTimeout: o.idleTimeout,
+		Ports:   func(at *url.URL) (httpstream.Dialer, error) { return portforward.NewSPDYOverWebsocketDialer(at, streams) },
+		Address: net.JoinHostPort(o.address, strconv.Itoa(o.port)),
 		Certificate: access.certificates.GetCertificate, URL: o.url, Bundle: optional(access.bundle), Delay: sessionsEnd,
 		Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("sessions"),
 	})
@@ -200,6 +215,7 @@ type sessionProjects struct {
 func newSessionProjects(p *planes) (*sessionProjects, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
 	mapper.Add(v1alpha.GroupVersion.WithKind(v1alpha.KindInstance), meta.RESTScopeNamespace)
 	mapper.Add(v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSession), meta.RESTScopeNamespace)
 	transport, err := rest.HTTPClientFor(p.milo)

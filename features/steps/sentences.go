@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/quiet"
 	"github.com/karmada-compute/karmada-compute/features/steps/replicas"
 	"github.com/karmada-compute/karmada-compute/features/steps/rights"
+	"github.com/karmada-compute/karmada-compute/features/steps/sessions"
 	"github.com/karmada-compute/karmada-compute/features/steps/workloads"
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
@@ -31,7 +32,7 @@ import (
 func Register(sc world.Sentences) {
 	for _, register := range []func(world.Sentences){
 		attempts.Register, cells.Register, commands.Register, containers.Register, disruptions.Register, faults.Register, monitoring.Register, objects.Register, projects.Register,
-		quiet.Register, replicas.Register, rights.Register, workloads.Register,
+		quiet.Register, replicas.Register, rights.Register, sessions.Register, workloads.Register,
 	} {
 		register(sc)
 	}

@@ -85,6 +85,7 @@ type fixture struct {
 	stop     func()
 	// trusted is the CA of the replica.
 	trusted *x509.CertPool
+	bundle  []byte
 }
 
 // newFixture starts a replica. cells answers requests through Karmada's proxy.
@@ -106,7 +107,7 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 	}
 	f.url = "https://" + listener.Addr().String()
 	serving, bundle := certificate(t, newKey(t), "127.0.0.1")
-	f.trusted = x509.NewCertPool()
+	f.trusted, f.bundle = x509.NewCertPool(), bundle
 	f.trusted.AppendCertsFromPEM(bundle)
 	logger, _ := ktesting.NewTestContext(t)
 	options := Options{
@@ -191,6 +192,16 @@ func certificate(t *testing.T, key *ecdsa.PrivateKey, address string) (*tls.Cert
 		t.Fatal(err)
 	}
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// encodedKey is the key of a certificate in PEM.
+func encodedKey(t *testing.T, of *tls.Certificate) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(of.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
 // clientWith is a client of a session with the certificate of a key; nil: without one.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,7 +118,7 @@ func (s *Server) stored(ctx context.Context, grant *Grant) (*v1alpha.InstanceSes
 // exists returns an ending when the session of a grant is deleted.
 func (s *Server) exists(ctx context.Context, grant *Grant) error {
 	session, _, err := s.stored(ctx, grant)
-	deleted := &ending{v1alpha.ReasonSessionCompleted, "the session was deleted"}
+	deleted := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the session was deleted"}
 	switch {
 	case errors.Is(err, ErrProjectGone):
 		return gone("project %s does not exist any more", grant.Project)
@@ -173,20 +174,24 @@ func (s *Server) describe(ctx context.Context, grant *Grant, status *v1alpha.Ins
 
 // connected notes in the status that a client is connected.
 func (s *Server) connected(grant *Grant) {
-	s.note(grant, metav1.Condition{
+	s.note(grant, nil, metav1.Condition{
 		Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonSessionConnected, Message: "a client is connected",
 	})
 }
 
-// finish writes the lasting end of a session.
+// finish writes the lasting end of a session. One for ports does not end with one of its connections.
 func (s *Server) finish(grant *Grant, ended *ending) {
-	s.note(grant, metav1.Condition{
+	if grant.Spec.Type == v1alpha.SessionPortForward && ended.reason == v1alpha.ReasonSessionCompleted {
+		return
+	}
+	s.note(grant, ended.exitCode, metav1.Condition{
 		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: wording.Shorten(ended.message, v1alpha.MaxMessage),
 	})
 }
 
-// note writes a condition. One that says that the session has ended is replaced only by another connection to a log.
-func (s *Server) note(grant *Grant, condition metav1.Condition) {
+// note writes a condition and an exit code. A condition that says that the session has ended is replaced only by another connection of a
+// session that may have several.
+func (s *Server) note(grant *Grant, exitCode *int32, condition metav1.Condition) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	session, project, err := s.stored(ctx, grant)
@@ -194,11 +199,14 @@ func (s *Server) note(grant *Grant, condition metav1.Condition) {
 		before := session.DeepCopy()
 		last := meta.FindStatusCondition(session.Status.Conditions, v1alpha.ConditionReady)
 		late := condition.Status == metav1.ConditionTrue && last != nil && last.Status == metav1.ConditionFalse
-		if late && grant.Spec.Type != v1alpha.SessionLogs {
+		if late && usedOnce(grant.Spec.Type) {
 			return
 		}
 		if !meta.SetStatusCondition(&session.Status.Conditions, condition) {
 			return
+		}
+		if exitCode != nil {
+			session.Status.ExitCode = exitCode
 		}
 		err = s.write(ctx, project, session, before)
 	}
@@ -260,3 +268,32 @@ func (s *Server) expire(ctx context.Context, grant *Grant) error {
 	}
 	return s.options.Grants.remove(ctx, grant.UID)
 }
+
+// record writes the Event of a session, about its Instance, in the project: a session is deleted soon. Of several streams of a session
+// only the first one has an Event; each has a line in the log.
+func (s *Server) record(grant *Grant, message string) {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	project, err := s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID)
+	if err == nil {
+		now := metav1.NewTime(s.options.Clock.Now())
+		err = client.IgnoreAlreadyExists(project.Create(ctx, &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: grant.Namespace, Name: "session." + string(grant.UID)},
+			InvolvedObject: corev1.ObjectReference{
+				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstance, Namespace: grant.Namespace,
+				Name: grant.Spec.InstanceRef.Name, UID: grant.Spec.InstanceRef.UID,
+			},
+			Type: corev1.EventTypeNormal, Reason: eventReason, Message: wording.Shorten(message, maxEventMessage),
+			Source: corev1.EventSource{Component: "karmada-compute"}, FirstTimestamp: now, LastTimestamp: now, Count: 1,
+		}))
+	}
+	if err != nil && !errors.Is(err, ErrProjectGone) {
+		s.options.Log.Error(err, "A session has no Event", "project", grant.Project, "session", grant.Name)
+	}
+}
+
+const (
+	eventReason = "InstanceSession"
+	// maxEventMessage is the largest message that API servers accept.
+	maxEventMessage = 1024
+)

@@ -12,8 +12,12 @@ import (
 type serverMetrics struct {
 	open    prometheus.Gauge
 	ended   *prometheus.CounterVec
+	bytes   *prometheus.CounterVec
 	refused prometheus.Counter
 }
+
+// Directions of bytes.
+const toClient, fromClient = "to_client", "from_client"
 
 // newMetrics makes the metrics and registers them, unless there is no registerer.
 func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
@@ -26,6 +30,10 @@ func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
 			Name: "karmada_compute_session_streams_ended_total",
 			Help: "Streams of InstanceSessions that ended, by the type of the session and the reason of its condition Ready.",
 		}, []string{"type", "reason"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_session_bytes_total",
+			Help: "Bytes of streams of InstanceSessions that ended, by direction: to the client or from it.",
+		}, []string{"direction"}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "karmada_compute_session_requests_refused_total",
 			Help: "Requests for sessions that were refused: the session does not exist, has expired or was used, or the client has another key.",
@@ -34,7 +42,7 @@ func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.open, m.ended, m.refused} {
+	for _, collector := range []prometheus.Collector{m.open, m.ended, m.bytes, m.refused} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, fmt.Errorf("register the metrics of sessions: %w", err)
 		}

@@ -34,17 +34,21 @@ type Projects interface {
 }
 
 // ending is a lasting end of a session.
-type ending struct{ reason, message string }
+type ending struct {
+	reason, message string
+	// exitCode is that of a command.
+	exitCode *int32
+}
 
 // Error lets an ending be returned as an error.
 func (e *ending) Error() string { return e.message }
 
 func gone(format string, args ...any) error {
-	return &ending{v1alpha.ReasonSessionInstanceGone, fmt.Sprintf(format, args...)}
+	return &ending{reason: v1alpha.ReasonSessionInstanceGone, message: fmt.Sprintf(format, args...)}
 }
 
 func unreachable(format string, args ...any) error {
-	return &ending{v1alpha.ReasonSessionUnreachable, fmt.Sprintf(format, args...)}
+	return &ending{reason: v1alpha.ReasonSessionUnreachable, message: fmt.Sprintf(format, args...)}
 }
 
 // place is the Pod of an Instance.

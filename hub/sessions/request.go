@@ -29,6 +29,13 @@ func target(at place, spec *v1alpha.InstanceSessionSpec) *url.URL {
 		// A terminal has one output.
 		query.Set("stderr", strconv.FormatBool(!spec.TTY))
 		query.Set("tty", strconv.FormatBool(spec.TTY))
+	case v1alpha.SessionPortForward:
+		// The container is that of the Pod: it shares the ports of all.
+		stream = "portforward"
+		query = url.Values{}
+		for _, port := range spec.Ports {
+			query.Add("ports", strconv.Itoa(int(port)))
+		}
 	case v1alpha.SessionLogs:
 		if spec.Logs != nil {
 			addLogOptions(query, spec.Logs)

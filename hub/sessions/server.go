@@ -13,6 +13,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/url"
+	"path"
 	"sync"
 	"time"
 
@@ -38,12 +40,15 @@ const (
 	watchInterval = 3 * time.Second
 )
 
+// User is the user as which the streams are requested from the hub, and as which Karmada's proxy requests them in cells.
+const User = "karmada-compute-sessions"
+
 // PathPrefix begins the path of every session.
 const PathPrefix = "/sessions/"
 
 // refusal is the one answer to whoever does not prove that a session is his: it is the same for a session that does not exist, for
 // another key, after the session has expired, and for a second use.
-const refusal = "there is no such session, or it cannot be used with this key, or not any more\n"
+const refusal = "there is no such session, or it cannot be used with this key, or not any more"
 
 // Options configure a Server.
 type Options struct {
@@ -53,6 +58,8 @@ type Options struct {
 	Projects Projects
 	// Cells sends requests through Karmada's proxy on the hub.
 	Cells http.RoundTripper
+	// Ports connects to ports through Karmada's proxy on the hub.
+	Ports Dialer
 	// Hub is the URL of the hub.
 	Hub string
 	// Address is where sessions are served.
@@ -64,6 +71,10 @@ type Options struct {
 	Bundle func(context.Context) ([]byte, error)
 	// Delay is how long streams are served after the shutdown began.
 	Delay time.Duration
+	// BytesPerSecond limits each stream, in both directions together. 0: it is not limited.
+	BytesPerSecond int
+	// IdleTimeout is how long a command, an attached process or a port may pass no data. 0: that is not limited.
+	IdleTimeout time.Duration
 	// Clock is for timers.
 	Clock clock.WithTicker
 	// Registerer gets the metrics. It may be nil.
@@ -76,6 +87,8 @@ type Options struct {
 type Server struct {
 	options Options
 	places  places
+	// hub is the address of the hub.
+	hub *url.URL
 	// proxy sends a stream to its place.
 	proxy http.Handler
 	// unproved and streams bound requests that are looked up, and streams.
@@ -89,6 +102,8 @@ type Server struct {
 	mu sync.Mutex
 	// open are the cancellations of the streams of this replica.
 	open map[*stream]context.CancelCauseFunc
+	// drained is closed when the last stream has ended, while this replica waits for that.
+	drained chan struct{}
 }
 
 // New makes a Server. It sends no request.
@@ -99,9 +114,10 @@ func New(o Options) (*Server, error) {
 		announced: make(chan *Grant, announcements), open: map[*stream]context.CancelCauseFunc{},
 	}
 	var err error
-	if s.proxy, err = s.newProxy(); err != nil {
+	if s.hub, err = parseHub(o.Hub); err != nil {
 		return nil, err
 	}
+	s.proxy = s.newProxy()
 	s.metrics, err = newMetrics(o.Registerer)
 	return s, err
 }
@@ -150,18 +166,49 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// drain accepts nothing more, and ends the streams after the delay.
+// drain accepts nothing more. Logs that are followed end at once: their clients continue at another replica. Other streams get the delay
+// to end by themselves.
 func (s *Server) drain(server *http.Server) {
-	idle, cancel := context.WithTimeout(context.Background(), s.options.Delay)
+	bounded, cancel := context.WithTimeout(context.Background(), s.options.Delay)
 	defer cancel()
-	// It does not wait for connections that were upgraded.
-	_ = server.Shutdown(idle)
+	drained := make(chan struct{})
 	s.mu.Lock()
-	for _, end := range s.open {
-		end(&ending{v1alpha.ReasonSessionReplicaStopped, "the replica that carried the stream was stopped"})
-	}
+	s.drained = drained
+	s.signalDrained()
 	s.mu.Unlock()
+	// Closing the listener comes first: a client that continues must not come back here. It waits for streams that are not upgraded.
+	closed := make(chan struct{})
+	server.RegisterOnShutdown(func() { close(closed) })
+	var stopping sync.WaitGroup
+	stopping.Go(func() { _ = server.Shutdown(bounded) })
+	<-closed
+	s.end((*stream).silent)
+	select {
+	case <-drained:
+	case <-bounded.Done():
+	}
+	s.end(func(*stream) bool { return true })
+	stopping.Wait()
 	_ = server.Close() // Serve reports it
+}
+
+// end ends the streams of this replica that are selected.
+func (s *Server) end(selected func(*stream) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, end := range s.open {
+		if selected(c) {
+			end(&ending{reason: v1alpha.ReasonSessionReplicaStopped, message: "the replica that carried the stream was stopped"})
+		}
+	}
+}
+
+// signalDrained wakes drain when no stream is open any more. The caller holds the lock.
+func (s *Server) signalDrained() {
+	if s.drained != nil && len(s.open) == 0 {
+		close(s.drained)
+		s.drained = nil
+	}
 }
 
 // handler serves GET requests for sessions.
@@ -169,7 +216,14 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+PathPrefix+"{project}/{namespace}/{name}/{uid}", s.admit)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w) })
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux has answers of its own to other methods, and to paths that are not clean.
+		if r.Method != http.MethodGet || r.RequestURI == "*" || path.Clean(r.URL.Path) != r.URL.Path {
+			refuse(w)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 func refuse(w http.ResponseWriter) {
@@ -273,7 +327,7 @@ func (s *Server) review(ctx context.Context, grant *Grant) error {
 	case err != nil:
 		return fmt.Errorf("review the permission of user %q: %w", grant.User.Username, err)
 	case !allowed:
-		return &ending{v1alpha.ReasonSessionRevoked, fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
+		return &ending{reason: v1alpha.ReasonSessionRevoked, message: fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
 			subresource, grant.Spec.InstanceRef.Name)}
 	}
 	return nil

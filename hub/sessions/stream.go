@@ -12,23 +12,32 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/apimachinery/pkg/util/httpstream/wsstream"
+	"k8s.io/apimachinery/pkg/util/remotecommand"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
+
+// maxSessionStreams is how many streams of one session a replica carries at the same time.
+const maxSessionStreams = 32
 
 // stream is one connection of a session.
 type stream struct {
 	grant *Grant
 	at    place
-	// received and sent are bytes of the client.
-	received, sent atomic.Int64
+	// port is the port of the Instance that the stream leads to, for type PortForward.
+	port  int32
+	meter *meter
 	// status is that of the cell's answer.
 	status atomic.Int32
+	// failure is why the cell refused the stream.
+	failure atomic.Pointer[string]
 	// noted is closed when the project shows that a client is connected, or cannot.
 	noted chan struct{}
 }
@@ -37,21 +46,22 @@ type streamKey struct{}
 
 // carry carries a stream until it ends by itself, its session ends, or its client leaves.
 func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at place) {
-	upgrade := httpstream.IsUpgradeRequest(r)
-	if upgrade != (grant.Spec.Type != v1alpha.SessionLogs) {
-		http.Error(w, fmt.Sprintf("a session of type %s is no such connection: logs are read with GET, all others are upgraded to WebSocket",
-			grant.Spec.Type), http.StatusBadRequest)
+	c := &stream{
+		grant: grant, at: at, noted: make(chan struct{}),
+		meter: newMeter(s.options.Clock, s.options.BytesPerSecond, usedOnce(grant.Spec.Type)),
+	}
+	if problem := c.accepts(r); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, "this replica carries as many streams as it may, try again", http.StatusServiceUnavailable)
+		busy(w, "this replica carries as many streams as it may, try again")
 		return
 	}
-	if grant.Spec.Type != v1alpha.SessionLogs {
+	if usedOnce(grant.Spec.Type) {
 		if err := s.options.Grants.use(r.Context(), grant); errors.Is(err, errUsed) {
 			refuse(w)
 			return
@@ -60,15 +70,22 @@ func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at 
 			return
 		}
 	}
-	c := &stream{grant: grant, at: at, noted: make(chan struct{})}
-	expiry, release := context.WithDeadlineCause(context.WithValue(r.Context(), streamKey{}, c), grant.Expires,
-		&ending{v1alpha.ReasonSessionExpired, "the time to live of the session is over"})
+	base := r.Context()
+	if grant.Spec.Type == v1alpha.SessionPortForward {
+		// It ends when the client sends no more, and then the client may still receive.
+		base = context.WithoutCancel(base)
+	}
+	expiry, release := context.WithDeadlineCause(context.WithValue(base, streamKey{}, c), grant.Expires,
+		&ending{reason: v1alpha.ReasonSessionExpired, message: "the time to live of the session is over"})
 	defer release()
 	ctx, end := context.WithCancelCause(expiry)
 	defer end(nil)
+	if !s.register(c, end) {
+		busy(w, fmt.Sprintf("the session has %d streams at this replica, which is the most: close some of them", maxSessionStreams))
+		return
+	}
 	s.running.Add(1)
 	defer s.running.Done()
-	s.register(c, end)
 	began := s.options.Clock.Now()
 	defer func() { s.account(ctx, c, began) }()
 	go s.watch(ctx, c, end)
@@ -77,40 +94,123 @@ func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at 
 		defer close(c.noted)
 		s.connected(grant)
 	})
+	if grant.Spec.Type == v1alpha.SessionPortForward {
+		s.forward(ctx, w, c)
+		return
+	}
 	s.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 
-func (s *Server) register(c *stream, end context.CancelCauseFunc) {
-	s.metrics.open.Inc()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open[c] = end
+func busy(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", "5")
+	http.Error(w, why, http.StatusServiceUnavailable)
 }
 
-// account writes the line and the status of a stream that has ended. It also runs when the proxy panics to abort a connection.
+// accepts returns why a request is not one for the session; empty if it is.
+func (c *stream) accepts(r *http.Request) string {
+	switch kind := c.grant.Spec.Type; {
+	case kind == v1alpha.SessionPortForward:
+		return c.acceptsPort(r)
+	case httpstream.IsUpgradeRequest(r) != (kind != v1alpha.SessionLogs):
+		return fmt.Sprintf("a session of type %s is no such connection: logs are read with GET, all others are upgraded to WebSocket", kind)
+	case kind == v1alpha.SessionLogs:
+		return ""
+	case !wsstream.IsWebSocketRequest(r):
+		return "the connection must be upgraded to WebSocket"
+	}
+	offered := protocolsOf(r.Header)
+	if len(offered) > 0 && !slices.ContainsFunc(offered, func(one string) bool { return slices.Contains(protocols, one) }) {
+		return "the connection must have one of the protocols " + strings.Join(protocols, ", ")
+	}
+	return ""
+}
+
+// protocols are those of commands whose messages are bytes: the outcome of a command is read from them.
+var protocols = []string{remotecommand.StreamProtocolV5Name, remotecommand.StreamProtocolV4Name}
+
+const protocolHeader = "Sec-Websocket-Protocol"
+
+func protocolsOf(header http.Header) []string {
+	var all []string
+	for one := range strings.SplitSeq(strings.Join(header.Values(protocolHeader), ","), ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// register notes a stream of this replica. It returns false if its session has as many as it may.
+func (s *Server) register(c *stream, end context.CancelCauseFunc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ofSession := 0
+	for other := range s.open {
+		if other.grant.UID == c.grant.UID {
+			ofSession++
+		}
+	}
+	if ofSession >= maxSessionStreams {
+		return false
+	}
+	s.open[c] = end
+	s.metrics.open.Inc()
+	return true
+}
+
+// account writes the line, the Event and the status of a stream that has ended. It also runs when the proxy panics to abort a connection.
 func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 	s.mu.Lock()
 	delete(s.open, c)
+	s.signalDrained()
 	s.mu.Unlock()
 	s.metrics.open.Dec()
-	ended := &ending{v1alpha.ReasonSessionCompleted, "the stream has ended"}
-	if because, ok := errors.AsType[*ending](context.Cause(ctx)); ok {
-		ended = because
-	}
-	spec := &c.grant.Spec
-	s.metrics.ended.WithLabelValues(string(spec.Type), ended.reason).Inc()
+	end := c.end(ctx)
+	spec, sent, received := &c.grant.Spec, c.meter.sent.Load(), c.meter.received.Load()
+	s.metrics.ended.WithLabelValues(string(spec.Type), end.reason).Inc()
+	s.metrics.bytes.WithLabelValues(toClient).Add(float64(sent))
+	s.metrics.bytes.WithLabelValues(fromClient).Add(float64(received))
+	took := s.options.Clock.Since(began).Round(time.Millisecond)
 	s.options.Log.Info("Session ended", "project", c.grant.Project, "namespace", c.grant.Namespace, "session", c.grant.Name, "uid", c.grant.UID,
-		"user", c.grant.User.Username, "instance", spec.InstanceRef.Name, "container", spec.ContainerName, "type", spec.Type, "cell", c.at.cell,
-		"reason", ended.reason, "status", c.status.Load(), "duration", s.options.Clock.Since(began).String(),
-		"bytesToClient", c.sent.Load(), "bytesFromClient", c.received.Load())
+		"user", c.grant.User.Username, "instance", spec.InstanceRef.Name, "container", spec.ContainerName, "type", spec.Type, "port", c.port,
+		"cell", c.at.cell, "reason", end.reason, "status", c.status.Load(), "duration", took.String(), "bytesToClient", sent, "bytesFromClient", received)
 	s.running.Go(func() {
 		<-c.noted
-		s.finish(c.grant, ended)
+		s.finish(c.grant, end)
+		s.record(c.grant, fmt.Sprintf("user %q ended a session of type %s after %s: %d bytes to the user, %d bytes from the user (%s)",
+			c.grant.User.Username, spec.Type, took, sent, received, end.reason))
 	})
 }
 
-// watch ends a stream when its user may not have it any more, or its Instance has moved. While a project or the hub gives no answer, the
-// stream continues.
+// end is the lasting end of a stream.
+func (c *stream) end(ctx context.Context) *ending {
+	if because, ok := errors.AsType[*ending](context.Cause(ctx)); ok {
+		return because
+	}
+	if why := c.failure.Load(); why != nil {
+		return &ending{reason: v1alpha.ReasonSessionFailed, message: *why}
+	}
+	if c.meter.broken.Load() {
+		return &ending{reason: v1alpha.ReasonSessionUnreachable, message: fmt.Sprintf("the connection to the cell of the Instance, %s, was lost", c.at.cell)}
+	}
+	end := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the stream has ended"}
+	if c.grant.Spec.Type != v1alpha.SessionExec || c.meter.fromCell == nil {
+		return end
+	}
+	code, failure := outcomeOf(c.meter.fromCell.outcome)
+	switch {
+	case failure != "":
+		return &ending{reason: v1alpha.ReasonSessionFailed, message: "the command could not be run: " + failure}
+	case code != nil:
+		end.exitCode, end.message = code, fmt.Sprintf("the command ended with exit code %d", *code)
+	default:
+		end.message = "the client left before the command ended"
+	}
+	return end
+}
+
+// watch ends a stream when its user may not have it any more, its Instance has moved, or it is idle. While a project or the hub gives no
+// answer, the stream continues.
 func (s *Server) watch(ctx context.Context, c *stream, end context.CancelCauseFunc) {
 	began := s.options.Clock.Now()
 	ticker := s.options.Clock.NewTicker(watchInterval)
@@ -122,14 +222,22 @@ func (s *Server) watch(ctx context.Context, c *stream, end context.CancelCauseFu
 		case <-ticker.C():
 		}
 		ended := s.check(ctx, c)
-		if ended == nil && c.status.Load() == 0 && !c.silent() && s.options.Clock.Since(began) >= answerWithin {
-			ended = &ending{v1alpha.ReasonSessionUnreachable, fmt.Sprintf("the cell of the Instance, %s, does not answer", c.at.cell)}
+		switch {
+		case ended != nil:
+		case c.status.Load() == 0 && !c.silent() && s.options.Clock.Since(began) >= answerWithin:
+			ended = unanswered(c.at.cell)
+		case s.options.IdleTimeout > 0 && !c.silent() && c.meter.idle() >= s.options.IdleTimeout:
+			ended = &ending{reason: v1alpha.ReasonSessionIdle, message: fmt.Sprintf("no data has passed for %s", s.options.IdleTimeout)}
 		}
 		if ended != nil {
 			end(ended)
 			return
 		}
 	}
+}
+
+func unanswered(cell string) *ending {
+	return &ending{reason: v1alpha.ReasonSessionUnreachable, message: fmt.Sprintf("the cell of the Instance, %s, does not answer", cell)}
 }
 
 // silent reports whether a cell answers only when the container writes something.
@@ -148,7 +256,7 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 		return ended
 	}
 	if err == nil && at != c.at {
-		return &ending{v1alpha.ReasonSessionInstanceGone, fmt.Sprintf("Instance %s has moved to another cell", c.grant.Spec.InstanceRef.Name)}
+		return &ending{reason: v1alpha.ReasonSessionInstanceGone, message: fmt.Sprintf("Instance %s has moved to another cell", c.grant.Spec.InstanceRef.Name)}
 	}
 	return nil
 }
@@ -157,18 +265,21 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 const answerWithin = 12 * time.Second
 
 // passed are the headers of a client that the cell gets: those of the upgrade, and nothing that names a user.
-var passed = []string{
-	"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Protocol",
-}
+var passed = []string{"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version"}
 
-// newProxy makes the proxy to cells. It copies bytes and keeps none.
-func (s *Server) newProxy() (http.Handler, error) {
-	hub, err := url.Parse(s.options.Hub)
+// parseHub parses the address of the hub.
+func parseHub(address string) (*url.URL, error) {
+	hub, err := url.Parse(address)
 	if err != nil || hub.Host == "" {
-		return nil, fmt.Errorf("the address of the hub is %q: it must be a URL", s.options.Hub)
+		return nil, fmt.Errorf("the address of the hub is %q: it must be a URL", address)
 	}
 	// Without it the paths that are joined are relative.
 	hub.Path = "/" + strings.TrimPrefix(hub.Path, "/")
+	return hub, nil
+}
+
+// newProxy makes the proxy to cells. It copies bytes and keeps none.
+func (s *Server) newProxy() http.Handler {
 	return &httputil.ReverseProxy{
 		Transport: s.options.Cells,
 		// What a container writes is sent at once.
@@ -177,64 +288,67 @@ func (s *Server) newProxy() (http.Handler, error) {
 		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			c := carried(p.Out.Context())
-			to := target(c.at, &c.grant.Spec)
-			p.Out.URL = hub.JoinPath(to.Path)
-			p.Out.URL.RawQuery, p.Out.Host = to.RawQuery, ""
-			p.Out.Body, p.Out.ContentLength = http.NoBody, 0
-			kept := http.Header{}
-			for _, name := range passed {
-				if values := p.Out.Header.Values(name); len(values) > 0 {
-					kept[name] = values
-				}
-			}
-			p.Out.Header = kept
+			p.Out.URL = c.onHub(s.hub)
+			p.Out.Host, p.Out.Body, p.Out.ContentLength = "", http.NoBody, 0
+			p.Out.Header = headersToCell(p.Out.Header)
 		},
 		ModifyResponse: func(response *http.Response) error {
 			c := carried(response.Request.Context())
 			c.status.Store(int32(response.StatusCode)) //nolint:gosec // a status has three digits
-			response.Body = count(response.Body, c)
+			if response.StatusCode >= http.StatusBadRequest {
+				s.explain(response, c)
+			}
+			response.Body = metering(response.Request.Context(), response.Body, c.meter)
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, _ error) {
-			http.Error(w, fmt.Sprintf("the cell of the Instance, %s, does not answer through the hub", carried(r.Context()).at.cell), http.StatusBadGateway)
+			c := carried(r.Context())
+			c.failure.Store(new(fmt.Sprintf("cell %s does not answer through the hub", c.at.cell)))
+			http.Error(w, fmt.Sprintf("the cell of the Instance, %s, does not answer through the hub", c.at.cell), http.StatusBadGateway)
 		},
-	}, nil
+	}
+}
+
+// explain keeps why a cell refuses a stream. A refusal of the credential of sessions is for the operator: its text names users and roles of
+// the hub and the cell.
+func (s *Server) explain(response *http.Response, c *stream) {
+	why := fmt.Sprintf("cell %s refused the stream with status %d", c.at.cell, response.StatusCode)
+	if response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxOutcome)) // a part of it helps, too
+		_ = response.Body.Close()
+		s.options.Log.Error(nil, "A cell refuses the credential of sessions", "cell", c.at.cell, "status", response.StatusCode, "answer", string(text))
+		why = fmt.Sprintf("cell %s refuses the credential of sessions; an operator can find the reason in the log of the add-on", c.at.cell)
+		response.Body = io.NopCloser(strings.NewReader(why))
+		response.ContentLength = int64(len(why))
+		response.Header = http.Header{"Content-Type": {"text/plain"}}
+	}
+	c.failure.Store(&why)
+}
+
+// onHub is the URL of a stream at Karmada's proxy.
+func (c *stream) onHub(hub *url.URL) *url.URL {
+	to := target(c.at, &c.grant.Spec)
+	at := hub.JoinPath(to.Path)
+	at.RawQuery = to.RawQuery
+	return at
+}
+
+// headersToCell are those headers of a client that the cell gets.
+func headersToCell(header http.Header) http.Header {
+	kept := http.Header{}
+	for _, name := range passed {
+		if values := header.Values(name); len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	offered := slices.DeleteFunc(protocolsOf(header), func(one string) bool { return !slices.Contains(protocols, one) })
+	if len(offered) > 0 {
+		kept.Set(protocolHeader, strings.Join(offered, ", "))
+	}
+	return kept
 }
 
 func carried(ctx context.Context) *stream {
 	c, _ := ctx.Value(streamKey{}).(*stream)
 	return c
-}
-
-// counted counts the bytes of a stream.
-type counted struct {
-	io.ReadCloser
-	c *stream
-}
-
-// Read counts what goes to the client.
-func (b *counted) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.c.sent.Add(int64(n))
-	return n, err
-}
-
-// countedBoth is counted for an upgraded connection.
-type countedBoth struct {
-	counted
-	io.Writer
-}
-
-// Write counts what comes from the client.
-func (b *countedBoth) Write(p []byte) (int, error) {
-	n, err := b.Writer.Write(p)
-	b.c.received.Add(int64(n))
-	return n, err
-}
-
-func count(body io.ReadCloser, c *stream) io.ReadCloser {
-	if both, ok := body.(io.ReadWriteCloser); ok {
-		return &countedBoth{counted{body, c}, both}
-	}
-	return &counted{body, c}
 }

@@ -46,6 +46,12 @@ func (f *fixture) upgrade(t *testing.T, address string, key *ecdsa.PrivateKey) *
 
 func (f *fixture) dial(t *testing.T, address string, key *ecdsa.PrivateKey) (*http.Response, *tls.Conn) {
 	t.Helper()
+	return f.dialWith(t, address, key, http.Header{"Upgrade": {"websocket"}})
+}
+
+// dialWith asks for a connection that is upgraded as header says.
+func (f *fixture) dialWith(t *testing.T, address string, key *ecdsa.PrivateKey, header http.Header) (*http.Response, *tls.Conn) {
+	t.Helper()
 	to, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +73,10 @@ func (f *fixture) dial(t *testing.T, address string, key *ecdsa.PrivateKey) (*ht
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Connection", "Upgrade")
-	request.Header.Set("Upgrade", "websocket")
+	request.Header = header
+	if header.Get("Upgrade") != "" {
+		header.Set("Connection", "Upgrade")
+	}
 	if err := request.Write(connection); err != nil {
 		t.Fatal(err)
 	}

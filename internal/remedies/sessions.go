@@ -13,6 +13,14 @@ var sessionRemedies = []Remedy{
 	{v1alpha.ReasonSessionConnected, RankWell, Forever, nobody(""), none, starts},
 	{v1alpha.ReasonSessionCompleted, RankWell, Forever, nobody(""), none, starts},
 	{
+		v1alpha.ReasonSessionFailed, RankCause, atOnce,
+		consumer("Correct what the message names, such as the command or the port, and create another session."), none, starts,
+	},
+	{
+		v1alpha.ReasonSessionIdle, RankCause, atOnce,
+		consumer("Create another session. The operator limits how long a session may be open without data."), none, starts,
+	},
+	{
 		v1alpha.ReasonSessionExpired, RankCause, atOnce,
 		consumer("Create another session. Set spec.ttlSeconds for a longer one, up to an hour."), none, starts,
 	},

@@ -25,7 +25,8 @@
 //	POST /allocate?mib=  allocates memory
 //
 // For exec, also as an exec probe, its first argument is a subcommand: "get URL" prints what a server answers or exits with code
-// 1 after 2 s; "file PATH" prints a file, and fails where it does not exist; "env" prints the environment; "fail" exits with code
+// 1 after 2 s; "file PATH" prints a file, and fails where it does not exist; "env" prints the environment; "cat" prints its input;
+// "terminal" prints whether its input is a terminal; "fail" exits with code
 // 1; "run CODE" exits with that code, for init containers. "pause" waits, as the image of a sandbox does.
 package main
 
@@ -44,6 +45,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 func main() {
@@ -85,6 +88,11 @@ func command(name, argument string) (int, error) {
 	case "get":
 		text, err := get(argument)
 		return copied(io.NopCloser(strings.NewReader(text)), err)
+	case "cat":
+		return copied(os.Stdin, nil)
+	case "terminal":
+		fmt.Printf("a terminal: %t\n", term.IsTerminal(int(os.Stdin.Fd())))
+		return 0, nil
 	case "run":
 		return strconv.Atoi(argument)
 	case "fail":

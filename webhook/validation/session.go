@@ -26,7 +26,7 @@ func Session(session *v1alpha.InstanceSession) field.ErrorList {
 	var found field.ErrorList
 	if _, _, ok := spec.Type.Permission(); !ok {
 		found = append(found, field.NotSupported(at.Child("type"), spec.Type,
-			[]v1alpha.InstanceSessionType{v1alpha.SessionLogs, v1alpha.SessionExec, v1alpha.SessionAttach}))
+			[]v1alpha.InstanceSessionType{v1alpha.SessionLogs, v1alpha.SessionExec, v1alpha.SessionAttach, v1alpha.SessionPortForward}))
 	}
 	reference := at.Child("instanceRef")
 	for _, problem := range validation.IsDNS1123Subdomain(spec.InstanceRef.Name) {
@@ -66,7 +66,27 @@ func sessionOptions(spec *v1alpha.InstanceSessionSpec, at *field.Path) field.Err
 	if spec.TTY && !streams {
 		found = append(found, field.Forbidden(at.Child("tty"), "it has an effect with types Exec and Attach only"))
 	}
+	found = append(found, sessionPorts(spec, at.Child("ports"))...)
 	return append(found, sessionCommand(spec, at.Child("command"))...)
+}
+
+// sessionPorts are the problems of the ports.
+func sessionPorts(spec *v1alpha.InstanceSessionSpec, at *field.Path) field.ErrorList {
+	switch {
+	case spec.Type == v1alpha.SessionPortForward && len(spec.Ports) == 0:
+		return field.ErrorList{field.Required(at, "name the ports of the Instance to connect to")}
+	case spec.Type != v1alpha.SessionPortForward && len(spec.Ports) > 0:
+		return field.ErrorList{field.Forbidden(at, "it has an effect with type PortForward only")}
+	case len(spec.Ports) > v1alpha.MaxSessionPorts:
+		return field.ErrorList{field.TooMany(at, len(spec.Ports), v1alpha.MaxSessionPorts)}
+	}
+	var found field.ErrorList
+	for i, port := range spec.Ports {
+		for _, problem := range validation.IsValidPortNum(int(port)) {
+			found = append(found, field.Invalid(at.Index(i), port, problem))
+		}
+	}
+	return found
 }
 
 // sessionCommand are the problems of the command.

@@ -41,7 +41,7 @@ func TestSession(t *testing.T) {
 		"a command":           {change: func(*v1alpha.InstanceSessionSpec) {}},
 		"a shell":             {change: func(s *v1alpha.InstanceSessionSpec) { s.Stdin, s.TTY, s.ContainerName = true, true, "app" }},
 		"logs":                {change: logs(v1alpha.SessionLogOptions{Follow: true, SinceSeconds: new(int64(5))})},
-		"another type":        {func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = "PortForward", nil }, []string{"spec.type"}},
+		"another type":        {func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = "Proxy", nil }, []string{"spec.type"}},
 		"no Instance":         {func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name, s.InstanceRef.UID = "", "" }, []string{"spec.instanceRef.name", "spec.instanceRef.uid"}},
 		"a path as a name":    {func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name = "../secrets" }, []string{"spec.instanceRef.name"}},
 		"a path as container": {func(s *v1alpha.InstanceSessionSpec) { s.ContainerName = "a/b" }, []string{"spec.containerName"}},
@@ -57,7 +57,22 @@ func TestSession(t *testing.T) {
 				s.Type, s.Command, s.TTY, s.Stdin = v1alpha.SessionLogs, nil, true, true
 			}, []string{"spec.stdin", "spec.tty"},
 		},
-		"two times": {logs(v1alpha.SessionLogOptions{SinceSeconds: new(int64(5)), SinceTime: &metav1.Time{}}), []string{"spec.logs.sinceTime"}},
+		"ports": {change: func(s *v1alpha.InstanceSessionSpec) {
+			s.Type, s.Command, s.Ports = v1alpha.SessionPortForward, nil, []int32{1, 65535}
+		}},
+		"no ports": {func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = v1alpha.SessionPortForward, nil }, []string{"spec.ports"}},
+		"ports that are none": {
+			func(s *v1alpha.InstanceSessionSpec) {
+				s.Type, s.Command, s.Ports = v1alpha.SessionPortForward, nil, []int32{0, 65536, 80}
+			}, []string{"spec.ports[0]", "spec.ports[1]"},
+		},
+		"many ports": {
+			func(s *v1alpha.InstanceSessionSpec) {
+				s.Type, s.Command, s.Ports = v1alpha.SessionPortForward, nil, make([]int32, 17)
+			}, []string{"spec.ports"},
+		},
+		"a command with ports": {func(s *v1alpha.InstanceSessionSpec) { s.Ports = []int32{80} }, []string{"spec.ports"}},
+		"two times":            {logs(v1alpha.SessionLogOptions{SinceSeconds: new(int64(5)), SinceTime: &metav1.Time{}}), []string{"spec.logs.sinceTime"}},
 		"a command with options of a log": {
 			func(s *v1alpha.InstanceSessionSpec) { s.Logs = &v1alpha.SessionLogOptions{} }, []string{"spec.logs"},
 		},

@@ -8,5 +8,5 @@ package streams
 // Logs.
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 
-// Commands. API servers ask for get or create, depending on their version, when a connection is upgraded to WebSocket.
-// +kubebuilder:rbac:groups="",resources=pods/exec;pods/attach,verbs=get;create
+// Commands and ports. API servers ask for get or create, depending on their version, when a connection is upgraded to WebSocket.
+// +kubebuilder:rbac:groups="",resources=pods/exec;pods/attach;pods/portforward,verbs=get;create

@@ -196,6 +196,9 @@ system:serviceaccount:{{ .namespace | default $namespace }}:{{ .name }}
 {{- end -}}
 {{- end }}
 
+{{/* The user as which Karmada's proxy makes the requests of sessions in cells. */}}
+{{- define "karmada-compute.sessionUser" -}}karmada-compute-sessions{{- end }}
+
 {{/* Whether sessions of any type are offered: a text that is not empty. */}}
 {{- define "karmada-compute.sessions" -}}
 {{- if or .Values.sessions.logs .Values.sessions.exec -}}true{{- end -}}

@@ -11,6 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
@@ -68,10 +69,14 @@ func (s Steps) allow(ctx context.Context, plane string, r right) error {
 	if r.verb == "do everything to" {
 		r.verb = rbacv1.VerbAll
 	}
-	name := metav1.ObjectMeta{Namespace: r.namespace, Name: r.user + "-" + s.Namespace}
+	name := metav1.ObjectMeta{Namespace: r.namespace, Name: r.user + "-" + s.Namespace + "-" + rand.String(4)}
 	var rules []rbacv1.PolicyRule
 	for _, full := range world.SplitNames(r.resources) {
+		full, subresource, isSub := strings.Cut(full, "/")
 		resource, group, _ := strings.Cut(full, ".")
+		if isSub {
+			resource += "/" + subresource
+		}
 		rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{r.verb}})
 	}
 	objects := []client.Object{&rbacv1.ClusterRole{ObjectMeta: name, Rules: rules}, bindingOf(name.Name, r.user)}

@@ -90,6 +90,8 @@
 - --max-user-sessions={{ int .perUser }}
 - --max-project-sessions={{ int .perProject }}
 - --max-streams={{ int .streams }}
+- --session-bytes-per-second={{ int64 .bytesPerSecond }}
+- --session-idle-timeout={{ .idleTimeout }}
 {{- end }}
 {{- end }}
 {{- $features := deepCopy .Values.featureGates }}

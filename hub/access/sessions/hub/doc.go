@@ -10,8 +10,8 @@ package hub
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get
 
-// The streams. What they reach in a cell is limited by the roles there.
-// +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/proxy,verbs=get
+// The streams are requests of another user, which has no groups and no other rights: see package streams.
+// +kubebuilder:rbac:groups="",resources=users,resourceNames=karmada-compute-sessions,verbs=impersonate
 
 // The grants, in a namespace that has nothing else.
 // +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-compute-sessions,verbs=get;list;create;patch;delete

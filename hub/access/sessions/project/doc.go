@@ -9,6 +9,9 @@ package project
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instances,verbs=get
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
+// Which user had a session, for those who read the Events of the Instance.
+// +kubebuilder:rbac:groups="",resources=events,verbs=create
+
 // Sessions: consumers create them, the add-on writes their status and deletes expired ones.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions,verbs=get;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions/status,verbs=patch

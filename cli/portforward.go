@@ -1,0 +1,160 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/stream"
+)
+
+// forwarding are the flags of port-forward.
+type forwarding struct {
+	addresses []string
+	lifetime  time.Duration
+}
+
+// forwarded is a local port and the port of the Instance to which it leads.
+type forwarded struct{ local, remote int32 }
+
+func (c *command) portForwardCommand() *cobra.Command {
+	o := forwarding{}
+	cmd := &cobra.Command{
+		Use:   "port-forward INSTANCE [LOCAL_PORT:]REMOTE_PORT...",
+		Short: "Forward local ports to an Instance",
+		Long: "Forward local ports to an Instance, until the session ends or you interrupt the command. The operator must have enabled sessions,\n" +
+			"and you need `create`, `get` and `delete` on instancesessions and `create` on instances/portforward in the project.",
+		Example: c.examples(`
+  # Port 8080 of the Instance at port 8080 of this machine
+  %s port-forward web-main-dfw-0 8080
+  # Port 80 of the Instance at port 8888, and port 443 at a free port
+  %s port-forward web-main-dfw-0 8888:80 :443`),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return errors.New("port-forward takes the name of an Instance, and ports\nSee 'port-forward -h' for help and examples")
+			}
+			return nil
+		},
+		ValidArgsFunction: c.completeObjects,
+		RunE:              c.run(func(ctx context.Context, args []string) error { return c.portForward(ctx, args[0], args[1:], &o) }),
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.addresses, "address", []string{"127.0.0.1"}, "Addresses of this machine to listen on.")
+	flags.DurationVar(&o.lifetime, "session-ttl", time.Hour, "Longest time of the session, from 1m to 1h.")
+	return cmd
+}
+
+// parsePorts reads ports as kubectl does.
+func parsePorts(args []string) ([]forwarded, error) {
+	var ports []forwarded
+	for _, arg := range args {
+		local, remote, both := strings.Cut(arg, ":")
+		if !both {
+			remote = local
+		}
+		to, err := strconv.ParseUint(remote, 10, 16)
+		if err != nil || to == 0 {
+			return nil, fmt.Errorf("%q: %q is not a port from 1 to 65535", arg, remote)
+		}
+		from := uint64(0)
+		if local != "" {
+			if from, err = strconv.ParseUint(local, 10, 16); err != nil {
+				return nil, fmt.Errorf("%q: %q is not a port from 0 to 65535", arg, local)
+			}
+		}
+		ports = append(ports, forwarded{int32(from), int32(to)}) //nolint:gosec // of 16 bits
+	}
+	return ports, nil
+}
+
+func (c *command) portForward(ctx context.Context, name string, args []string, o *forwarding) error {
+	ports, err := parsePorts(args)
+	if err != nil {
+		return err
+	}
+	s, err := c.connectToWorkload()
+	if err != nil {
+		return err
+	}
+	if s.project == nil {
+		return errNoProject
+	}
+	instance := &v1alpha.Instance{}
+	if err := s.project.Client.Get(ctx, s.key(name), instance); err != nil {
+		return err
+	}
+	spec := v1alpha.InstanceSessionSpec{
+		Type: v1alpha.SessionPortForward, InstanceRef: v1alpha.SessionInstanceReference{Name: instance.Name, UID: instance.UID},
+		TTLSeconds: int32(o.lifetime / time.Second), //nolint:gosec // admission bounds it
+	}
+	asked := map[int32]bool{}
+	for _, port := range ports {
+		if !asked[port.remote] {
+			spec.Ports = append(spec.Ports, port.remote)
+		}
+		asked[port.remote] = true
+	}
+	opened, err := stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "ports-"}, Spec: spec,
+	})
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	for _, address := range o.addresses {
+		for _, port := range ports {
+			if err := c.listen(ctx, group, opened, net.JoinHostPort(address, strconv.Itoa(int(port.local))), port.remote); err != nil {
+				return err
+			}
+		}
+	}
+	return group.Wait()
+}
+
+// listen forwards connections to an address until the group ends.
+func (c *command) listen(ctx context.Context, group *errgroup.Group, to *stream.Session, address string, port int32) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(c.Streams.Out, "Forwarding from %s -> %d\n", listener.Addr(), port); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	context.AfterFunc(ctx, func() { _ = listener.Close() })
+	group.Go(func() error {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return errors.Join(err, listener.Close())
+			}
+			group.Go(func() error { return c.tunnel(ctx, to, connection, port) })
+		}
+	})
+	return nil
+}
+
+// tunnel carries one connection. Its failure ends the command only if the session is over.
+func (c *command) tunnel(ctx context.Context, to *stream.Session, connection net.Conn, port int32) error {
+	defer func() { _ = connection.Close() }() // Tunnel has ended it
+	err := to.Tunnel(ctx, port, connection)
+	if err == nil || ctx.Err() != nil || errors.Is(err, stream.ErrOver) {
+		return err
+	}
+	_, err = fmt.Fprintf(c.Streams.ErrOut, "error: a connection to port %d: %v\n", port, err)
+	return err
+}

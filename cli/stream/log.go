@@ -1,0 +1,89 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+const (
+	// continueWithin is how long a log that was cut off is tried to be continued, and continueEvery the wait between attempts.
+	continueWithin, continueEvery = 12 * time.Second, time.Second
+)
+
+// OpenLog opens a session for a log.
+type OpenLog func(ctx context.Context, options *v1alpha.SessionLogOptions) (*Session, error)
+
+// Log copies a log to out until it ends. A log that is followed and was cut off, because its replica was stopped or a connection was lost,
+// is continued by another session without a lost or repeated line. A limit of bytes cannot be continued.
+func Log(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
+	if !options.Follow || options.LimitBytes != nil {
+		return logOnce(ctx, open, options, out)
+	}
+	asked := *options
+	asked.Timestamps = true
+	to := &seam{out: out, stamps: options.Timestamps}
+	err := logOnce(ctx, open, &asked, to)
+	for isCut(err) {
+		err = continued(ctx, open, &asked, to, err)
+	}
+	return errors.Join(err, to.end())
+}
+
+// logOnce copies one stream of a log.
+func logOnce(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
+	session, err := open(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	return session.Logs(ctx, out)
+}
+
+// continued continues a log that was cut off. Attempts that bring no line end after some time, with the last error.
+func continued(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, to *seam, cut error) error {
+	ticker := time.NewTicker(continueEvery)
+	defer ticker.Stop()
+	for began, err := time.Now(), cut; ; {
+		if since := to.again(); since != nil {
+			options.SinceTime, options.SinceSeconds, options.TailLines = since, nil, nil
+		}
+		written := to.written
+		err = logOnce(ctx, open, options, to)
+		switch {
+		case err == nil || ctx.Err() != nil || to.written > written || to.failed != nil:
+			return err
+		case time.Since(began) > continueWithin:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// isCut reports whether a log may be continued.
+func isCut(err error) bool {
+	var cut *cutError
+	if !errors.As(err, &cut) {
+		return false
+	}
+	switch cut.reason {
+	case "", v1alpha.ReasonSessionReplicaStopped, v1alpha.ReasonSessionUnreachable:
+		return true
+	}
+	return false
+}
+
+// sinceOf is the time that selects a line and what follows. An API has times to the second.
+func sinceOf(at time.Time) *metav1.Time { return new(metav1.NewTime(at.Truncate(time.Second))) }

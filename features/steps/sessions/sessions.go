@@ -1,0 +1,205 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/commands"
+	"github.com/karmada-compute/karmada-compute/features/steps/containers"
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// addSessionSteps are the sentences about logs, commands and ports of Instances, which a consumer reaches with the kubeconfig of a
+// project.
+func addSessionSteps(sc world.Sentences) {
+	sc.Step(`^the operator offers sessions$`, func(ctx context.Context) error { return from(ctx).offerSessions(ctx) })
+	sc.Step(`^the consumer runs "([^"]*)"(?: with input "([^"]*)")?$`, func(ctx context.Context, command, input string) error {
+		s := from(ctx)
+		started, err := s.startCommand(ctx, command, input)
+		if err != nil {
+			return err
+		}
+		<-started.done
+		s.state().ran = started
+		return nil
+	})
+	sc.Step(`^the consumer runs "([^"]*)" until it prints "([^"]*)"$`, func(ctx context.Context, command, text string) error {
+		s := from(ctx)
+		return world.Eventually(ctx, func(ctx context.Context) error {
+			started, err := s.startCommand(ctx, command, "")
+			if err != nil {
+				return err
+			}
+			<-started.done
+			return errors.Join(started.printed(text), started.code(0))
+		})
+	})
+	sc.Step(`^the consumer starts "([^"]*)"$`, func(ctx context.Context, command string) error {
+		s := from(ctx)
+		started, err := s.startCommand(context.WithoutCancel(ctx), command, "")
+		s.state().ran = started
+		return err
+	})
+	sc.Step(`^the command prints "([^"]*)"$`, func(ctx context.Context, text string) error {
+		s := from(ctx)
+		return world.Eventually(ctx, func(context.Context) error { return s.state().ran.printed(s.Expand(text)) })
+	})
+	sc.Step(`^the command (?:ends|has ended) with exit code (\d+)$`, func(ctx context.Context, code int) error {
+		s := from(ctx)
+		return world.Eventually(ctx, func(context.Context) error { return s.state().ran.code(code) })
+	})
+	sc.Step(`^the command has printed (\d+) lines$`, func(ctx context.Context, wanted int) error {
+		if out := from(ctx).state().ran.output(); strings.Count(out, "\n") != wanted {
+			return fmt.Errorf("it has printed %q", out)
+		}
+		return nil
+	})
+	sc.Step(`^the command prints (\d+) more lines of the log, each once and in order$`, func(ctx context.Context, more int) error {
+		s := from(ctx)
+		before := strings.Count(s.state().ran.output(), "\n")
+		return world.Eventually(ctx, func(context.Context) error { return s.state().ran.inOrder(before + more) })
+	})
+	sc.Step(`^address "([^"]*)" answers "([^"]*)"$`, func(ctx context.Context, address, text string) error {
+		return world.Eventually(ctx, func(ctx context.Context) error {
+			answer, err := containers.Call(ctx, http.MethodGet, address)
+			if err == nil && answer != text {
+				err = fmt.Errorf("it answers %q", answer)
+			}
+			return err
+		})
+	})
+	sc.Step(`^the command is interrupted$`, func(ctx context.Context) error { return from(ctx).state().ran.interrupt() })
+}
+
+// offerSessions turns sessions on until the scenario ends.
+func (s Steps) offerSessions(ctx context.Context) error {
+	configure := func(ctx context.Context, on bool) error {
+		return s.AddOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Sessions = on })
+	}
+	s.Disturbed.Add("sessions", func(ctx context.Context) error { return configure(ctx, false) })
+	return configure(ctx, true)
+}
+
+// running is a command, and what it has printed until now.
+type running struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+
+	mu          sync.Mutex
+	out, errors bytes.Buffer
+	err         error
+}
+
+// startCommand starts a command as the consumer, with a kubeconfig of the scenario's project and nothing else.
+func (s Steps) startCommand(ctx context.Context, command, input string) (*running, error) {
+	environment, err := commands.In(s.Scenario).PageEnvironment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{cmd: exec.CommandContext(ctx, "bash", "-c", "exec "+s.Expand(command)), done: make(chan struct{})}
+	r.cmd.Env = append(os.Environ(), "PATH="+environment["PATH"], "KUBECONFIG="+environment["KUBECONFIG"])
+	r.cmd.Stdin = strings.NewReader(input)
+	r.cmd.Stdout, r.cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.errors}
+	if err := r.cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.Made.Add("command "+command, func(context.Context) error {
+		// One that has ended is not there any more.
+		_ = r.cmd.Process.Kill()
+		<-r.done
+		return nil
+	})
+	go func() {
+		defer close(r.done)
+		err := r.cmd.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.err = err
+	}()
+	return r, nil
+}
+
+// locked is a buffer that is written under a lock.
+type locked struct {
+	mu     *sync.Mutex
+	buffer *bytes.Buffer
+}
+
+// Write adds to the buffer.
+func (l locked) Write(content []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.Write(content)
+}
+
+func (r *running) output() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.String()
+}
+
+// printed returns an error unless the command has printed a text, to either output.
+func (r *running) printed(text string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !strings.Contains(r.out.String(), text) && !strings.Contains(r.errors.String(), text) {
+		return fmt.Errorf("it has printed %q and, to the other output, %q", ending(r.out.String()), ending(r.errors.String()))
+	}
+	return nil
+}
+
+func ending(text string) string { return text[max(0, len(text)-1000):] }
+
+// code returns an error unless the command has ended with an exit code.
+func (r *running) code(wanted int) error {
+	select {
+	case <-r.done:
+	default:
+		return errors.New("the command has not ended")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if got := r.cmd.ProcessState.ExitCode(); got != wanted {
+		return fmt.Errorf("it has ended with exit code %d: %q, %q", got, ending(r.out.String()), ending(r.errors.String()))
+	}
+	return nil
+}
+
+var numbered = regexp.MustCompile(`(?m) line (\d+)$`)
+
+// inOrder returns an error unless the command has printed so many lines, and those with numbers have consecutive ones.
+func (r *running) inOrder(lines int) error {
+	text := r.output()
+	if got := strings.Count(text, "\n"); got < lines {
+		return fmt.Errorf("it has printed %d lines: %q", got, r.errors.String())
+	}
+	last := 0
+	for _, found := range numbered.FindAllStringSubmatch(text, -1) {
+		number, err := strconv.Atoi(found[1])
+		if err != nil || last > 0 && number != last+1 {
+			return fmt.Errorf("after line %d it has printed line %s", last, found[1])
+		}
+		last = number
+	}
+	if last == 0 {
+		return fmt.Errorf("no line has a number: %q", ending(text))
+	}
+	return nil
+}
+
+// interrupt does what Ctrl-C does.
+func (r *running) interrupt() error { return r.cmd.Process.Signal(syscall.SIGINT) }

@@ -1,0 +1,120 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/utils/clock"
+)
+
+// meter counts, paces and follows the bytes of one stream.
+type meter struct {
+	clock clock.PassiveClock
+	// received and sent are bytes of the client.
+	received, sent atomic.Int64
+	// active is when the last data passed, in nanoseconds.
+	active atomic.Int64
+	// broken says that the cell's side failed while the client was there.
+	broken atomic.Bool
+	// pace limits both directions together; nil: they are not limited.
+	pace *rate.Limiter
+	// fromCell and fromClient follow the frames of a WebSocket connection; nil: all bytes are data.
+	fromCell, fromClient *frames
+}
+
+// leastBurst is the largest number of bytes that are read or written at once.
+const leastBurst = 64 << 10
+
+// newMeter makes the meter of a stream. webSocket says that it is a WebSocket connection.
+func newMeter(clock clock.PassiveClock, bytesPerSecond int, webSocket bool) *meter {
+	m := &meter{clock: clock}
+	m.active.Store(clock.Now().UnixNano())
+	if bytesPerSecond > 0 {
+		m.pace = rate.NewLimiter(rate.Limit(bytesPerSecond), max(bytesPerSecond, leastBurst))
+	}
+	if webSocket {
+		m.fromCell, m.fromClient = &frames{}, &frames{}
+	}
+	return m
+}
+
+// passed notes bytes of one direction, and waits until that many may pass.
+func (m *meter) passed(ctx context.Context, count *atomic.Int64, follow *frames, p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	count.Add(int64(len(p)))
+	if follow == nil || follow.follow(p) > 0 {
+		m.active.Store(m.clock.Now().UnixNano())
+	}
+	if m.pace == nil {
+		return nil
+	}
+	for len(p) > 0 {
+		n := min(len(p), m.pace.Burst())
+		if err := m.pace.WaitN(ctx, n); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// idle is for how long no data has passed.
+func (m *meter) idle() time.Duration { return m.clock.Since(time.Unix(0, m.active.Load())) }
+
+// metered is the cell's side of a stream: what is read goes to the client.
+type metered struct {
+	io.ReadCloser
+	ctx   context.Context //nolint:containedctx // it ends with the stream
+	meter *meter
+}
+
+// Read reads what goes to the client.
+func (b *metered) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && b.ctx.Err() == nil {
+		b.meter.broken.Store(true)
+	}
+	if paced := b.meter.passed(b.ctx, &b.meter.sent, b.meter.fromCell, p[:n]); err == nil {
+		err = paced
+	}
+	return n, err
+}
+
+// meteredBoth is metered for an upgraded connection.
+type meteredBoth struct {
+	metered
+	to io.Writer
+}
+
+// Write writes what comes from the client.
+func (b *meteredBoth) Write(p []byte) (int, error) {
+	if err := b.meter.passed(b.ctx, &b.meter.received, b.meter.fromClient, p); err != nil {
+		return 0, err
+	}
+	return b.to.Write(p)
+}
+
+// CloseWrite ends what comes from the client, where the connection can.
+func (b *meteredBoth) CloseWrite() error {
+	if half, ok := b.to.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// metering is body with its bytes counted, paced and followed.
+func metering(ctx context.Context, body io.ReadCloser, m *meter) io.ReadCloser {
+	if both, ok := body.(io.ReadWriteCloser); ok {
+		return &meteredBoth{metered{body, ctx, m}, both}
+	}
+	return &metered{body, ctx, m}
+}

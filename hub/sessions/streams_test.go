@@ -1,0 +1,329 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sessions
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/httpstream/wsstream"
+	"k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/client-go/rest"
+	clientremotecommand "k8s.io/client-go/tools/remotecommand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// commands answers as an API server does: with an output, and an outcome.
+func commands(outcome string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
+			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
+		}}})
+		_, streams, err := connection.Open(w, r)
+		if err != nil {
+			return
+		}
+		defer func() { _ = connection.Close() }()
+		fmt.Fprint(streams[1], "output")
+		_, _ = io.WriteString(streams[3], outcome)
+	})
+}
+
+// run runs the command of a session as kubectl does.
+func (f *fixture) run(t *testing.T, grant *Grant, key *ecdsa.PrivateKey) (string, error) {
+	t.Helper()
+	config := &rest.Config{Host: f.addressOf(grant), Transport: nil}
+	own, encoded := certificate(t, key, "")
+	config.CertData, config.KeyData = encoded, encodedKey(t, own)
+	config.CAData = f.bundle
+	executor, err := clientremotecommand.NewWebSocketExecutor(config, http.MethodGet, config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	err = executor.StreamWithContext(t.Context(), clientremotecommand.StreamOptions{Stdout: &out, Stderr: io.Discard})
+	return out.String(), err
+}
+
+// TestOutcomes verifies that a session shows the exit code of its command, or why it could not be run.
+func TestOutcomes(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent, reason, message string
+		code                  int32
+	}{
+		"success":     {sent: `{"status":"Success"}`, reason: v1alpha.ReasonSessionCompleted, message: "exit code 0"},
+		"a code":      {sent: failure7, reason: v1alpha.ReasonSessionCompleted, message: "exit code 7", code: 7},
+		"not started": {sent: `{"status":"Failure","message":"no such program"}`, reason: v1alpha.ReasonSessionFailed, message: "no such program", code: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, commands(c.sent))
+			key := newKey(t)
+			session, grant := f.create(t, key, exec)
+			out, err := f.run(t, grant, key)
+			if out != "output" || (err == nil) != (name == "success") {
+				t.Errorf("the client got %q, %v", out, err)
+			}
+			ended := f.await(t, session, c.reason)
+			ready := meta.FindStatusCondition(ended.Status.Conditions, v1alpha.ConditionReady)
+			if !strings.Contains(ready.Message, c.message) {
+				t.Errorf("the message is %q", ready.Message)
+			}
+			if code := ended.Status.ExitCode; (code == nil) != (c.code == -1) || code != nil && *code != c.code {
+				t.Errorf("the exit code is %v", code)
+			}
+			f.checkEvent(t, grant)
+		})
+	}
+}
+
+// checkEvent waits for the Event of a session: who had it, what, for how long, and how many bytes.
+func (f *fixture) checkEvent(t *testing.T, grant *Grant) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	event := &corev1.Event{}
+	for f.Client.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: "session." + string(grant.UID)}, event) != nil {
+		if ctx.Err() != nil {
+			t.Fatal("the session has no Event")
+		}
+	}
+	for _, part := range []string{`user "consumer"`, "type Exec", "after ", "bytes to the user"} {
+		if !strings.Contains(event.Message, part) {
+			t.Errorf("the Event is %q, without %q", event.Message, part)
+		}
+	}
+	if event.InvolvedObject.UID != f.instance.UID || strings.Contains(event.Message, "output") {
+		t.Errorf("it is about %+v: %q", event.InvolvedObject, event.Message)
+	}
+}
+
+// TestRefusedByTheCell verifies that a session shows that its cell refused it, and that only operators see why the credential is refused.
+func TestRefusedByTheCell(t *testing.T) {
+	for status, want := range map[int]string{
+		http.StatusForbidden: "refuses the credential of sessions", http.StatusBadRequest: "container app is not there",
+	} {
+		f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "container app is not there, says role secret-of-the-hub", status)
+		}))
+		key := newKey(t)
+		session, grant := f.create(t, key)
+		response := f.get(t, f.addressOf(grant), key)
+		text := readAll(t, response)
+		if response.StatusCode != status || !strings.Contains(text, want) || strings.Contains(text, "secret-of-the-hub") != (status == http.StatusBadRequest) {
+			t.Errorf("%d, %q", response.StatusCode, text)
+		}
+		f.await(t, session, v1alpha.ReasonSessionFailed)
+	}
+}
+
+// TestProtocols verifies that a command is served with a protocol that shows its outcome only, and by no other upgrade.
+func TestProtocols(t *testing.T) {
+	f := newFixture(t, http.HandlerFunc(echo))
+	key := newKey(t)
+	for _, c := range []struct {
+		upgrade, protocol string
+		want              int
+	}{
+		{"SPDY/3.1", "", http.StatusBadRequest},
+		{"websocket", "base64.channel.k8s.io", http.StatusBadRequest},
+		{"websocket", "base64.channel.k8s.io, v4.channel.k8s.io", http.StatusSwitchingProtocols},
+	} {
+		_, grant := f.create(t, key, exec)
+		response, _ := f.dialWith(t, f.addressOf(grant), key, http.Header{"Upgrade": {c.upgrade}, "Sec-Websocket-Protocol": {c.protocol}})
+		if response.StatusCode != c.want {
+			t.Errorf("%+v: %d", c, response.StatusCode)
+		}
+	}
+}
+
+// TestIdle verifies that a command without data ends, and that pings are no data.
+func TestIdle(t *testing.T) {
+	f := newFixture(t, http.HandlerFunc(echo), func(o *Options) { o.IdleTimeout = time.Second })
+	key := newKey(t)
+	session, grant := f.create(t, key, exec)
+	response, connection := f.dial(t, f.addressOf(grant), key)
+	if response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the answer is %d", response.StatusCode)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, connection)
+	}()
+	ticker := time.NewTicker(200 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_, _ = connection.Write([]byte{last | ping, 0x80, 1, 2, 3, 4})
+			continue
+		case <-ended:
+		}
+		break
+	}
+	f.await(t, session, v1alpha.ReasonSessionIdle)
+}
+
+// TestPace verifies that a stream carries no more bytes per second than it may.
+func TestPace(t *testing.T) {
+	const size = 256 << 10
+	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("a", 2*size))
+	}), func(o *Options) { o.BytesPerSecond = size })
+	key := newKey(t)
+	_, grant := f.create(t, key)
+	began := time.Now()
+	if got := len(readAll(t, f.get(t, f.addressOf(grant), key))); got != 2*size {
+		t.Errorf("%d bytes", got)
+	}
+	// The first second's bytes may pass at once.
+	if took := time.Since(began); took < 800*time.Millisecond {
+		t.Errorf("twice the bytes of a second took %s", took)
+	}
+}
+
+// TestStreamsOfASession verifies that one session does not take all streams of a replica.
+func TestStreamsOfASession(t *testing.T) {
+	f := newFixture(t, http.HandlerFunc(follow), func(o *Options) { o.Grants.Limits.Streams = 2 * maxSessionStreams })
+	key := newKey(t)
+	_, grant := f.create(t, key, followed)
+	for range maxSessionStreams {
+		if response := f.get(t, f.addressOf(grant), key); response.StatusCode != http.StatusOK {
+			t.Fatalf("%d, %q", response.StatusCode, readAll(t, response))
+		}
+	}
+	if response := f.get(t, f.addressOf(grant), key); response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more: %d", response.StatusCode)
+	}
+	_, other := f.create(t, key, followed)
+	if response := f.get(t, f.addressOf(other), key); response.StatusCode != http.StatusOK {
+		t.Errorf("another session: %d", response.StatusCode)
+	}
+}
+
+func followed(s *v1alpha.InstanceSessionSpec) { s.Logs = &v1alpha.SessionLogOptions{Follow: true} }
+
+// follow writes a line, and waits.
+func follow(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintln(w, "line")
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+// TestDrain verifies that a replica that stops ends followed logs at once, and lets a command end.
+func TestDrain(t *testing.T) {
+	const delay = 20 * time.Second
+	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			follow(w, r)
+			return
+		}
+		echo(w, r)
+	}), func(o *Options) { o.Delay = delay })
+	key := newKey(t)
+	_, command := f.create(t, key, exec)
+	response, connection := f.dial(t, f.addressOf(command), key)
+	if response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the answer is %d", response.StatusCode)
+	}
+	session, grant := f.create(t, key, followed)
+	log := bufio.NewReader(f.get(t, f.addressOf(grant), key).Body)
+	if _, err := log.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	stopped, began := make(chan struct{}), time.Now()
+	go func() {
+		defer close(stopped)
+		f.stop()
+	}()
+	if _, err := log.ReadString('\n'); err == nil {
+		t.Error("the log continues")
+	}
+	f.await(t, session, v1alpha.ReasonSessionReplicaStopped)
+	fmt.Fprint(connection, "hello")
+	got := make([]byte, 5)
+	if _, err := io.ReadFull(connection, got); err != nil {
+		t.Errorf("the command has not the time to end: %v", err)
+	}
+	_ = connection.Close()
+	<-stopped
+	if took := time.Since(began); took >= delay {
+		t.Errorf("without a stream the replica waits for %s", took)
+	}
+}
+
+// TestHostileKubelet verifies that what a cell sends does not stay in the memory of a replica, in logs and in frames that do not end.
+func TestHostileKubelet(t *testing.T) {
+	const size, most = 128 << 20, 24 << 20
+	piece := []byte(strings.Repeat("a", 64<<10))
+	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to := io.Writer(w)
+		if r.Header.Get("Upgrade") != "" {
+			connection, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			defer func() { _ = connection.Close() }()
+			// One frame of the error channel of 2^62 bytes.
+			fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x82\x7f\x40\x00\x00\x00\x00\x00\x00\x00\x03")
+			to = connection
+		}
+		for range size / len(piece) {
+			if _, err := to.Write(piece); err != nil {
+				return
+			}
+		}
+	}))
+	key := newKey(t)
+	for name, change := range map[string]func(*v1alpha.InstanceSessionSpec){"a log": func(*v1alpha.InstanceSessionSpec) {}, "a frame": exec} {
+		_, grant := f.create(t, key, change)
+		header := http.Header{}
+		if grant.Spec.Type == v1alpha.SessionExec {
+			header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}
+		}
+		response, connection := f.dialWith(t, f.addressOf(grant), key, header)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		body := io.Reader(connection)
+		if grant.Spec.Type == v1alpha.SessionLogs {
+			body = response.Body
+		}
+		got, err := io.Copy(io.Discard, body)
+		runtime.ReadMemStats(&after)
+		if got < size/2 {
+			t.Errorf("%s: %d bytes came through, %v", name, got, err)
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
+			t.Errorf("%s: %d bytes were allocated for %d", name, allocated, got)
+		}
+	}
+}
+
+// onlyGrants notes what is asked of the hub, and has nothing.
+type onlyGrants struct {
+	client.Client
+	t *testing.T
+}
+
+// Get accepts names of grants only.
+func (g onlyGrants) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	uid, ok := strings.CutPrefix(key.Name, "session-")
+	if _, isConfigMap := object.(*corev1.ConfigMap); !ok || !isUID(types.UID(uid)) || !isConfigMap || key.Namespace != "grants" {
+		g.t.Fatalf("the hub is asked for %T %s", object, key)
+	}
+	return fmt.Errorf("nothing: %w", context.Canceled)
+}
