@@ -66,5 +66,6 @@ type ownedKind struct {
 var ownedKinds = map[string]ownedKind{
 	"workloaddeployments": {"a WorkloadDeployment", "change the Workload that it comes from"},
 	"instances":           {"an Instance", "change the Workload that it comes from"},
+	"instanceslices":      {"an InstanceSlice", "it shows Instances, who change with their Workload"},
 	"instancetypes":       {"an InstanceType", "it shows what the operator offers, who changes it on the hub"},
 }

@@ -192,12 +192,15 @@ func (a *app) sessionWriters(ctx context.Context) ([]string, error) {
 
 // sessionProjects implements sessions.Projects.
 type sessionProjects struct {
-	lookup  *milo.Lookup
-	root    *rest.Config
-	options client.Options
+	lookup *milo.Lookup
+	// client makes a client for a project.
+	client func(project string) (client.Client, error)
 }
 
 func newSessionProjects(p *planes) (*sessionProjects, error) {
+	if p.namespaces != nil {
+		return &sessionProjects{lookup: p.lookup, client: p.namespaces.Client}, nil
+	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	mapper.Add(v1alpha.GroupVersion.WithKind(v1alpha.KindInstance), meta.RESTScopeNamespace)
@@ -206,7 +209,14 @@ func newSessionProjects(p *planes) (*sessionProjects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the transport of sessions to Milo: %w", err)
 	}
-	return &sessionProjects{lookup: p.lookup, root: p.milo, options: client.Options{HTTPClient: transport, Scheme: p.scheme, Mapper: mapper}}, nil
+	options := client.Options{HTTPClient: transport, Scheme: p.scheme, Mapper: mapper}
+	return &sessionProjects{lookup: p.lookup, client: func(project string) (client.Client, error) {
+		config, err := milo.ProjectConfig(p.milo, project)
+		if err != nil {
+			return nil, err
+		}
+		return client.New(config, options)
+	}}, nil
 }
 
 // Client is a client of the project with this name and UID.
@@ -218,11 +228,7 @@ func (s *sessionProjects) Client(ctx context.Context, name string, uid types.UID
 	if err != nil {
 		return nil, fmt.Errorf("look project %s up: %w", name, err)
 	}
-	config, err := milo.ProjectConfig(s.root, name)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(config, s.options)
+	return s.client(name)
 }
 
 // Review asks a project whether a user may do something.
