@@ -61,6 +61,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions paths=./hub/access/sessions/hub output:rbac:dir=hub/access/sessions/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions paths=./hub/access/sessions/project output:rbac:dir=hub/access/sessions/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-namespaces paths=./hub/access/namespaces output:rbac:dir=hub/access/namespaces
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell-streams paths=./cell/access/streams output:rbac:dir=cell/access/streams
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell-sessions paths=./cell/access/sessions output:rbac:dir=cell/access/sessions

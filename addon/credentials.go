@@ -191,7 +191,11 @@ func (s *session) credentials(ctx context.Context) ([]credential, error) {
 		return nil, err
 	}
 	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
-	credentials := []credential{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, s.miloCredentials}}
+	credentials := []credential{{hubSecret, hubSecretKey, hub}}
+	if isWithoutMilo(s.values) {
+		return credentials, nil
+	}
+	credentials = append(credentials, credential{miloSecret, miloSecretKey, s.miloCredentials})
 	if !separatesWebhooks(s.values) {
 		return credentials, nil
 	}
