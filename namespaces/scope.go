@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -15,21 +16,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
 // scope makes a client without a cache that reaches the namespace of a project and nothing else.
 func (p *Planes) scope(project string) client.Client {
-	inner := &guard{Client: p.live, planes: p, project: project}
-	return client.NewNamespacedClient(inner, project)
+	inner := &guard{Client: p.live, project: project}
+	return &scoped{Client: client.NewNamespacedClient(inner, project), guard: inner}
+}
+
+// scoped is a client whose lists are those of the namespace: the namespaced client looks for the scope of a list by its own kind, which
+// no API server has.
+type scoped struct {
+	client.Client
+	guard *guard
+}
+
+// List lists objects of the namespace, or its locations.
+func (s *scoped) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return s.guard.List(ctx, list, opts...)
 }
 
 // guard refuses what is not in the namespace of a project. The client around it sets the namespace of requests that have none, and
 // refuses another one; the guard refuses kinds without namespaces, but for the few that a project has.
 type guard struct {
 	client.Client
-	planes  *Planes
 	project string
 }
 
@@ -66,10 +79,21 @@ func (g *guard) List(ctx context.Context, list client.ObjectList, opts ...client
 	if bindings, isLocations := list.(*milo.LocationBindingList); isLocations {
 		return listLocations(ctx, g.Client, g.project, bindings)
 	}
-	if err := g.within(list); err != nil {
-		return err
+	gvk, err := g.GroupVersionKindFor(list)
+	if err != nil {
+		return fmt.Errorf("find the kind of %T: %w", list, err)
 	}
-	return g.Client.List(ctx, list, opts...)
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	isNamespaced, err := apiutil.IsGVKNamespaced(gvk, g.RESTMapper())
+	if err != nil {
+		return fmt.Errorf("find the scope of %T: %w", list, err)
+	}
+	asked := &client.ListOptions{}
+	asked.ApplyOptions(opts)
+	if !isNamespaced || asked.Namespace != "" && asked.Namespace != g.project {
+		return g.outside(list)
+	}
+	return g.Client.List(ctx, list, append(opts, client.InNamespace(g.project))...)
 }
 
 // Create creates an object of the namespace, or asks about a user in it.
