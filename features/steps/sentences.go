@@ -18,7 +18,7 @@ type sentences interface {
 
 func addSteps(sc sentences) {
 	for _, add := range []func(sentences){
-		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addStolenSteps, addProjectSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
+		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addStolenSteps, addProjectSteps, addNamespaceSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
 		addCellSteps, addContainerSteps, addTrafficSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
 		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addHostileSteps, addMetricsSteps, addMonitoringSteps,
 	} {

@@ -81,7 +81,11 @@ func Start(ctx context.Context, report *Report, name, mode string) (*World, erro
 		}
 	}
 	out := prefixed{report.out, name + " "}
-	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Host: true, Out: out})
+	options := federation.Options{Projects: sharedProjects, Host: true, Out: out}
+	if mode == ModeNamespaces {
+		options.Projects, options.WithoutMilo = []string{}, true
+	}
+	fed, err := federation.Up(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +119,9 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 		return err
 	}
 	w.addOn, w.ready = addOn, time.Now()
+	if mode == ModeNamespaces {
+		return nil
+	}
 	return w.federation.Equip(ctx, sharedProjects, []string{"DFW", "ORD"})
 }
 
@@ -125,15 +132,18 @@ var addOnUsers = []string{addOnUser, addOnAccount, agentAccount}
 const (
 	ModeWebhook       = "webhook"
 	ModeCustomization = "customization"
+	// ModeNamespaces is ModeCustomization in a federation without Milo.
+	ModeNamespaces = "namespaces"
 )
 
 // addOnArgs are for every replica. A lost cell is given up, what nobody asked for is removed, and what Karmada forgot is looked for,
 // earlier than anybody would want in earnest.
 func addOnArgs(mode string) []string {
-	return append([]string{
-		"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s", "--interpreter-mode=" + mode,
-		"--feature-gates=NetworkBinding=true",
-	}, soak.QuotaArgs...)
+	args := []string{"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s"}
+	if mode == ModeNamespaces {
+		return args
+	}
+	return append(append(args, "--interpreter-mode="+mode, "--feature-gates=NetworkBinding=true"), soak.QuotaArgs...)
 }
 
 // interpreters are the kinds that are registered on the hub in each mode.
