@@ -13,6 +13,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -78,6 +79,10 @@ func (g *guard) Get(ctx context.Context, key client.ObjectKey, obj client.Object
 func (g *guard) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if bindings, isLocations := list.(*milo.LocationBindingList); isLocations {
 		return listLocations(ctx, g.Client, g.project, bindings)
+	}
+	if _, isQuota := list.(*milo.ResourceGrantList); isQuota {
+		// Only Milo has quota: it is not asked for.
+		return &meta.NoKindMatchError{GroupKind: milo.QuotaGroupVersion.WithKind("ResourceGrant").GroupKind()}
 	}
 	gvk, err := g.GroupVersionKindFor(list)
 	if err != nil {
