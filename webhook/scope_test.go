@@ -11,6 +11,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
 
@@ -21,7 +22,7 @@ import (
 func TestNamespacesScope(t *testing.T) {
 	scope := Namespaces{Eligible: func(name string) bool { return !strings.HasPrefix(name, "kube-") }}
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Namespace: "team-a"}}
-	request.UserInfo.Extra = inProject("north")
+	request.UserInfo.Extra = map[string]authenticationv1.ExtraValue{extraParentName: {"north"}}
 	if project, err := scope.Of(request); err != nil || project != "team-a" {
 		t.Errorf("the project is %q, %v", project, err)
 	}
@@ -32,9 +33,7 @@ func TestNamespacesScope(t *testing.T) {
 	if missing := scope.Missing("team-a"); !strings.Contains(missing, v1alpha.LabelNamespaceProject+"=true") {
 		t.Errorf("%q does not name the label", missing)
 	}
-	own, foreign := workload("DFW"), workload("DFW")
-	own.Spec.Template.Spec.NetworkInterfaces[0].Network.Namespace = "team-a"
-	foreign.Spec.Template.Spec.NetworkInterfaces[0].Network.Namespace = "team-b"
+	own, foreign := onNetwork("team-a"), onNetwork("team-b")
 	if problems := scope.Problems("team-a", own); len(problems) > 0 {
 		t.Errorf("a network of its own: %v", problems)
 	}
@@ -44,6 +43,13 @@ func TestNamespacesScope(t *testing.T) {
 	if problems := (Milo{}).Problems("team-a", foreign); len(problems) > 0 {
 		t.Errorf("at Milo: %v", problems)
 	}
+}
+
+// onNetwork is a Workload that names a network of a namespace.
+func onNetwork(namespace string) *v1alpha.Workload {
+	w := &v1alpha.Workload{}
+	w.Spec.Template.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Namespace: namespace, Name: "default"}}}
+	return w
 }
 
 // TestNamespacesConfiguration: hub namespaces, and what belongs to operators there, are not reviewed; everything else is as at Milo.

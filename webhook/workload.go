@@ -101,9 +101,9 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 		return nil, new(admission.Denied(refusal))
 	}
 	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
-	if problems = append(problems, scopeOf(v.Scope).Problems(project.Name, c.now)...); len(problems) > 0 {
+	if foreign := scopeOf(v.Scope).Problems(project.Name, c.now); len(foreign) > 0 {
 		// What the project cannot have is not asked for.
-		return nil, new(refused(c.now, problems))
+		return nil, new(refused(c.now, append(problems, foreign...)))
 	}
 	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
 	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
