@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func (f *fixture) deployments() *deployments.Reconciler {
@@ -115,7 +116,7 @@ func TestDeploymentsCreateWholeInstances(t *testing.T) {
 	deployment := f.deployment(1, needing("settings"), granted(0))
 	f.reconcile(f.deployments(), "web")
 	instance := f.storedInstance("web-0")
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	hash, err := templates.Hash(&deployment.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 type applyConfiguration = runtime.ApplyConfiguration
@@ -105,7 +108,7 @@ func needing(name string) func(*v1alpha.WorkloadDeployment) {
 // granted lets the quota of the deployment be granted to the Instances at these indices alone.
 func granted(indices ...int) func(*v1alpha.WorkloadDeployment) {
 	return func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges(indices)}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges(indices)}
 	}
 }
 
@@ -119,13 +122,13 @@ func network(ready bool) func(*v1alpha.WorkloadDeployment) {
 // instance creates an Instance of deployment.
 func (f *fixture) instance(deployment *v1alpha.WorkloadDeployment, index int, changes ...func(*v1alpha.Instance)) *v1alpha.Instance {
 	f.t.Helper()
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	hash, err := templates.Hash(&deployment.Spec.Template)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	instance := &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: f.namespace, Name: v1alpha.InstanceName(deployment.Name, index), Labels: deployment.InstanceLabels(index),
+			Namespace: f.namespace, Name: naming.InstanceName(deployment.Name, index), Labels: naming.InstanceLabels(deployment, index),
 			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
 		},
 		Spec: *deployment.Spec.Template.Spec.DeepCopy(),

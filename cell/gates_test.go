@@ -17,6 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // reasons are the reasons of conditions by their types. A reason of a condition that is not True begins with "-".
@@ -169,7 +170,7 @@ func TestGatesWriteOnlyWhatDiffers(t *testing.T) {
 	settled := f.runtime()
 	settled.Client = f.readOnly()
 	f.reconcile(settled, "web-0")
-	deployment.Spec.Quota.Granted = v1alpha.IndexRanges([]int{0})
+	deployment.Spec.Quota.Granted = indexing.Ranges([]int{0})
 	f.update(deployment)
 	f.reconcile(f.runtime(), "web-0")
 	later := f.storedInstance("web-0")

@@ -17,13 +17,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/inventory"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 // cell creates the Cell of a hub.
 func (f *fixture) cell(hub types.UID) *v1alpha.Cell {
 	f.t.Helper()
 	cell := &v1alpha.Cell{
-		ObjectMeta: metav1.ObjectMeta{Name: v1alpha.CellName(hub)},
+		ObjectMeta: metav1.ObjectMeta{Name: cellreport.CellName(hub)},
 		Spec:       v1alpha.CellSpec{HubUID: hub, Cell: "member1"},
 	}
 	f.create(cell)
@@ -82,7 +83,7 @@ func TestInventory(t *testing.T) {
 	b := f.deployment(1, ofHub(ours, "b", "uid-b"))
 	f.deployment(1, ofHub(theirs, "c", "uid-c"))
 	f.deployment(1)
-	want := v1alpha.Inventory{}
+	want := cellreport.Inventory{}
 	want.Add(types.NamespacedName{Namespace: f.namespace, Name: "a"}, "uid-a")
 	want.Add(types.NamespacedName{Namespace: f.namespace, Name: "b"}, "uid-b")
 
@@ -95,21 +96,21 @@ func TestInventory(t *testing.T) {
 	// It waits before it looks again, and writes nothing that is as it was.
 	stored := &v1alpha.Cell{}
 	f.getCell(stored, cell.Name)
-	stored.Spec.List = []int32{v1alpha.InventoryBucket(types.NamespacedName{Namespace: f.namespace, Name: "b"})}
+	stored.Spec.List = []int32{cellreport.Bucket(types.NamespacedName{Namespace: f.namespace, Name: "b"})}
 	f.update(stored)
 	if status := f.takeInventory(r, cell); len(status.Listed) != 0 {
 		t.Errorf("it did not wait: %+v", status)
 	}
 	f.clock.SetTime(now.Add(3 * time.Second))
 	status = f.takeInventory(r, cell)
-	if entries := status.Entries; !slices.Equal(status.Listed, stored.Spec.List) || !slices.Contains(entries, b.Entry()) || status.Truncated {
+	if entries := status.Entries; !slices.Equal(status.Listed, stored.Spec.List) || !slices.Contains(entries, cellreport.EntryOf(b)) || status.Truncated {
 		t.Errorf("status %+v", status)
 	}
 	wantEntry := v1alpha.InventoryEntry{
 		Namespace: f.namespace, Name: "b", TemplateUID: "uid-b", Project: "north", ProjectUID: "project-uid", ProjectNamespace: "default",
 		DeploymentUID: "deployment-uid",
 	}
-	if entry := b.Entry(); entry != wantEntry {
+	if entry := cellreport.EntryOf(b); entry != wantEntry {
 		t.Errorf("entry %+v", entry)
 	}
 	f.syncCell(cell.Name)
@@ -153,7 +154,7 @@ func TestInventoryOfNamespaces(t *testing.T) {
 	f.getCell(cell, cell.Name)
 	cell.Spec.Namespaces = true
 	for _, namespace := range []*corev1.Namespace{empty, used} {
-		if bucket := v1alpha.InventoryBucket(v1alpha.NamespaceKey(namespace.Name)); !slices.Contains(cell.Spec.List, bucket) {
+		if bucket := cellreport.Bucket(cellreport.NamespaceKey(namespace.Name)); !slices.Contains(cell.Spec.List, bucket) {
 			cell.Spec.List = append(cell.Spec.List, bucket)
 		}
 	}

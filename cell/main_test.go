@@ -29,6 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
@@ -157,8 +158,8 @@ func (f *fixture) sync() {
 		func() client.ObjectList { return &corev1.PodList{} },
 		func() client.ObjectList { return &autoscalingv2.HorizontalPodAutoscalerList{} },
 		func() client.ObjectList { return &networkingv1.NetworkPolicyList{} },
-		func() client.ObjectList { return metadataList(v1alpha.KindConfigMap) },
-		func() client.ObjectList { return metadataList(v1alpha.KindSecret) },
+		func() client.ObjectList { return metadataList(templates.KindConfigMap) },
+		func() client.ObjectList { return metadataList(templates.KindSecret) },
 	} {
 		f.eventually("the cache has the namespace as it is", func(ctx context.Context) bool {
 			return maps.Equal(f.versions(ctx, f.direct, kind()), f.versions(ctx, f.cached, kind()))

@@ -14,6 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // TestRollupOfSlices: Instances that the status has no room for are reported in slices, when these are there, and a change of one
@@ -28,7 +29,7 @@ func TestRollupOfSlices(t *testing.T) {
 	}
 	slice := func(number int) *v1alpha.InstanceSlice {
 		found := &v1alpha.InstanceSlice{}
-		f.get(found, v1alpha.SliceName("web", number))
+		f.get(found, indexing.SliceName("web", number))
 		return found
 	}
 	unlisted := func() string {
@@ -38,8 +39,8 @@ func TestRollupOfSlices(t *testing.T) {
 	}
 	arrives := func(number int) {
 		f.create(&v1alpha.InstanceSlice{
-			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", number)},
-			Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(number)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", number)},
+			Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(number)},
 		})
 		f.rollUp()
 	}
@@ -83,8 +84,8 @@ func TestSumsFollowSlices(t *testing.T) {
 		f.setReady(ready[index], metav1.ConditionFalse)
 	}
 	slice := &v1alpha.InstanceSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
-		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(0)},
 	}
 	f.create(slice)
 	f.rollUp()
@@ -159,8 +160,8 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
 	slice := &v1alpha.InstanceSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
-		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(0)},
 	}
 	f.create(slice)
 	r := f.rollup()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 func (f *fixture) rollup() *rollup.Reconciler { return rollup.New(f.cached, f.clock) }
@@ -73,7 +74,7 @@ func TestRollupReconcile(t *testing.T) {
 				t.Errorf("counts %v, want %v", got, test.wantCounts)
 			}
 			var names []string
-			for _, entry := range stored.ReportedInstances() {
+			for _, entry := range cellreport.Instances(stored) {
 				names = append(names, entry.Name)
 			}
 			if !slices.Equal(names, test.wantInstances) {

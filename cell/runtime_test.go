@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func (f *fixture) runtime() *runtime.Reconciler {
@@ -30,7 +31,7 @@ func (f *fixture) pod(instance *v1alpha.Instance, changes ...func(*corev1.Pod)) 
 	labels := maps.Clone(instance.Labels)
 	labels[v1alpha.LabelTemplateHash] = instance.TemplateHash()
 	for _, at := range instance.Spec.NetworkInterfaces {
-		labels[v1alpha.LabelNetwork] = v1alpha.NetworkLabel(f.namespace, at.Network.Name)
+		labels[v1alpha.LabelNetwork] = naming.NetworkLabel(f.namespace, at.Network.Name)
 	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

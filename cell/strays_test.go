@@ -20,6 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/audit"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 func (f *fixture) strays() *strays.Keeper {
@@ -211,7 +212,7 @@ func TestAudit(t *testing.T) {
 				t.Errorf("Pod %+v", pod)
 			}
 			f.wantEvent(test.wantEvent)
-			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)}, &v1alpha.InstanceSlice{}) == nil {
+			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: indexing.SliceName("web", 0)}, &v1alpha.InstanceSlice{}) == nil {
 				t.Error("the InstanceSlice is still there")
 			}
 			f.sync()
@@ -224,8 +225,8 @@ func TestAudit(t *testing.T) {
 func (f *fixture) slice() {
 	f.t.Helper()
 	f.create(&v1alpha.InstanceSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: v1alpha.SliceName("web", 0)},
-		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(0)},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func suspended(d *v1alpha.WorkloadDeployment) { d.Spec.Suspended = true }
@@ -80,7 +81,7 @@ func TestNothingStartsUnknown(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, suspended)
 	f.instance(deployment, 0)
-	f.setPod(f.pod(f.instance(deployment, 1), func(p *corev1.Pod) { p.Labels = deployment.InstanceLabels(1) }), readyPod("10.0.0.1"))
+	f.setPod(f.pod(f.instance(deployment, 1), func(p *corev1.Pod) { p.Labels = naming.InstanceLabels(deployment, 1) }), readyPod("10.0.0.1"))
 	f.remove(deployment)
 	f.reconcile(f.runtime(), "web-0")
 	f.reconcile(f.runtime(), "web-1")

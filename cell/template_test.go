@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // everything gives the template of a deployment every field that a Pod's owner has.
@@ -37,8 +38,8 @@ func everything(d *v1alpha.WorkloadDeployment) {
 		{Name: "scratch", MountPath: new("/tmp")}, {Name: "scratch", MountPath: new("/cache"), SubPath: "cache", ReadOnly: true},
 	}
 	for name, source := range map[string]corev1.EnvVarSource{
-		"NAME":    {FieldRef: &corev1.ObjectFieldSelector{FieldPath: v1alpha.FieldName}},
-		"ADDRESS": {FieldRef: &corev1.ObjectFieldSelector{FieldPath: v1alpha.FieldAddress}},
+		"NAME":    {FieldRef: &corev1.ObjectFieldSelector{FieldPath: templates.FieldName}},
+		"ADDRESS": {FieldRef: &corev1.ObjectFieldSelector{FieldPath: templates.FieldAddress}},
 		"TEAM":    {FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['team']"}},
 		"CPU":     {ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu", Divisor: quantity("1m")}},
 	} {
@@ -74,7 +75,7 @@ func TestEveryFieldOfATemplate(t *testing.T) {
 	deployment := f.deployment(1, everything, func(d *v1alpha.WorkloadDeployment) {
 		wanted = d.DeepCopy()
 		// The API server of a cell with the CRD of this version drops nothing that the hub requires.
-		d.Annotations = map[string]string{v1alpha.AnnotationRequires: d.Spec.Requires()}
+		d.Annotations = map[string]string{v1alpha.AnnotationRequires: templates.Requires(&d.Spec)}
 	})
 	stored := f.storedDeployment()
 	// The schema has defaults.
@@ -83,7 +84,7 @@ func TestEveryFieldOfATemplate(t *testing.T) {
 	if !equality.Semantic.DeepEqual(stored.Spec, wanted.Spec) {
 		t.Errorf("the API server stores %+v\nof %+v", stored.Spec, wanted.Spec)
 	}
-	if missing := stored.MissingFields(); len(missing) > 0 {
+	if missing := templates.MissingFields(stored); len(missing) > 0 {
 		t.Errorf("dropped are %v", missing)
 	}
 	f.reconcile(f.deployments(), deployment.Name)

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 // rule is an alert of a PrometheusRule.
@@ -131,7 +131,7 @@ func words(expression string) (metrics, grouped, matched []string) {
 func TestRulesAreOnMetricsThatExist(t *testing.T) {
 	known := labelsOfMetrics(t)
 	reasons := map[string]bool{}
-	for _, remedy := range v1alpha.Remedies() {
+	for _, remedy := range remedies.All() {
 		reasons[remedy.Reason] = true
 	}
 	for _, r := range rules(t) {

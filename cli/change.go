@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // fieldManager is who the command is in managed fields.
@@ -159,7 +160,7 @@ func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Worklo
 	var found *v1alpha.WorkloadPlacement
 	for i := range placements {
 		own := cities[placements[i].Name]
-		if !slices.Contains(own, v1alpha.CityLabel(o.city)) {
+		if !slices.Contains(own, naming.CityLabel(o.city)) {
 			continue
 		}
 		if len(own) > 1 {
@@ -183,7 +184,7 @@ func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[s
 	cities := map[string][]string{}
 	for _, placement := range workload.Spec.Placements {
 		for _, city := range placement.CityCodes {
-			cities[placement.Name] = append(cities[placement.Name], v1alpha.CityLabel(city))
+			cities[placement.Name] = append(cities[placement.Name], naming.CityLabel(city))
 		}
 	}
 	deployments := &v1alpha.WorkloadDeploymentList{}
@@ -192,7 +193,7 @@ func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[s
 	}
 	for i := range deployments.Items {
 		if spec := &deployments.Items[i].Spec; spec.WorkloadRef.UID == workload.UID {
-			cities[spec.PlacementName] = append(cities[spec.PlacementName], v1alpha.CityLabel(spec.CityCode))
+			cities[spec.PlacementName] = append(cities[spec.PlacementName], naming.CityLabel(spec.CityCode))
 		}
 	}
 	for name := range cities {

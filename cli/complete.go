@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // completionTimeout bounds what a shell waits for.
@@ -71,8 +73,8 @@ func (c *command) namesOnHub(ctx context.Context, s *session) (workloads, instan
 	}
 	for i := range copies.Items {
 		workloads = append(workloads, copies.Items[i].Spec.WorkloadRef.Name)
-		for _, index := range slices.Sorted(maps.Keys(copies.Items[i].InstanceFacts())) {
-			instances = append(instances, v1alpha.InstanceName(copies.Items[i].Name, index))
+		for _, index := range slices.Sorted(maps.Keys(cellreport.FactsOf(&copies.Items[i]))) {
+			instances = append(instances, naming.InstanceName(copies.Items[i].Name, index))
 		}
 	}
 	slices.Sort(workloads)
@@ -81,5 +83,5 @@ func (c *command) namesOnHub(ctx context.Context, s *session) (workloads, instan
 
 // ofProject selects the hub's copies of a project's namespace.
 func ofProject(s *session) client.MatchingLabels {
-	return client.MatchingLabels{v1alpha.LabelProject: v1alpha.ProjectLabel(s.projectName), v1alpha.LabelProjectNamespace: s.namespace}
+	return client.MatchingLabels{v1alpha.LabelProject: naming.ProjectLabel(s.projectName), v1alpha.LabelProjectNamespace: s.namespace}
 }

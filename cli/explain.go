@@ -17,6 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // explanation is what explain prints.
@@ -141,9 +143,9 @@ func (s *session) ownerOf(ctx context.Context, instance string) (string, error) 
 		return "", client.IgnoreNotFound(err)
 	}
 	for i := range copies.Items {
-		if index, ok := v1alpha.InstanceIndex(copies.Items[i].Name, instance); !ok {
+		if index, ok := naming.InstanceIndex(copies.Items[i].Name, instance); !ok {
 			continue
-		} else if _, exists := copies.Items[i].InstanceFacts()[index]; exists {
+		} else if _, exists := cellreport.FactsOf(&copies.Items[i])[index]; exists {
 			return copies.Items[i].Spec.WorkloadRef.Name, nil
 		}
 	}

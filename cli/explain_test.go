@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -56,7 +57,7 @@ func TestExplainOnHub(t *testing.T) {
 	f := newFixture(t)
 	_, d := f.scene()
 	onHub := f.copied(d)
-	planes.SetReport(t, onHub, "cell-of-"+f.Namespace.Name, v1alpha.ReportedInstance{Name: d.Name + "-0", Conditions: []metav1.Condition{
+	planes.SetReport(t, onHub, "cell-of-"+f.Namespace.Name, cellreport.Instance{Name: d.Name + "-0", Conditions: []metav1.Condition{
 		is(v1alpha.ConditionReady, metav1.ConditionFalse, v1alpha.ReasonImageUnavailable, "no such image"),
 	}})
 	f.update(onHub)

@@ -34,6 +34,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -243,7 +244,7 @@ func (f *fixture) deployment(w *v1alpha.Workload, placement, city string, replic
 	f.Helper()
 	d := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.Namespace, Name: v1alpha.DeploymentName(w.Name, placement, city),
+			Namespace: w.Namespace, Name: naming.DeploymentName(w.Name, placement, city),
 			Labels: map[string]string{v1alpha.LabelWorkloadUID: string(w.UID)}, OwnerReferences: []metav1.OwnerReference{w.ControllerReference()},
 			Annotations: map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace},
 		},
@@ -264,7 +265,7 @@ func (f *fixture) instance(d *v1alpha.WorkloadDeployment, index int, conditions 
 	f.Helper()
 	i := &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: d.Namespace, Name: v1alpha.InstanceName(d.Name, index), Labels: d.InstanceLabels(index),
+			Namespace: d.Namespace, Name: naming.InstanceName(d.Name, index), Labels: naming.InstanceLabels(d, index),
 			OwnerReferences: []metav1.OwnerReference{d.ControllerReference()},
 		},
 		Spec: *d.Spec.Template.Spec.DeepCopy(),
@@ -304,9 +305,9 @@ func (f *fixture) copied(d *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeploym
 		Spec: *d.Spec.DeepCopy(),
 	}
 	onHub.Labels[v1alpha.LabelDeploymentUID] = string(d.UID)
-	onHub.Labels[v1alpha.LabelProject] = v1alpha.ProjectLabel(string(planes.ProjectName))
+	onHub.Labels[v1alpha.LabelProject] = naming.ProjectLabel(string(planes.ProjectName))
 	onHub.Labels[v1alpha.LabelProjectNamespace] = f.Namespace.Name
-	onHub.Labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(d.Spec.CityCode)
+	onHub.Labels[v1alpha.LabelTopologyCity] = naming.CityLabel(d.Spec.CityCode)
 	f.create(onHub)
 	return onHub
 }

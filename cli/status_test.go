@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -32,7 +33,7 @@ func TestStatus(t *testing.T) {
 	f := newFixture(t)
 	f.lease("a", now)
 	f.lease("b", now.Add(-time.Minute))
-	ours := v1alpha.ProjectShard(string(planes.ProjectName), 2)
+	ours := naming.ProjectShard(string(planes.ProjectName), 2)
 	f.create(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Namespace: f.Namespace.Name, Name: v1alpha.LeaseShards,
 		Annotations: map[string]string{v1alpha.AnnotationShards: fmt.Sprintf(`{"a":[%d],"b":[%d]}`, ours, 1-ours)},

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 )
 
 // answers are the supported operations. The map is never written to.
@@ -58,7 +59,7 @@ func answerRetain(desired *v1alpha.WorkloadDeployment, request *karmadainterpret
 	if request.ObservedObject == nil {
 		return refused(errors.New("observedObject of the request is missing: what the cell owns is retained from it"))
 	}
-	observed, err := v1alpha.DecodeWorkloadDeployment(request.ObservedObject.Raw)
+	observed, err := decode.WorkloadDeployment(request.ObservedObject.Raw)
 	if err != nil {
 		return refused(fmt.Errorf("decode the observed WorkloadDeployment: %w", err))
 	}

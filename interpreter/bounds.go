@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // The longest lists of a report: of an object, a state or an Instance.
@@ -168,5 +169,5 @@ func boundMessage(message string) string {
 			return ' '
 		}
 		return r
-	}, v1alpha.ShortenMessage(message, v1alpha.MaxMessage))
+	}, wording.Shorten(message, v1alpha.MaxMessage))
 }

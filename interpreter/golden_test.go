@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
@@ -125,7 +126,7 @@ func direct(operation configv1alpha1.InterpreterOperation, c *golden) (answer, e
 		return answer{"healthy": interpreter.InterpretHealth(object)}, nil
 	case configv1alpha1.InterpreterOperationInterpretDependency:
 		dependencies := append([]configv1alpha1.DependentObjectReference{}, interpreter.InterpretDependency(object)...)
-		if len(dependencies) > 0 && !object.HasDependencies() {
+		if len(dependencies) > 0 && !templates.HasDependencies(object) {
 			// Its policy would not propagate them.
 			return nil, fmt.Errorf("the deployment says that it has no dependencies, and has %v", dependencies)
 		}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 )
 
 // Path is the URL path of the handler. policies/interpreter.yaml has it as well.
@@ -91,7 +92,7 @@ func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if !served {
 		return refused(fmt.Errorf("operation %q is not interpreted here", request.Operation))
 	}
-	object, err := v1alpha.DecodeWorkloadDeployment(request.Object.Raw)
+	object, err := decode.WorkloadDeployment(request.Object.Raw)
 	if err != nil {
 		return refused(fmt.Errorf("decode the WorkloadDeployment: %w", err))
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // InterpretDependency are the ConfigMaps and Secrets that the template of a deployment names, each once, by kind and
@@ -18,8 +19,8 @@ import (
 // selected by their label: Karmada writes the dependencies into the binding, which each change of a status writes again.
 func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
 	var dependencies []configv1alpha1.DependentObjectReference
-	named := slices.Concat(v1alpha.DataObjects(&object.Spec.Template.Spec))
-	for _, data := range slices.SortedFunc(slices.Values(named), v1alpha.DataObject.Compare) {
+	named := slices.Concat(templates.DataObjects(&object.Spec.Template.Spec))
+	for _, data := range slices.SortedFunc(slices.Values(named), templates.DataObject.Compare) {
 		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
 			APIVersion: "v1", Kind: data.Kind, Namespace: object.Namespace, Name: data.Name,
 		})

@@ -7,6 +7,7 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
 // InterpretReplica is the number of Instances of a deployment and the resources that each of them takes. The number is the one
@@ -14,7 +15,7 @@ import (
 // unknown.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
 	replicas := object.Spec.StatedReplicas()
-	size := v1alpha.InstanceSize(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
+	size := sizing.Instance(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
 	if len(size) == 0 {
 		return replicas, nil
 	}

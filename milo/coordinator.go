@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/basic"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
@@ -103,5 +103,5 @@ func (p *Provider) decideShard(shard int) {
 
 // shardOf is the shard of a project. It is the same on every replica with the same number of shards.
 func shardOf(project string, count int) int {
-	return v1alpha.ProjectShard(project, count)
+	return naming.ProjectShard(project, count)
 }

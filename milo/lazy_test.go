@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo/marks"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
@@ -124,7 +125,7 @@ func (l *lazily) spare(change func(*ProviderOptions)) *Provider {
 func (l *lazily) mark(project string) (isLeaving, exists bool) {
 	l.t.Helper()
 	found := &corev1.ConfigMap{}
-	err := l.hub.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: v1alpha.ProjectMarkName(project)}, found)
+	err := l.hub.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.ProjectMarkName(project)}, found)
 	if err != nil && !apierrors.IsNotFound(err) {
 		l.t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestProjectInUseStaysEngaged(t *testing.T) {
 	l.planes.change("north", "web", true)
 	p.Wake("north")
 	eventually(t, "it has a mark", func() bool { _, exists := l.mark("north"); return exists })
-	deleted := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: v1alpha.ProjectMarkName("north")}}
+	deleted := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: naming.ProjectMarkName("north")}}
 	if err := l.hub.Delete(t.Context(), deleted); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 const (
@@ -160,7 +160,7 @@ func (k *LocationKind) note(missing bool) {
 	switch {
 	case changed && missing:
 		k.served.Set(0)
-		k.log.Error(v1alpha.ErrLocationsNotServed, "No Workload is admitted until the kind is installed")
+		k.log.Error(citychoice.ErrLocationsNotServed, "No Workload is admitted until the kind is installed")
 	case changed:
 		k.served.Set(1)
 		k.log.Info("Milo serves LocationBindings again")

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // Locations reads which locations a project may use from its LocationBindings.
@@ -27,13 +27,13 @@ func (Locations) Object() client.Object { return &LocationBinding{} }
 
 // List are the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
 // LocationBindings: then the project's cache is empty, which must not be taken for a project without locations.
-func (l Locations) List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error) {
+func (l Locations) List(ctx context.Context, project client.Reader) ([]citychoice.Location, error) {
 	var bindings LocationBindingList
 	if err := project.List(ctx, &bindings); err != nil {
 		return nil, fmt.Errorf("list the project's LocationBindings: %w", err)
 	}
 	if len(bindings.Items) == 0 && l.Kind.IsMissing() {
-		return nil, v1alpha.ErrLocationsNotServed
+		return nil, citychoice.ErrLocationsNotServed
 	}
 	return locationsOf(bindings.Items), nil
 }
@@ -41,19 +41,19 @@ func (l Locations) List(ctx context.Context, project client.Reader) ([]v1alpha.L
 // CityCodes are the cities of the project's available LocationBindings: upper case, sorted, each once.
 func (l Locations) CityCodes(ctx context.Context, project client.Reader) ([]string, error) {
 	locations, err := l.List(ctx, project)
-	return v1alpha.AvailableCities(locations), err
+	return citychoice.AvailableCities(locations), err
 }
 
 // locationsOf are the locations of bindings, by name. One that is being deleted is not available.
-func locationsOf(bindings []LocationBinding) []v1alpha.Location {
-	locations := make([]v1alpha.Location, 0, len(bindings))
+func locationsOf(bindings []LocationBinding) []citychoice.Location {
+	locations := make([]citychoice.Location, 0, len(bindings))
 	for i := range bindings {
 		binding := &bindings[i]
-		locations = append(locations, v1alpha.Location{
+		locations = append(locations, citychoice.Location{
 			Name: cmp.Or(binding.Spec.LocationRef.Name, binding.Name), City: binding.City(), Topology: binding.Spec.Topology,
 			Available: meta.IsStatusConditionTrue(binding.Status.Conditions, ConditionAvailable) && binding.DeletionTimestamp.IsZero(),
 		})
 	}
-	slices.SortStableFunc(locations, func(a, b v1alpha.Location) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(locations, func(a, b citychoice.Location) int { return strings.Compare(a.Name, b.Name) })
 	return locations
 }

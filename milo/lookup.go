@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // ErrProjectNotFound says that Milo has no project of that name.
@@ -78,7 +78,7 @@ type Lookup struct {
 	answered atomic.Bool
 
 	projects   *answers[*Project]
-	locations  *answers[[]v1alpha.Location]
+	locations  *answers[[]citychoice.Location]
 	allowances *answers[allowance]
 	reviews    *answers[string]
 	writes     *answers[string]
@@ -101,7 +101,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	}
 	l.projects = newAnswers[*Project](l, kindProject, "the project", projectLifetimes)
 	l.projects.isNewer = isNewer
-	l.locations = newAnswers[[]v1alpha.Location](l, kindLocations, "the project's locations", locationLifetimes)
+	l.locations = newAnswers[[]citychoice.Location](l, kindLocations, "the project's locations", locationLifetimes)
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
 	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", locationLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
@@ -207,11 +207,11 @@ func isNewer(one, other *Project) bool {
 // 10 minutes old, and age says how old they are; it is 0 otherwise. Call it only with a Project that Project returned: for any other,
 // a request would make Milo create storage. A recreated project is another one. They are shared: callers must not change them. The error
 // is v1alpha.ErrLocationsNotServed while Milo does not serve LocationBindings: that needs its operator, and no request again.
-func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []v1alpha.Location, age time.Duration, err error) {
+func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []citychoice.Location, age time.Duration, err error) {
 	e, outcome, err := l.locations.resolve(ctx, identity(project), l.fetchLocations(project))
 	l.metrics.count(kindLocations, outcome)
 	if err == nil && !e.found {
-		err = v1alpha.ErrLocationsNotServed
+		err = citychoice.ErrLocationsNotServed
 	}
 	if err != nil {
 		return nil, 0, err
@@ -224,10 +224,10 @@ func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []v
 
 // FreshLocations are Locations as Milo says now. Use it before refusing a location that may have been added a moment ago. For a
 // second after a failure it returns that failure.
-func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]v1alpha.Location, error) {
+func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]citychoice.Location, error) {
 	locations, found, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
 	if err == nil && !found {
-		err = v1alpha.ErrLocationsNotServed
+		err = citychoice.ErrLocationsNotServed
 	}
 	return locations, err
 }
@@ -235,11 +235,11 @@ func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]v1alph
 // CityCodes are the cities of the available Locations: upper case, sorted, each once.
 func (l *Lookup) CityCodes(ctx context.Context, project *Project) (codes []string, age time.Duration, err error) {
 	locations, age, err := l.Locations(ctx, project)
-	return v1alpha.AvailableCities(locations), age, err
+	return citychoice.AvailableCities(locations), age, err
 }
 
-func (l *Lookup) fetchLocations(project *Project) fetcher[[]v1alpha.Location] {
-	return func(ctx context.Context) ([]v1alpha.Location, bool, error) {
+func (l *Lookup) fetchLocations(project *Project) fetcher[[]citychoice.Location] {
+	return func(ctx context.Context) ([]citychoice.Location, bool, error) {
 		reader, err := l.planes.Client(project.Name)
 		if err != nil {
 			return nil, false, err

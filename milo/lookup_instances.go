@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
@@ -121,7 +122,7 @@ func (l *Lookup) countInstances(ctx context.Context, project *Project) (int64, e
 			for j := range list.Items[i].Spec.Placements {
 				placements = append(placements, list.Items[i].Spec.Placements[j].placement())
 			}
-			sum += v1alpha.MostInstances(placements, locations)
+			sum += citychoice.MostInstances(placements, locations)
 		}
 		if page = list.Metadata.Continue; page == "" {
 			return sum, nil

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 func newTestProvider(t *testing.T) *Provider {
@@ -198,7 +198,7 @@ func TestAvailableCityCodes(t *testing.T) {
 		b.Status.Conditions = []metav1.Condition{{Type: ConditionAvailable, Status: status}}
 		return b
 	}
-	got := v1alpha.AvailableCities(locationsOf([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}}))
+	got := citychoice.AvailableCities(locationsOf([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}}))
 	if fmt.Sprint(got) != "[DFW ORD]" {
 		t.Errorf("got %v", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -47,10 +48,10 @@ func listLocations(ctx context.Context, hub client.Reader, project string, list 
 	}
 	var cities []string
 	for i := range cells.Items {
-		cities = append(cities, v1alpha.CityLabel(cells.Items[i].Labels[v1alpha.LabelTopologyCity]))
+		cities = append(cities, naming.CityLabel(cells.Items[i].Labels[v1alpha.LabelTopologyCity]))
 	}
 	for i := range deployments.Items {
-		cities = append(cities, v1alpha.CityLabel(deployments.Items[i].Spec.CityCode))
+		cities = append(cities, naming.CityLabel(deployments.Items[i].Spec.CityCode))
 	}
 	slices.Sort(cities)
 	allowed, isLimited := citiesOf(namespace)
@@ -67,7 +68,7 @@ func listLocations(ctx context.Context, hub client.Reader, project string, list 
 func citiesOf(namespace *corev1.Namespace) (cities []string, isLimited bool) {
 	value, isLimited := namespace.Annotations[v1alpha.AnnotationCities]
 	for city := range strings.SplitSeq(value, ",") {
-		cities = append(cities, v1alpha.CityLabel(strings.TrimSpace(city)))
+		cities = append(cities, naming.CityLabel(strings.TrimSpace(city)))
 	}
 	return cities, isLimited
 }

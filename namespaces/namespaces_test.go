@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -28,8 +29,8 @@ func TestEligible(t *testing.T) {
 	for name, want := range map[string]bool{
 		"team-a": true, "default": true, "ns-a": true,
 		"": false, "kube-system": false, "karmada-system": false, "karmada-es-dfw": false,
-		v1alpha.HubNamespace("project", "namespace"):                        false,
-		v1alpha.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"): false,
+		naming.HubNamespace("project", "namespace"):                        false,
+		naming.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"): false,
 	} {
 		if Eligible(name) != want {
 			t.Errorf("%q: %t", name, !want)
@@ -256,7 +257,7 @@ func TestCopiesAreNotOriginals(t *testing.T) {
 	h := newHub(t)
 	project := h.project(t)
 	h.deployment(t, project.Name, "copy", "DFW", func(d *v1alpha.WorkloadDeployment) {
-		d.Labels = map[string]string{v1alpha.LabelProject: v1alpha.ProjectLabel(project.Name)}
+		d.Labels = map[string]string{v1alpha.LabelProject: naming.ProjectLabel(project.Name)}
 	})
 	h.deployment(t, project.Name, "original", "DFW", nil)
 	plane, err := h.Cluster(project.Name, nil)

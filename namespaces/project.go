@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -25,7 +26,7 @@ func Eligible(name string) bool {
 			return false
 		}
 	}
-	return name != "" && !v1alpha.IsHubNamespace(name)
+	return name != "" && !naming.IsHubNamespace(name)
 }
 
 // isLabelled reports whether a namespace has a label that makes it a project.

@@ -11,17 +11,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // CityPolicyName is the name, in each hub namespace, of the PropagationPolicy of a city that propagates deployments with their
 // dependencies.
 func CityPolicyName(cityCode string) string {
-	return v1alpha.ShortenName("city-" + v1alpha.CityLabel(cityCode))
+	return naming.Shorten("city-" + naming.CityLabel(cityCode))
 }
 
 // IndependentCityPolicyName is the name of the one for deployments that have no dependencies. It cannot be that of another city.
 func IndependentCityPolicyName(cityCode string) string {
-	return v1alpha.ShortenName("independent-city-" + v1alpha.CityLabel(cityCode))
+	return naming.Shorten("independent-city-" + naming.CityLabel(cityCode))
 }
 
 // CityPolicyNames are the names of all policies that a city may have in a hub namespace.
@@ -46,7 +47,7 @@ type City struct {
 // divides their replicas among several cells by available resources. It selects Clusters whose city label is in lower or
 // upper case.
 func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
-	label := v1alpha.CityLabel(city.Code)
+	label := naming.CityLabel(city.Code)
 	name, selector := CityPolicyName(city.Code), metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelTopologyCity: label}}
 	if city.Independent {
 		name = IndependentCityPolicyName(city.Code)
@@ -90,7 +91,7 @@ func Claim(copied *v1alpha.WorkloadDeployment, policy *policyv1alpha1.Propagatio
 }
 
 func placement(city City) policyv1alpha1.Placement {
-	label := v1alpha.CityLabel(city.Code)
+	label := naming.CityLabel(city.Code)
 	result := policyv1alpha1.Placement{
 		ClusterAffinity: &policyv1alpha1.ClusterAffinity{
 			LabelSelector: &metav1.LabelSelector{

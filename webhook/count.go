@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // Reservation is what a request adds to the Instances that the Workloads of a project ask for.
@@ -39,9 +40,9 @@ func (v *Workloads) validateCount(ctx context.Context, project Project, request 
 	if err != nil {
 		return nil, err
 	}
-	more := v1alpha.MostInstances(c.now.Spec.Placements, locations)
+	more := citychoice.MostInstances(c.now.Spec.Placements, locations)
 	if c.before != nil {
-		more -= v1alpha.MostInstances(c.before.Spec.Placements, locations)
+		more -= citychoice.MostInstances(c.before.Spec.Placements, locations)
 	}
 	if more <= 0 {
 		return nil, nil
@@ -56,7 +57,7 @@ func (v *Workloads) validateCount(ctx context.Context, project Project, request 
 }
 
 // locationsToCount are the locations of the project, where a placement selects them.
-func (v *Workloads) locationsToCount(ctx context.Context, project Project, c change) ([]v1alpha.Location, error) {
+func (v *Workloads) locationsToCount(ctx context.Context, project Project, c change) ([]citychoice.Location, error) {
 	selects := func(placement v1alpha.WorkloadPlacement) bool { return placement.LocationSelector != nil }
 	if c.places.known || !slices.ContainsFunc(c.now.Spec.Placements, selects) {
 		return c.places.locations, nil

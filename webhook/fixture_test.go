@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
@@ -94,20 +95,20 @@ func (p *projects) FreshProject(ctx context.Context, name string) (webhook.Proje
 	return p.Project(ctx, name)
 }
 
-func (p *projects) Locations(_ context.Context, project webhook.Project) ([]v1alpha.Location, time.Duration, error) {
+func (p *projects) Locations(_ context.Context, project webhook.Project) ([]citychoice.Location, time.Duration, error) {
 	switch project.Name {
 	case "dark":
 		return nil, 0, errUnreachable
 	case "stale":
 		return nil, 0, errOwnFault
 	case "bare":
-		return nil, 0, fmt.Errorf("look them up: %w", v1alpha.ErrLocationsNotServed)
+		return nil, 0, fmt.Errorf("look them up: %w", citychoice.ErrLocationsNotServed)
 	}
-	return []v1alpha.Location{location("dfw-1", "DFW", "us"), location("ord-1", "ORD", "us")}, p.age, nil
+	return []citychoice.Location{location("dfw-1", "DFW", "us"), location("ord-1", "ORD", "us")}, p.age, nil
 }
 
 // FreshLocations has more locations than Locations.
-func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) ([]v1alpha.Location, error) {
+func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) ([]citychoice.Location, error) {
 	if p.age > 0 {
 		return nil, errUnreachable
 	}
@@ -117,8 +118,8 @@ func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) 
 	return append(locations, location("new-1", "NEW", "new"), location("two-1", "TWO", "two"), location("two-2", "TWO", "two"), unavailable), err
 }
 
-func location(name, city, region string) v1alpha.Location {
-	return v1alpha.Location{Name: name, City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": region}}
+func location(name, city, region string) citychoice.Location {
+	return citychoice.Location{Name: name, City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": region}}
 }
 
 func (p *projects) Review(_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {

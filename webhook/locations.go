@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // places are the locations of a project as far as a request needs them.
 type places struct {
-	locations []v1alpha.Location
+	locations []citychoice.Location
 	// known says whether they were looked up.
 	known bool
 	// age is how old they are while Milo does not say which they are now.
@@ -98,9 +99,9 @@ func (p *changedPlacement) selectsAnew() bool {
 	return p.now.LocationSelector != nil && !reflect.DeepEqual(p.now.LocationSelector, p.before.LocationSelector)
 }
 
-func validateAll(changed []changedPlacement, locations []v1alpha.Location) field.ErrorList {
+func validateAll(changed []changedPlacement, locations []citychoice.Location) field.ErrorList {
 	var problems field.ErrorList
-	cities := v1alpha.AvailableCities(locations)
+	cities := citychoice.AvailableCities(locations)
 	for i := range changed {
 		placement := &changed[i]
 		for _, j := range placement.addedCities() {
@@ -115,7 +116,7 @@ func validateAll(changed []changedPlacement, locations []v1alpha.Location) field
 
 // validateNames returns a problem for each added location that the project may not use, or that cells cannot tell apart from
 // another one that the placement does not name.
-func (p *changedPlacement) validateNames(locations []v1alpha.Location) field.ErrorList {
+func (p *changedPlacement) validateNames(locations []citychoice.Location) field.ErrorList {
 	indices := p.addedLocations()
 	if len(indices) == 0 {
 		return nil
@@ -132,7 +133,7 @@ func (p *changedPlacement) validateNames(locations []v1alpha.Location) field.Err
 	usable := v1alpha.WorkloadPlacement{Locations: slices.DeleteFunc(slices.Clone(p.now.Locations), func(l v1alpha.PlacementLocation) bool {
 		return cities[l.Name] == ""
 	})}
-	held := usable.Choose(locations).Held
+	held := citychoice.Choose(usable, locations).Held
 	var problems field.ErrorList
 	for _, i := range indices {
 		path, name := p.path.Child("locations").Index(i).Child("name"), p.now.Locations[i].Name
@@ -159,7 +160,7 @@ func (p *places) warnings(project Project, workload, before *v1alpha.Workload) [
 		if !placement.selectsAnew() {
 			continue
 		}
-		for _, problem := range placement.now.Choose(p.locations).Problems {
+		for _, problem := range citychoice.Choose(placement.now, p.locations).Problems {
 			warnings = append(warnings, fmt.Sprintf("%s: %s", placement.path.Child("locationSelector"), problem))
 		}
 	}
@@ -171,5 +172,5 @@ func (p *places) count(placement *v1alpha.WorkloadPlacement) int {
 	if !p.known || len(placement.CityCodes) > 0 {
 		return len(placement.CityCodes) + len(placement.Locations)
 	}
-	return len(placement.Choose(p.locations).Cities)
+	return len(citychoice.Choose(placement, p.locations).Cities)
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // The user extras in which Milo names the project of a request.
@@ -63,9 +63,9 @@ type Projects interface {
 	FreshProject(ctx context.Context, name string) (Project, error)
 	// Locations are the locations of the project, which callers must not change. age is how old they are while Milo does not say
 	// which they are now; 0: they are current. The error is v1alpha.ErrLocationsNotServed when Milo has none of any project.
-	Locations(ctx context.Context, project Project) (locations []v1alpha.Location, age time.Duration, err error)
+	Locations(ctx context.Context, project Project) (locations []citychoice.Location, age time.Duration, err error)
 	// FreshLocations are those of now, read past every cache.
-	FreshLocations(ctx context.Context, project Project) ([]v1alpha.Location, error)
+	FreshLocations(ctx context.Context, project Project) ([]citychoice.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
 	// MayWrite sends a SubjectAccessReview, as Review, and returns whether it was allowed. While Milo does not answer, it may be as old as

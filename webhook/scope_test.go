@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // TestNamespacesScope: the namespace of the request is the project, whatever the user or the object claims.
@@ -95,9 +96,9 @@ func TestNamespacesConfiguration(t *testing.T) {
 func TestHubNamespacesAreKnownByName(t *testing.T) {
 	pattern := regexp.MustCompile(hubNamespaces)
 	for _, name := range []string{
-		v1alpha.HubNamespace("project", "namespace"), v1alpha.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"), "ns-a", "team-a", "xns-83b43b77-d31f-4063-834c-d75e010dfdf2",
+		naming.HubNamespace("project", "namespace"), naming.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"), "ns-a", "team-a", "xns-83b43b77-d31f-4063-834c-d75e010dfdf2",
 	} {
-		if pattern.MatchString(name) != v1alpha.IsHubNamespace(name) {
+		if pattern.MatchString(name) != naming.IsHubNamespace(name) {
 			t.Errorf("%s: the pattern says %t", name, pattern.MatchString(name))
 		}
 	}

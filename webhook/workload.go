@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -106,7 +108,7 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 		return nil, new(refused(c.now, append(problems, foreign...)))
 	}
 	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
-	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+	if errors.Is(err, citychoice.ErrLocationsNotServed) {
 		return nil, new(uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err)))
 	}
 	if err != nil {
@@ -205,14 +207,14 @@ func decode(request admission.Request) (workload, before *v1alpha.Workload, err 
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)
 	}
-	if workload, err = v1alpha.DecodeWorkload(request.Object.Raw); err != nil {
+	if workload, err = decode.Workload(request.Object.Raw); err != nil {
 		return nil, nil, fmt.Errorf("decode the Workload: %w", err)
 	}
 	switch request.Operation {
 	case admissionv1.Create:
 		return workload, nil, nil
 	case admissionv1.Update:
-		if before, err = v1alpha.DecodeWorkload(request.OldObject.Raw); err != nil {
+		if before, err = decode.Workload(request.OldObject.Raw); err != nil {
 			return nil, nil, fmt.Errorf("decode the Workload as it was: %w", err)
 		}
 		return workload, before, nil

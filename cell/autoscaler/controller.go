@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
@@ -73,7 +74,7 @@ func (s *scope) load(ctx context.Context) error {
 }
 
 func (s *scope) keep(ctx context.Context) error {
-	least, most := s.deployment.ReplicaBounds()
+	least, most := indexing.ReplicaBounds(s.deployment)
 	if !s.deployment.Spec.Autoscaled() || least < 1 {
 		// A cell that runs nothing of the deployment has nothing to measure.
 		return s.remove(ctx)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
@@ -28,9 +29,9 @@ import (
 // others.
 func Missing(
 	ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec,
-) ([]v1alpha.DataObject, error) {
-	needed, optional := v1alpha.DataObjects(spec)
-	var missing []v1alpha.DataObject
+) ([]templates.DataObject, error) {
+	needed, optional := templates.DataObjects(spec)
+	var missing []templates.DataObject
 	for i, object := range slices.Concat(needed, optional) {
 		found := metadataOf(object.Kind)
 		err := reader.Get(ctx, client.ObjectKey{Namespace: deployment.Namespace, Name: object.Name}, found)
@@ -51,7 +52,7 @@ type Specs func(ctx context.Context, namespace string) (map[types.NamespacedName
 // Watch enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another
 // project's. Its content does not matter to them.
 func Watch(b *builder.Builder, specs Specs) *builder.Builder {
-	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
+	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		b = b.WatchesMetadata(metadataOf(kind), handler.EnqueueRequestsFromMapFunc(needing(kind, specs)),
 			builder.WithPredicates(predicate.Or(predicates.IgnoreUpdates(), predicate.LabelChangedPredicate{})))
 	}
@@ -68,8 +69,8 @@ func needing(kind string, specs Specs) handler.MapFunc {
 		}
 		var requests []reconcile.Request
 		for key, spec := range all {
-			needed, optional := v1alpha.DataObjects(spec)
-			if slices.Contains(slices.Concat(needed, optional), v1alpha.DataObject{Kind: kind, Name: obj.GetName()}) {
+			needed, optional := templates.DataObjects(spec)
+			if slices.Contains(slices.Concat(needed, optional), templates.DataObject{Kind: kind, Name: obj.GetName()}) {
 				requests = append(requests, reconcile.Request{NamespacedName: key})
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // cell has a Secret whose name is "secret", of a project; "": it has none.
@@ -55,7 +56,7 @@ func TestDataOfAnotherProject(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := slices.Contains(missing, v1alpha.DataObject{Kind: v1alpha.KindSecret, Name: "secret"}); got != test.want {
+			if got := slices.Contains(missing, templates.DataObject{Kind: templates.KindSecret, Name: "secret"}); got != test.want {
 				t.Errorf("the Instance waits for it: %t", got)
 			}
 		})

@@ -9,12 +9,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // newTarget is the target of deployment. hash is the hash of its template, and dataReady says whether the data that the
 // template needs is in the cell.
 func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bool) *target {
-	size, indices := deployment.QuotaSize(), deployment.InstanceIndices()
+	size, indices := sizing.OfDeployment(deployment), indexing.Desired(deployment)
 	return &target{
 		name:      deployment.Name,
 		indices:   indices,
@@ -25,8 +29,8 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, hash string, dataReady bo
 
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
 		startable: func(name string) bool {
-			index, _ := v1alpha.InstanceIndex(deployment.Name, name)
-			return dataReady && deployment.QuotaGrants(index, size)
+			index, _ := naming.InstanceIndex(deployment.Name, name)
+			return dataReady && sizing.QuotaGrants(deployment, index, size)
 		},
 	}
 }
@@ -36,15 +40,15 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	template := deployment.Spec.Template.DeepCopy()
 	instance := &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            v1alpha.InstanceName(deployment.Name, index),
+			Name:            naming.InstanceName(deployment.Name, index),
 			Namespace:       deployment.Namespace,
-			Labels:          deployment.InstanceLabels(index),
+			Labels:          naming.InstanceLabels(deployment, index),
 			Annotations:     template.Annotations,
 			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
 		},
 		Spec: template.Spec,
 	}
-	instance.Spec.Location = &v1alpha.LocationReference{Name: v1alpha.CityLabel(deployment.Spec.CityCode)}
+	instance.Spec.Location = &v1alpha.LocationReference{Name: naming.CityLabel(deployment.Spec.CityCode)}
 	instance.Spec.Controller = &v1alpha.InstanceController{
 		TemplateHash: hash, SchedulingGates: desiredGates(deployment),
 		InstanceTypeResources: deployment.Spec.InstanceTypeResources.DeepCopy(),
@@ -69,7 +73,7 @@ func desiredGates(deployment *v1alpha.WorkloadDeployment) []v1alpha.SchedulingGa
 	if networks := deployment.Spec.Networks; networks != nil && !networks.Ready {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateNetwork})
 	}
-	if needed, _ := v1alpha.DataObjects(&deployment.Spec.Template.Spec); len(needed) > 0 {
+	if needed, _ := templates.DataObjects(&deployment.Spec.Template.Spec); len(needed) > 0 {
 		gates = append(gates, v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData})
 	}
 	return gates

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 func deployment() *v1alpha.WorkloadDeployment {
@@ -46,7 +47,7 @@ func TestDesiredInstance(t *testing.T) {
 		"no quota, no gate": {func(*v1alpha.WorkloadDeployment) {}, "project-uid", nil},
 		"a quota puts the gate, even where it is granted already": {
 			func(d *v1alpha.WorkloadDeployment) {
-				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{1})}
+				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{1})}
 			},
 			"project-uid",
 			[]v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
@@ -104,7 +105,7 @@ func TestNewTarget(t *testing.T) {
 	if got := newTarget(d, "h", true); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
-	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{1})}
+	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{1})}
 	if got := newTarget(d, "h", false); got.startable("web-main-dfw-1") {
 		t.Error("an Instance would start without its data")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // target is the desired state of the Instances of a deployment.
@@ -54,7 +55,7 @@ func arrange(t *target, instances []v1alpha.Instance) slots {
 	surplus := map[string]int{}
 	for i := range instances {
 		instance := &instances[i]
-		index, ok := v1alpha.InstanceIndex(t.name, instance.Name)
+		index, ok := naming.InstanceIndex(t.name, instance.Name)
 		place, wanted := slices.BinarySearch(t.indices, index)
 		switch {
 		case !ok:
@@ -104,7 +105,7 @@ func parallelPlan(t *target, s *slots) plan {
 		case replaced && (!owned.Ready(instance) || t.startable(instance.Name)):
 			p.remove = append(p.remove, instance)
 		}
-		if t.startable(v1alpha.InstanceName(t.name, t.indices[i])) {
+		if t.startable(naming.InstanceName(t.name, t.indices[i])) {
 			left--
 		}
 	}

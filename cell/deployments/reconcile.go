@@ -17,6 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -45,7 +47,7 @@ type scope struct {
 	hash      string
 	instances []v1alpha.Instance
 	// missing is the data that the template needs and that is not in the cell.
-	missing []v1alpha.DataObject
+	missing []templates.DataObject
 	plan    plan
 
 	// mu guards RequeueAfter while Instances are created at once.
@@ -67,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 func (s *scope) hashTemplate(context.Context) (err error) {
-	s.hash, err = v1alpha.TemplateHash(&s.deployment.Spec.Template)
+	s.hash, err = templates.Hash(&s.deployment.Spec.Template)
 	return err
 }
 
@@ -82,7 +84,7 @@ func (s *scope) findMissingData(ctx context.Context) (err error) {
 }
 
 func (s *scope) makePlan(ctx context.Context) error {
-	if missing := s.deployment.MissingFields(); len(missing) > 0 {
+	if missing := templates.MissingFields(s.deployment); len(missing) > 0 {
 		// Which Instances are to run is not known. What runs continues.
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
@@ -93,7 +95,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 		s.RequeueAfter.AtMost(rest)
 	}
 	s.plan.create = slices.DeleteFunc(s.plan.create, func(index int) bool {
-		_, created := awaited[v1alpha.InstanceName(s.deployment.Name, index)]
+		_, created := awaited[naming.InstanceName(s.deployment.Name, index)]
 		return created
 	})
 	return nil

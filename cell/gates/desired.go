@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // maxNamed is how many missing objects a message names. The message is part of every report of the deployment.
@@ -17,14 +20,14 @@ const maxNamed = 5
 
 // quotaGranted is the condition QuotaGranted of an Instance of a deployment.
 func quotaGranted(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) metav1.Condition {
-	index, _ := v1alpha.InstanceIndex(deployment.Name, instance.Name)
-	withheld := deployment.QuotaWithheld(index)
+	index, _ := naming.InstanceIndex(deployment.Name, instance.Name)
+	withheld := sizing.QuotaWithheld(deployment, index)
 	condition := metav1.Condition{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}
 	switch {
 	case deployment.Spec.Quota == nil:
 		condition.Reason = v1alpha.ReasonQuotaDisabled
 		condition.Message = "no quota is configured"
-	case deployment.QuotaGrants(index, instance.QuotaSize()):
+	case sizing.QuotaGrants(deployment, index, sizing.OfInstance(instance)):
 		condition.Reason = v1alpha.ReasonQuotaAvailable
 		condition.Message = "the quota of the project is granted"
 	case withheld != nil:
@@ -39,7 +42,7 @@ func quotaGranted(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Inst
 }
 
 // dataReady is the condition ReferencedDataReady of an Instance that misses these objects.
-func dataReady(missing []v1alpha.DataObject) metav1.Condition {
+func dataReady(missing []templates.DataObject) metav1.Condition {
 	if len(missing) == 0 {
 		return metav1.Condition{
 			Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionTrue,

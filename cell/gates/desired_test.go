@@ -13,10 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func TestQuotaGranted(t *testing.T) {
-	one := v1alpha.IndexRanges([]int{1})
+	one := indexing.Ranges([]int{1})
 	withheld := []v1alpha.QuotaWithheld{{Reason: v1alpha.ReasonQuotaExceeded, Message: "nothing is left", Indices: one}}
 	tests := map[string]struct {
 		quota       *v1alpha.WorkloadDeploymentQuota
@@ -26,8 +28,8 @@ func TestQuotaGranted(t *testing.T) {
 	}{
 		"no quota":                {nil, metav1.ConditionTrue, v1alpha.ReasonQuotaDisabled, "no quota is configured"},
 		"a quota without grants":  {&v1alpha.WorkloadDeploymentQuota{}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
-		"a grant to another":      {&v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{10})}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
-		"a grant to the Instance": {&v1alpha.WorkloadDeploymentQuota{Granted: v1alpha.IndexRanges([]int{0, 1})}, metav1.ConditionTrue, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted"},
+		"a grant to another":      {&v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{10})}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
+		"a grant to the Instance": {&v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{0, 1})}, metav1.ConditionTrue, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted"},
 		"a grant for a smaller one": {
 			&v1alpha.WorkloadDeploymentQuota{Granted: one, InstanceSize: &v1alpha.QuotaSize{}}, metav1.ConditionFalse,
 			v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1",
@@ -79,9 +81,9 @@ func TestDataReady(t *testing.T) {
 	if got := dataReady(nil); got.Status != metav1.ConditionTrue || got.Reason != "Ready" {
 		t.Errorf("got %+v", got)
 	}
-	var missing []v1alpha.DataObject
+	var missing []templates.DataObject
 	for i := range 7 {
-		missing = append(missing, v1alpha.DataObject{Kind: "Secret", Name: fmt.Sprint(i)})
+		missing = append(missing, templates.DataObject{Kind: "Secret", Name: fmt.Sprint(i)})
 	}
 	want := "not in the cell: Secret 0, Secret 1, Secret 2, Secret 3, Secret 4, 2 more"
 	if got := dataReady(missing); got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonAwaitingPropagation || got.Message != want {

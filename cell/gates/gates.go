@@ -13,12 +13,13 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Find finds out what an Instance of a deployment waits for: its conditions QuotaGranted and, if it names data, ReferencedDataReady.
 func Find(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) ([]metav1.Condition, error) {
 	found := []metav1.Condition{quotaGranted(deployment, instance)}
-	needed, optional := v1alpha.DataObjects(&instance.Spec)
+	needed, optional := templates.DataObjects(&instance.Spec)
 	if len(needed) == 0 && len(optional) == 0 {
 		return found, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 // scope is the state of one reconcile of a Cell.
@@ -54,14 +55,14 @@ func (s *scope) takeInventory(ctx context.Context) error {
 	var entries []v1alpha.InventoryEntry
 	for i := range deployments.Items {
 		if deployments.Items[i].Labels[v1alpha.LabelHub] == string(s.cell.Spec.HubUID) {
-			entries = append(entries, deployments.Items[i].Entry())
+			entries = append(entries, cellreport.EntryOf(&deployments.Items[i]))
 		}
 	}
 	namespaces, err := s.namespaces(ctx)
 	if err != nil {
 		return err
 	}
-	s.status = v1alpha.NewCellStatus(s.cell, append(entries, namespaces...))
+	s.status = cellreport.NewCellStatus(s.cell, append(entries, namespaces...))
 	return nil
 }
 
@@ -81,8 +82,8 @@ func (s *scope) namespaces(ctx context.Context) ([]v1alpha.InventoryEntry, error
 		if !list.Items[i].DeletionTimestamp.IsZero() {
 			continue
 		}
-		entry := v1alpha.NamespaceEntry(&list.Items[i])
-		if slices.Contains(s.cell.Spec.List, v1alpha.InventoryBucket(entry.Key())) {
+		entry := cellreport.NamespaceEntry(&list.Items[i])
+		if slices.Contains(s.cell.Spec.List, cellreport.Bucket(entry.Key())) {
 			var err error
 			if entry.Empty, err = s.isEmpty(ctx, entry.Namespace); err != nil {
 				return nil, err

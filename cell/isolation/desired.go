@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // NamespacePolicy is the name of the policy of a namespace.
@@ -40,7 +41,7 @@ func PodLabels(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instanc
 	if deployment == nil {
 		return result
 	}
-	if network := deployment.NetworkLabel(&instance.Spec); network != "" {
+	if network := naming.InstanceNetworkLabel(deployment, &instance.Spec); network != "" {
 		result[v1alpha.LabelNetwork] = network
 	}
 	return result
@@ -50,7 +51,7 @@ func PodLabels(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instanc
 // namespace.
 func networkPeer(deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec) networkingv1.NetworkPolicyPeer {
 	peer := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{
-		MatchLabels: map[string]string{v1alpha.LabelNetwork: deployment.NetworkLabel(spec)},
+		MatchLabels: map[string]string{v1alpha.LabelNetwork: naming.InstanceNetworkLabel(deployment, spec)},
 	}}
 	if uid := deployment.Labels[v1alpha.LabelProjectUID]; uid != "" {
 		peer.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelProjectUID: uid}}

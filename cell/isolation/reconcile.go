@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -65,7 +66,7 @@ func (s *scope) findTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
+	hash, err := templates.Hash(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // Reports are what an agent reports of a deployment.
@@ -28,12 +31,12 @@ type Reports struct {
 // Report makes the reports of a deployment with these Instances. arrived says whether the cell has a slice; nil: it has all. now
 // becomes the transition time of conditions that change.
 func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (*Reports, error) {
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	hash, err := templates.Hash(&deployment.Spec.Template)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reports{
-		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), v1alpha.MaxSlices), summary: newSummary(deployment, hash, instances),
+		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), indexing.MaxSlices), summary: newSummary(deployment, hash, instances),
 	}
 	if arrived != nil {
 		r.summary.countUnlisted(r.slices, arrived)
@@ -48,7 +51,7 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 		ObservedGeneration: deployment.Generation,
 		Conditions:         conditions.Stamped(deployment.Status.Conditions, stamp, s.conditions()...),
 		ReplicaCounts:      s.counts,
-		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, v1alpha.IndexRange{Last: v1alpha.InlineInstances - 1})},
+		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, v1alpha.IndexRange{Last: indexing.InlineInstances - 1})},
 		Indices:            []v1alpha.CellIndices{s.facts},
 	}
 }
@@ -64,7 +67,7 @@ func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {
-		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet", v1alpha.Count(s.unlisted, "Instance is", "Instances are"))
+		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet", wording.Count(s.unlisted, "Instance is", "Instances are"))
 	}
 	switch {
 	case s.counts.AvailableReplicas > 0:
@@ -87,7 +90,7 @@ func (s *summary) progressing() metav1.Condition {
 	if !s.settled() {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
 		condition.Message = fmt.Sprintf("%d of %s the current template, %s being deleted",
-			s.counts.CurrentReplicas, v1alpha.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"), v1alpha.Count(s.leaving, "is", "are"))
+			s.counts.CurrentReplicas, wording.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"), wording.Count(s.leaving, "is", "are"))
 		if s.worst != "" {
 			condition.Message += "; " + s.worst
 		}
@@ -121,7 +124,7 @@ func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Con
 
 // describe says how many Instances are Ready, and why the one that needs a user most is not.
 func (s *summary) describe() string {
-	message := fmt.Sprintf("%d of %s Ready", s.readyWanted, v1alpha.Count(s.counts.DesiredReplicas, "Instance is", "Instances are"))
+	message := fmt.Sprintf("%d of %s Ready", s.readyWanted, wording.Count(s.counts.DesiredReplicas, "Instance is", "Instances are"))
 	if s.availableWanted < s.readyWanted {
 		message += fmt.Sprintf(", %d of them for minReadySeconds", s.availableWanted)
 	}

@@ -13,7 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -209,7 +212,7 @@ func TestReportedInstances(t *testing.T) {
 	})
 	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
 	status := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
-	got := status.Reports[0].Reported("web")
+	got := cellreport.Reported(&status.Reports[0], "web")
 	var names []string
 	for i := range got {
 		names = append(names, got[i].Name)
@@ -232,7 +235,7 @@ func TestSlices(t *testing.T) {
 	d.Spec.Slices = 2
 	var all []v1alpha.Instance
 	for _, i := range []int{0, 15, 16, 47, 48, 80, 5000} {
-		all = append(all, instance(v1alpha.InstanceName("web", i), "h", "Provisioning", func(i *v1alpha.Instance) {
+		all = append(all, instance(naming.InstanceName("web", i), "h", "Provisioning", func(i *v1alpha.Instance) {
 			i.Status.Conditions[0].Message = strings.Repeat("x", 600)
 		}))
 	}
@@ -245,7 +248,7 @@ func TestSlices(t *testing.T) {
 		for i := range report.Instances {
 			indices = append(indices, int(report.Instances[i].Index))
 		}
-		return v1alpha.FormatIndices(indices)
+		return indexing.Format(indices)
 	}
 	if len(got.Status.Reports) != 1 || listed(got.Status.Reports[0]) != "0,15" || got.Status.Indices[0].Existing != "0,15-16,47-48,80,5000" {
 		t.Errorf("the status has %+v", got.Status)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // facts are the indices of all Instances of a deployment, which are ordered by index, by what the hub needs to know of them. hash is
@@ -37,7 +38,7 @@ func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 			result.DataMissing = data.Message
 		}
 	}
-	result.Existing, result.Ready, result.Held = v1alpha.FormatIndices(existing), v1alpha.FormatIndices(ready), v1alpha.FormatIndices(held)
-	result.Current, result.DataReady = v1alpha.FormatIndices(current), v1alpha.FormatIndices(dataReady)
+	result.Existing, result.Ready, result.Held = indexing.Format(existing), indexing.Format(ready), indexing.Format(held)
+	result.Current, result.DataReady = indexing.Format(current), indexing.Format(dataReady)
 	return result
 }

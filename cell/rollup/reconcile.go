@@ -22,6 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
@@ -91,7 +92,7 @@ func (s *scope) write(ctx context.Context) error {
 		return nil
 	}
 	before := &s.deployment.Status
-	passing := v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	passing := cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	// Slices of Instances that start wait by themselves.
 	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
 	if s.waits(key, passing && !onlyStarting) {

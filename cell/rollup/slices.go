@@ -23,6 +23,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 const (
@@ -37,13 +40,13 @@ func (r *Reports) Slices() int { return r.slices }
 
 // Slice is the report in a slice.
 func (r *Reports) Slice(number int) v1alpha.InstanceReport {
-	return r.summary.report(r.deployment, v1alpha.SliceRange(number))
+	return r.summary.report(r.deployment, indexing.SliceRange(number))
 }
 
 // Version is another one when a report in a slice may be another one: it is made of the resource versions of its Instances. It costs much
 // less than the report.
 func (r *Reports) Version(number int) string {
-	within := v1alpha.SliceRange(number)
+	within := indexing.SliceRange(number)
 	var version strings.Builder
 	for _, one := range r.summary.within(within.First, within.Last) {
 		version.WriteString(strconv.Itoa(one.index))
@@ -58,7 +61,7 @@ func (r *Reports) Version(number int) string {
 func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 	s.unlisted = 0
 	for _, one := range s.ordered {
-		if number, sliced := v1alpha.SliceOf(one.index); sliced && (number >= slices || !arrived(number)) {
+		if number, sliced := indexing.SliceOf(one.index); sliced && (number >= slices || !arrived(number)) {
 			s.unlisted++
 		}
 	}
@@ -67,15 +70,15 @@ func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 // report has the Instances of a range of indices.
 func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.InstanceReport {
 	instances := s.within(within.First, within.Last)
-	reported := make([]v1alpha.ReportedInstance, 0, len(instances))
+	reported := make([]cellreport.Instance, 0, len(instances))
 	for _, one := range instances {
 		reported = append(reported, reportedInstance(one.Instance))
 	}
-	return v1alpha.NewInstanceReport(deployment, reported)
+	return cellreport.New(deployment, reported)
 }
 
-func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
-	reported := v1alpha.ReportedInstance{
+func reportedInstance(instance *v1alpha.Instance) cellreport.Instance {
+	reported := cellreport.Instance{
 		Name:              instance.Name,
 		TemplateHash:      instance.TemplateHash(),
 		SchedulingGates:   instance.SchedulingGates(),
@@ -95,7 +98,7 @@ func reportedInstance(instance *v1alpha.Instance) v1alpha.ReportedInstance {
 func shortened(conditions []metav1.Condition) []metav1.Condition {
 	result := slices.Clone(conditions)
 	for i := range result {
-		result[i].Message = v1alpha.ShortenMessage(result[i].Message, v1alpha.MaxMessage)
+		result[i].Message = wording.Shorten(result[i].Message, v1alpha.MaxMessage)
 	}
 	return result
 }
@@ -112,8 +115,8 @@ func (s *scope) listSlices(ctx context.Context) error {
 	s.slices = map[int]*v1alpha.InstanceSlice{}
 	for i := range list.Items {
 		slice := &list.Items[i]
-		deployment, number, ok := v1alpha.ParseSliceName(slice.Name)
-		if ok && deployment == s.deployment.Name && slice.Spec.IndexRange == v1alpha.SliceRange(number) && slice.DeletionTimestamp.IsZero() {
+		deployment, number, ok := indexing.ParseSliceName(slice.Name)
+		if ok && deployment == s.deployment.Name && slice.Spec.IndexRange == indexing.SliceRange(number) && slice.DeletionTimestamp.IsZero() {
 			s.slices[number] = slice
 		}
 	}
@@ -180,7 +183,7 @@ func rank(later bool) int {
 
 // starting says whether an Instance of a slice was created a short while ago and is on its way to Ready.
 func (r *Reports) starting(number int, now time.Time) bool {
-	within := v1alpha.SliceRange(number)
+	within := indexing.SliceRange(number)
 	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
 		if owned.Ready(one.Instance) || !one.DeletionTimestamp.IsZero() || now.Sub(one.CreationTimestamp.Time) > startsWithin {
 			return false

@@ -13,6 +13,10 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // severity orders the reasons why an Instance is not Ready: a user must act on the highest first.
@@ -61,8 +65,8 @@ type summary struct {
 }
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
-	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: deployment.MissingFields()}
-	indices := deployment.InstanceIndices()
+	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: templates.MissingFields(deployment)}
+	indices := indexing.Desired(deployment)
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	highest := -1
 	for _, one := range s.ordered {
@@ -78,10 +82,10 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	}
 	s.facts = facts(hash, s.ordered)
 	if len(s.missing) > 0 {
-		s.worst = v1alpha.MissingMessage(s.missing)
+		s.worst = templates.MissingMessage(s.missing)
 	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
-		s.worst = v1alpha.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
+		s.worst = wording.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
 	}
 	return s
 }
@@ -131,7 +135,7 @@ type indexed struct {
 func byIndex(deployment string, instances []v1alpha.Instance) []indexed {
 	result := make([]indexed, 0, len(instances))
 	for i := range instances {
-		if index, ok := v1alpha.InstanceIndex(deployment, instances[i].Name); ok {
+		if index, ok := naming.InstanceIndex(deployment, instances[i].Name); ok {
 			result = append(result, indexed{index, &instances[i]})
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // conditions are those of the deployment.
@@ -21,7 +23,7 @@ func (s *summary) conditions() []metav1.Condition {
 	if len(s.missing) > 0 {
 		result = append(result, metav1.Condition{
 			Type: v1alpha.ConditionSpecReceived, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonFieldsMissing,
-			Message: v1alpha.MissingMessage(s.missing),
+			Message: templates.MissingMessage(s.missing),
 		})
 	}
 	return result
@@ -33,7 +35,7 @@ func (s *summary) suspendedConditions() []metav1.Condition {
 	message := "the project is suspended; its Instances are stopped"
 	progressing, reason, stopped := metav1.ConditionFalse, v1alpha.ReasonProjectSuspended, metav1.ConditionTrue
 	if left > 0 {
-		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left, v1alpha.Count(s.counts.Replicas, "Instance is", "Instances are"))
+		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left, wording.Count(s.counts.Replicas, "Instance is", "Instances are"))
 		progressing, reason, stopped = metav1.ConditionTrue, v1alpha.ReasonSuspending, metav1.ConditionFalse
 	}
 	return []metav1.Condition{

@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // readySince makes a Pod ready for some time.
@@ -69,7 +70,7 @@ func TestContainerStatuses(t *testing.T) {
 	want := []v1alpha.InstanceContainerStatus{
 		{Name: "setup", ImageID: "setup@sha256:1", LastTermination: &v1alpha.ContainerTermination{Reason: "Completed", FinishedAt: metav1.NewTime(now)}},
 		{Name: "app", ImageID: "app@sha256:2", RestartCount: 2, LastTermination: &v1alpha.ContainerTermination{
-			Reason: "Error", ExitCode: 3, Message: v1alpha.ShortenMessage(ended.Message, v1alpha.MaxMessage), FinishedAt: metav1.NewTime(now),
+			Reason: "Error", ExitCode: 3, Message: wording.Shorten(ended.Message, v1alpha.MaxMessage), FinishedAt: metav1.NewTime(now),
 		}},
 	}
 	if difference := cmp.Diff(want, got.Containers); difference != "" || got.Restarts != 2 || !got.StartTime.Time.Equal(now) {

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // podAnnotations are the annotations of a template that its Pods have.
@@ -19,7 +20,7 @@ func (s *Settings) podAnnotations(template map[string]string) map[string]string 
 	var result map[string]string
 	for key, value := range template {
 		domain, _, _ := strings.Cut(key, "/")
-		if !v1alpha.IsPlainAnnotation(key) && !slices.Contains(s.PodAnnotations, domain) {
+		if !templates.IsPlainAnnotation(key) && !slices.Contains(s.PodAnnotations, domain) {
 			continue
 		}
 		if result == nil {
@@ -47,16 +48,16 @@ func resolveFields(pod *corev1.PodSpec, instance *v1alpha.Instance, deployment *
 }
 
 func fieldValue(path string, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) (value string, resolved bool) {
-	field, key, _ := v1alpha.SplitFieldPath(path)
+	field, key, _ := templates.SplitFieldPath(path)
 	switch {
-	case field == v1alpha.FieldName:
+	case field == templates.FieldName:
 		return instance.Name, true
-	case field == v1alpha.FieldNamespace:
+	case field == templates.FieldNamespace:
 		// A deployment of no project is in the namespace of its Workload.
 		return cmp.Or(deployment.Labels[v1alpha.LabelProjectNamespace], deployment.Namespace), true
-	case field == v1alpha.FieldLabels:
+	case field == templates.FieldLabels:
 		return instance.Labels[key], true
-	case field == v1alpha.FieldAnnotations && key == v1alpha.AnnotationProjectName:
+	case field == templates.FieldAnnotations && key == v1alpha.AnnotationProjectName:
 		return deployment.Annotations[v1alpha.AnnotationProjectName], true
 	default:
 		return "", false
@@ -72,9 +73,9 @@ func unsupportedInContainers(sandbox *v1alpha.SandboxRuntime) string {
 			if source == nil || source.FieldRef == nil {
 				continue
 			}
-			if _, _, known := v1alpha.SplitFieldPath(source.FieldRef.FieldPath); !known {
+			if _, _, known := templates.SplitFieldPath(source.FieldRef.FieldPath); !known {
 				return fmt.Sprintf("container %s: variable %s: valueFrom.fieldRef supports %s", container.Name, container.Env[i].Name,
-					strings.Join(v1alpha.FieldPaths, ", "))
+					strings.Join(templates.FieldPaths, ", "))
 			}
 		}
 		for _, host := range calledHosts(container) {

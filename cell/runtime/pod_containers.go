@@ -9,10 +9,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
 func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
-	sizes := v1alpha.ContainerSizes(spec, typeResources(spec))
+	sizes := sizing.Containers(spec, typeResources(spec))
 	result := make([]corev1.Container, 0, len(sizes))
 	for i, size := range sizes {
 		result = append(result, desiredContainer(&spec.Runtime.Sandbox.Containers[i], size))
@@ -24,7 +25,7 @@ func desiredInitContainers(sandbox *v1alpha.SandboxRuntime) []corev1.Container {
 	var result []corev1.Container
 	for i := range sandbox.InitContainers {
 		wanted := &sandbox.InitContainers[i]
-		container := desiredContainer(wanted, wanted.Size())
+		container := desiredContainer(wanted, sizing.Container(wanted))
 		container.RestartPolicy = clonePointer(wanted.RestartPolicy)
 		result = append(result, container)
 	}

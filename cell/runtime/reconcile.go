@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -87,7 +88,7 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 // liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of an Instance that is
 // being deleted, or whose deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(s.deployment.MissingFields()) > 0 {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
 		s.found = gates.Kept(s.instance)
 		return nil
 	}
@@ -205,7 +206,7 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 // sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
 // they have the same template.
 func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *v1alpha.Instance {
-	hash, err := v1alpha.TemplateHash(&deployment.Spec.Template)
+	hash, err := templates.Hash(&deployment.Spec.Template)
 	if err != nil || len(typeResources(&instance.Spec)) > 0 || instance.TemplateHash() != hash || instance.Spec.Controller == nil {
 		return instance
 	}

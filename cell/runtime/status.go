@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // suspendedMessage is the message of an Instance that is stopped because its project is suspended.
@@ -45,7 +46,7 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 	seen.now = stamp.Now
 	ready, programmed, available := seen.ready(), seen.programmed(), seen.available()
 	for _, condition := range []*metav1.Condition{&ready, &programmed, &available} {
-		condition.Message = v1alpha.ShortenMessage(condition.Message, v1alpha.MaxMessage)
+		condition.Message = wording.Shorten(condition.Message, v1alpha.MaxMessage)
 	}
 	status := v1alpha.InstanceStatus{
 		Conditions: conditions.Stamped(seen.instance.Status.Conditions, stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // findSuspension finds out whether the project is suspended. The WorkloadDeployment says it: while it is being replaced by another
@@ -21,8 +22,8 @@ func (s *scope) findSuspension(context.Context) error {
 	switch {
 	case s.deployment != nil:
 		s.suspended = s.deployment.Spec.Suspended
-		if missing := s.deployment.MissingFields(); slices.Contains(missing, "suspended") {
-			s.blocked = &finding{v1alpha.ReasonFieldsMissing, v1alpha.MissingMessage(missing)}
+		if missing := templates.MissingFields(s.deployment); slices.Contains(missing, "suspended") {
+			s.blocked = &finding{v1alpha.ReasonFieldsMissing, templates.MissingMessage(missing)}
 		}
 	case metav1.GetControllerOfNoCopy(s.instance) != nil:
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the WorkloadDeployment of the Instance"}

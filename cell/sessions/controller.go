@@ -21,6 +21,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
@@ -75,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	// A deployment that somebody creates in another namespace of the cell opens nothing there.
-	if !deployment.DeletionTimestamp.IsZero() || !v1alpha.IsHubNamespace(request.Namespace) {
+	if !deployment.DeletionTimestamp.IsZero() || !naming.IsHubNamespace(request.Namespace) {
 		return reconcile.Result{}, nil
 	}
 	wanted, stored := r.desired(request.Namespace), &rbacv1.RoleBinding{}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Result is what a file is converted to.
@@ -129,14 +130,14 @@ func convert(object *unstructured.Unstructured, o Options) (*v1alpha.Workload, [
 // reference identifies a ConfigMap or Secret.
 type reference struct {
 	namespace string
-	v1alpha.DataObject
+	templates.DataObject
 }
 
 func referenceOf(object *unstructured.Unstructured) reference {
 	if object.GetAPIVersion() != "v1" {
 		return reference{}
 	}
-	return reference{object.GetNamespace(), v1alpha.DataObject{Kind: object.GetKind(), Name: object.GetName()}}
+	return reference{object.GetNamespace(), templates.DataObject{Kind: object.GetKind(), Name: object.GetName()}}
 }
 
 // missing adds the objects that a Workload names to named, and lists those that are not in the file.
@@ -146,7 +147,7 @@ func missing(workload *v1alpha.Workload, objects []*unstructured.Unstructured, n
 		present[referenceOf(object)] = true
 	}
 	var losses []Loss
-	needed, optional := v1alpha.DataObjects(&workload.Spec.Template.Spec)
+	needed, optional := templates.DataObjects(&workload.Spec.Template.Spec)
 	for i, data := range append(needed, optional...) {
 		wanted := reference{workload.Namespace, data}
 		named[wanted] = true

@@ -12,6 +12,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const podPath = "spec.template.spec"
@@ -134,9 +135,9 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 		}
 	case to.FieldRef != nil:
 		to.FieldRef.FieldPath = strings.Replace(to.FieldRef.FieldPath, podIndex, v1alpha.LabelInstanceIndex, 1)
-		field, key, known := v1alpha.SplitFieldPath(to.FieldRef.FieldPath)
-		if !known || field == v1alpha.FieldAnnotations && !v1alpha.IsPlainAnnotation(key) && key != v1alpha.AnnotationProjectName {
-			c.lose(podfields.Loss{Path: path + ".fieldRef", Why: to.FieldRef.FieldPath + ": supported are " + strings.Join(v1alpha.FieldPaths, ", ") +
+		field, key, known := templates.SplitFieldPath(to.FieldRef.FieldPath)
+		if !known || field == templates.FieldAnnotations && !templates.IsPlainAnnotation(key) && key != v1alpha.AnnotationProjectName {
+			c.lose(podfields.Loss{Path: path + ".fieldRef", Why: to.FieldRef.FieldPath + ": supported are " + strings.Join(templates.FieldPaths, ", ") +
 				", annotations without a domain"})
 			return nil, false
 		}

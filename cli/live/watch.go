@@ -24,6 +24,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -111,7 +112,7 @@ func (w *Watch) hubKinds(hidden map[string]error) map[client.Object]ctrlcache.By
 	}
 	if hidden["workloaddeployments of the hub"] == nil {
 		kinds[&v1alpha.WorkloadDeployment{}] = ctrlcache.ByObject{Label: labels.SelectorFromSet(labels.Set{
-			v1alpha.LabelProject:          v1alpha.ProjectLabel(w.options.ProjectName),
+			v1alpha.LabelProject:          naming.ProjectLabel(w.options.ProjectName),
 			v1alpha.LabelProjectNamespace: w.options.Key.Namespace,
 		})}
 	}

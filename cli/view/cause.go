@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 // The conditions of each kind: first the condition that reports whether all is well, then those that may have the
@@ -42,17 +43,17 @@ type Finding struct {
 	// Since is when the condition became so.
 	Since *metav1.Time `json:"since,omitempty"`
 	// Actor is who must act: consumer, operator or nobody. It is "" for reasons that are not the add-on's.
-	Actor v1alpha.Actor `json:"actor,omitempty"`
+	Actor remedies.Actor `json:"actor,omitempty"`
 	// Do says what to do.
 	Do string `json:"do,omitempty"`
 	// Warning says that the object works all the same.
 	Warning bool `json:"warning,omitempty"`
 	// rank is the specificity of the reason; 0 for reasons that are not the add-on's.
-	rank v1alpha.Rank
+	rank remedies.Rank
 }
 
 func (f *Finding) urgent() bool {
-	return f != nil && (f.Actor == v1alpha.ActorConsumer || f.Actor == v1alpha.ActorOperator)
+	return f != nil && (f.Actor == remedies.ActorConsumer || f.Actor == remedies.ActorOperator)
 }
 
 // moment is the time at which an object is examined, and since when it has been as it is.
@@ -86,14 +87,14 @@ func findingOf(condition *metav1.Condition, m moment) *Finding {
 	if !condition.LastTransitionTime.IsZero() {
 		f.Since = condition.LastTransitionTime.DeepCopy()
 	}
-	if remedy, ok := v1alpha.RemedyOf(condition.Type, condition.Reason); ok {
+	if remedy, ok := remedies.Of(condition.Type, condition.Reason); ok {
 		f.apply(&remedy, m.lasted())
 	}
 	return f
 }
 
 // apply gives a finding what the remedy of its reason says, when the reason has lasted this long.
-func (f *Finding) apply(remedy *v1alpha.Remedy, lasted time.Duration) {
+func (f *Finding) apply(remedy *remedies.Remedy, lasted time.Duration) {
 	action := remedy.After(lasted)
 	f.Actor, f.Do, f.rank = action.Actor, action.Do, remedy.Rank
 }

@@ -16,13 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // CellOf is the cell and the namespace there of an Instance; "" where the hub is not seen.
 func (s *Snapshot) CellOf(instance string) (cell, namespace string) {
 	for i := range s.Deployments {
 		d := &s.Deployments[i]
-		if _, ok := v1alpha.InstanceIndex(d.Name, instance); ok {
+		if _, ok := naming.InstanceIndex(d.Name, instance); ok {
 			if onHub := s.Hub[d.Name]; onHub != nil {
 				return onHub.Cell(instance), onHub.Namespace
 			}

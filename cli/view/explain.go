@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 // Verdict is where ways end for one reason.
@@ -91,7 +91,7 @@ func some(names []string) string {
 }
 
 func actor(f *Finding) string {
-	if f.Actor == v1alpha.ActorNobody {
+	if f.Actor == remedies.ActorNobody {
 		return "nothing to do"
 	}
 	return string(f.Actor)

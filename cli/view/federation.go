@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Federation is what the hub says of the add-on: a summary of its objects.
@@ -119,7 +120,7 @@ func replicas(o *HubObjects, now time.Time) []Replica {
 		if project == "" || len(shards) == 0 {
 			continue
 		}
-		if r := byName[shards[v1alpha.ProjectShard(project, len(shards))]]; r != nil && !slices.Contains(r.Projects, project) {
+		if r := byName[shards[naming.ProjectShard(project, len(shards))]]; r != nil && !slices.Contains(r.Projects, project) {
 			r.Projects = append(r.Projects, project)
 		}
 	}

@@ -19,6 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Planes are what the user reaches. What is nil is not reached, and left out.
@@ -149,7 +152,7 @@ func (s *Snapshot) readHub(ctx context.Context, p Planes) error {
 func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 	copies := &v1alpha.WorkloadDeploymentList{}
 	_, err := s.visible("workloaddeployments of the hub", p.Hub.List(ctx, copies, client.MatchingLabels{
-		v1alpha.LabelProject: v1alpha.ProjectLabel(p.ProjectName), v1alpha.LabelProjectNamespace: s.Namespace,
+		v1alpha.LabelProject: naming.ProjectLabel(p.ProjectName), v1alpha.LabelProjectNamespace: s.Namespace,
 	}))
 	if err != nil {
 		return err
@@ -163,7 +166,7 @@ func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 		shown := *copied.DeepCopy()
 		shown.Namespace = s.Namespace
 		s.Deployments = append(s.Deployments, shown)
-		s.Instances = append(s.Instances, reported(&shown, shown.ReportedInstances())...)
+		s.Instances = append(s.Instances, reported(&shown, cellreport.Instances(shown))...)
 		if err := s.readSlices(ctx, p.Hub, copied); err != nil {
 			return err
 		}
@@ -178,7 +181,7 @@ func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1
 	for number := range int(copied.Spec.Slices) {
 		binding := &workv1alpha2.ResourceBinding{}
 		key := client.ObjectKey{
-			Namespace: copied.Namespace, Name: names.GenerateBindingName(v1alpha.KindInstanceSlice, v1alpha.SliceName(copied.Name, number)),
+			Namespace: copied.Namespace, Name: names.GenerateBindingName(v1alpha.KindInstanceSlice, indexing.SliceName(copied.Name, number)),
 		}
 		seen, err := s.get(ctx, hub, key, binding)
 		if err != nil {
@@ -193,24 +196,24 @@ func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1
 			if item.Status == nil {
 				continue
 			}
-			if report, ok := v1alpha.DecodeSliceReport(item.ClusterName, item.Status.Raw); ok {
+			if report, ok := cellreport.DecodeSlice(item.ClusterName, item.Status.Raw); ok {
 				reports = append(reports, report)
 			}
 		}
-		s.Instances = append(s.Instances, reported(&shown, copied.ReportedIn(reports, v1alpha.SliceRange(number)))...)
+		s.Instances = append(s.Instances, reported(&shown, cellreport.InstancesIn(copied, reports, indexing.SliceRange(number)))...)
 	}
 	return nil
 }
 
 // reported are the entries of Instances of a copy, as the project shows them.
-func reported(d *v1alpha.WorkloadDeployment, entries []v1alpha.ReportedInstance) []v1alpha.Instance {
+func reported(d *v1alpha.WorkloadDeployment, entries []cellreport.Instance) []v1alpha.Instance {
 	instances := make([]v1alpha.Instance, 0, len(entries))
 	for i := range entries {
 		entry := &entries[i]
-		index, _ := v1alpha.InstanceIndex(d.Name, entry.Name)
+		index, _ := naming.InstanceIndex(d.Name, entry.Name)
 		instances = append(instances, v1alpha.Instance{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: d.Namespace, Name: entry.Name, Labels: d.InstanceLabels(index),
+				Namespace: d.Namespace, Name: entry.Name, Labels: naming.InstanceLabels(d, index),
 				OwnerReferences: []metav1.OwnerReference{d.ControllerReference()},
 			},
 			Spec: v1alpha.InstanceSpec{Controller: &v1alpha.InstanceController{

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Snapshot is the state of one Workload in the planes that the user reaches.
@@ -55,7 +56,7 @@ func (h *OnHub) Cell(instance string) string {
 	if h == nil || h.Copy == nil {
 		return ""
 	}
-	index, ok := v1alpha.InstanceIndex(h.Copy.Name, instance)
+	index, ok := naming.InstanceIndex(h.Copy.Name, instance)
 	if assignment := h.Copy.Spec.Assignment; assignment != nil {
 		if !ok {
 			return ""

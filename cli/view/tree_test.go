@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func condition(conditionType, status, reason, message string) metav1.Condition {
@@ -29,7 +30,7 @@ func workload(ready, desired int32, conditions ...metav1.Condition) *v1alpha.Wor
 }
 
 func deployment(city string, ready, desired int32, conditions ...metav1.Condition) v1alpha.WorkloadDeployment {
-	name := v1alpha.DeploymentName("web", "main", city)
+	name := naming.DeploymentName("web", "main", city)
 	result := v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 	result.Spec.CityCode = city
 	result.Status.ReplicaCounts = v1alpha.ReplicaCounts{ReadyReplicas: ready, DesiredReplicas: desired}
@@ -38,9 +39,9 @@ func deployment(city string, ready, desired int32, conditions ...metav1.Conditio
 }
 
 func instance(city string, index int, conditions ...metav1.Condition) v1alpha.Instance {
-	owner := v1alpha.DeploymentName("web", "main", city)
+	owner := naming.DeploymentName("web", "main", city)
 	result := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{
-		Name:            v1alpha.InstanceName(owner, index),
+		Name:            naming.InstanceName(owner, index),
 		OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: new(true)}},
 	}}
 	result.Status.Conditions = conditions

@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	hubcells "github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 // States of a Step, beside those of a Node.
@@ -281,7 +282,7 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 	condition := meta.FindStatusCondition(onHub.Binding.Status.Conditions, workv1alpha2.Scheduled)
 	if condition != nil && condition.Status == metav1.ConditionFalse {
 		step.Finding = findingOf(condition, moment{now: s.Now})
-		step.Finding.Actor, step.Finding.rank = v1alpha.ActorOperator, v1alpha.RankCause
+		step.Finding.Actor, step.Finding.rank = remedies.ActorOperator, remedies.RankCause
 		step.Finding.Do = "Add capacity to the cells of the city. Or the consumer asks for fewer or smaller Instances."
 	}
 	return step.settled()

@@ -26,6 +26,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -134,7 +135,7 @@ func (d *demo) readHubNamespace(ctx context.Context) error {
 		return fmt.Errorf("read the project's namespace: %w", err)
 	}
 	if d.withoutMilo {
-		d.hubNamespace = v1alpha.HubNamespace(string(object.UID), string(object.UID))
+		d.hubNamespace = naming.HubNamespace(string(object.UID), string(object.UID))
 		return nil
 	}
 	milo, err := d.client("milo", federation.Admin)
@@ -146,6 +147,6 @@ func (d *demo) readHubNamespace(ctx context.Context) error {
 	if err := milo.Get(ctx, client.ObjectKeyFromObject(identity), identity); err != nil {
 		return fmt.Errorf("read the project: %w", err)
 	}
-	d.hubNamespace = v1alpha.HubNamespace(string(identity.GetUID()), string(object.UID))
+	d.hubNamespace = naming.HubNamespace(string(identity.GetUID()), string(object.UID))
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -50,8 +51,8 @@ func TestNamespaces(t *testing.T) {
 	if err := alice.Create(t.Context(), web); err != nil {
 		t.Fatal(err)
 	}
-	original := types.NamespacedName{Namespace: project.Name, Name: v1alpha.DeploymentName("web", "main", h.city)}
-	copied := types.NamespacedName{Namespace: v1alpha.HubNamespace(string(project.UID), string(project.UID)), Name: original.Name}
+	original := types.NamespacedName{Namespace: project.Name, Name: naming.DeploymentName("web", "main", h.city)}
+	copied := types.NamespacedName{Namespace: naming.HubNamespace(string(project.UID), string(project.UID)), Name: original.Name}
 	h.gets(original, &v1alpha.WorkloadDeployment{})
 	onHub := &v1alpha.WorkloadDeployment{}
 	h.gets(copied, onHub)

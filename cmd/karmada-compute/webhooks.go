@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
@@ -53,12 +53,12 @@ func (p *admissionProjects) admitted(project *milo.Project, err error) (webhook.
 }
 
 // Locations reads the locations of a project.
-func (p *admissionProjects) Locations(ctx context.Context, project webhook.Project) (locations []v1alpha.Location, age time.Duration, err error) {
+func (p *admissionProjects) Locations(ctx context.Context, project webhook.Project) (locations []citychoice.Location, age time.Duration, err error) {
 	return p.lookup.Locations(ctx, known(project))
 }
 
 // FreshLocations reads the locations past the cache.
-func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.Project) ([]v1alpha.Location, error) {
+func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.Project) ([]citychoice.Location, error) {
 	return p.lookup.FreshLocations(ctx, known(project))
 }
 

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // addDataSteps are the sentences about ConfigMaps and Secrets, which are called "ConfigMap <name>" and "Secret <name>".
@@ -68,7 +69,7 @@ func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 		}}
 		object.SetNamespace(s.namespace)
 		object.SetName(name)
-		if kind == v1alpha.KindSecret {
+		if kind == templates.KindSecret {
 			// What kubectl does: a second place that holds everything.
 			object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: value})
 		}
@@ -87,7 +88,7 @@ func (s *scenario) keepData(ctx context.Context, table *godog.Table) error {
 
 // textOf is where a ConfigMap or Secret is given text.
 func textOf(kind string) string {
-	if kind == v1alpha.KindSecret {
+	if kind == templates.KindSecret {
 		return "stringData"
 	}
 	return "data"
@@ -110,7 +111,7 @@ func (s *scenario) changesArrive(ctx context.Context, changes dataChanges) error
 			return err
 		}
 		began := time.Now()
-		if changes.kind == v1alpha.KindSecret {
+		if changes.kind == templates.KindSecret {
 			value = base64.StdEncoding.EncodeToString([]byte(value))
 		}
 		for _, cell := range changes.cells {
@@ -167,7 +168,7 @@ func dataSources(kind, name string, optional *bool) (v1alpha.InstanceVolume, cor
 	local := corev1.LocalObjectReference{Name: name}
 	var volume v1alpha.InstanceVolume
 	var from corev1.EnvVarSource
-	if kind == v1alpha.KindSecret {
+	if kind == templates.KindSecret {
 		volume.Secret = &corev1.SecretVolumeSource{SecretName: name, Optional: optional}
 		from.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: local, Key: "password", Optional: optional}
 	} else {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
@@ -70,7 +70,7 @@ func (s *scenario) soak(ctx context.Context, o soak.Options) error {
 	// Not what runs in cells that other scenarios have added: killing that would show nothing.
 	o.Processes = []string{"hub-kube-apiserver", "karmada-controller-manager", "replica/*"}
 	for _, city := range o.Cities {
-		cell := v1alpha.CityLabel(city)
+		cell := naming.CityLabel(city)
 		o.Processes = append(o.Processes, "cell-"+cell+"-kube-apiserver", "agent/"+cell)
 	}
 	const pace = time.Second

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // addInstanceSteps are the sentences about what runs.
@@ -187,7 +188,7 @@ func (s *scenario) madeInOrder(ctx context.Context, cell string, downwards bool)
 }
 
 func indexOf(instance *unstructured.Unstructured) int {
-	index, _ := v1alpha.InstanceIndex(instance.GetLabels()[v1alpha.LabelDeploymentName], instance.GetName())
+	index, _ := naming.InstanceIndex(instance.GetLabels()[v1alpha.LabelDeploymentName], instance.GetName())
 	return index
 }
 

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // addNamespaceSteps are the sentences about projects that are namespaces of the hub. The scenario is in that namespace.
@@ -48,7 +49,7 @@ func (s *scenario) labelNamespace(ctx context.Context, labels map[string]string)
 	if err := hub.Create(ctx, namespace); err != nil {
 		return fmt.Errorf("create namespace %s of the hub: %w", s.namespace, err)
 	}
-	s.hubNamespaces[s.project] = v1alpha.HubNamespace(string(namespace.UID), string(namespace.UID))
+	s.hubNamespaces[s.project] = naming.HubNamespace(string(namespace.UID), string(namespace.UID))
 	s.projectUIDs[s.project] = string(namespace.UID)
 	if err := hub.Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: consumer},

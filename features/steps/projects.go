@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // holdFinalizer keeps an object in deletion as long as a scenario needs it there.
@@ -89,7 +90,7 @@ func (s *scenario) addNamespace(ctx context.Context, project string) error {
 	} else if err := c.Create(ctx, namespace); err != nil {
 		return err
 	}
-	s.hubNamespaces[project] = v1alpha.HubNamespace(string(object.GetUID()), string(namespace.UID))
+	s.hubNamespaces[project] = naming.HubNamespace(string(object.GetUID()), string(namespace.UID))
 	s.projectUIDs[project] = string(object.GetUID())
 	s.made.add("the namespace in "+project, func(ctx context.Context) error { return s.removeNamespace(ctx, project) })
 	return nil

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // addRoomSteps are the sentences about which city a cell serves and what it has room for. Karmada divides replicas by what it
@@ -109,7 +110,7 @@ func (s *scenario) moveCell(ctx context.Context, cell, city string) error {
 				delete(cluster.Labels, v1alpha.LabelTopologyCity)
 				return
 			}
-			metav1.SetMetaDataLabel(&cluster.ObjectMeta, v1alpha.LabelTopologyCity, v1alpha.CityLabel(city))
+			metav1.SetMetaDataLabel(&cluster.ObjectMeta, v1alpha.LabelTopologyCity, naming.CityLabel(city))
 		})
 	}
 	known, ok := s.extra[cell]

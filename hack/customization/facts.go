@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
@@ -24,8 +25,8 @@ func constants() string {
 	}{
 		{"condition_available", v1alpha.ConditionAvailable},
 		{"condition_progressing", v1alpha.ConditionProgressing},
-		{"max_quantity_length", v1alpha.MaxQuantityLength},
-		{"max_quantity_exponent", v1alpha.MaxQuantityExponent},
+		{"max_quantity_length", decode.MaxQuantityLength},
+		{"max_quantity_exponent", decode.MaxQuantityExponent},
 		{"slice_api_version", v1alpha.GroupVersion.String()},
 		{"slice_kind", v1alpha.KindInstanceSlice},
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},

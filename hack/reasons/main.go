@@ -18,7 +18,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 const reference = "docs/reference/reasons.md"
@@ -51,9 +51,9 @@ func run() error {
 	}
 	out := &strings.Builder{}
 	out.WriteString(head)
-	byCondition := map[string][]v1alpha.Remedy{}
+	byCondition := map[string][]remedies.Remedy{}
 	var conditions []string
-	for _, remedy := range v1alpha.Remedies() {
+	for _, remedy := range remedies.All() {
 		for _, condition := range remedy.Conditions {
 			if byCondition[condition] == nil {
 				conditions = append(conditions, condition)
@@ -72,27 +72,27 @@ func run() error {
 	return os.WriteFile(reference, []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
 
-var ranks = map[v1alpha.Rank]string{v1alpha.RankWell: "–", v1alpha.RankSummary: "summary", v1alpha.RankStep: "step", v1alpha.RankCause: "cause"}
+var ranks = map[remedies.Rank]string{remedies.RankWell: "–", remedies.RankSummary: "summary", remedies.RankStep: "step", remedies.RankCause: "cause"}
 
 // normal is how long a reason usually lasts.
-func normal(r *v1alpha.Remedy) string {
+func normal(r *remedies.Remedy) string {
 	if r.Normal == 0 {
 		return "–"
 	}
-	if r.Normal == v1alpha.Forever {
+	if r.Normal == remedies.Forever {
 		return "always"
 	}
 	return duration.HumanDuration(r.Normal)
 }
 
-func actors(r *v1alpha.Remedy) string {
+func actors(r *remedies.Remedy) string {
 	if r.Late.Actor == "" {
 		return string(r.Actor)
 	}
 	return fmt.Sprintf("%s, then %s", r.Actor, r.Late.Actor)
 }
 
-func does(r *v1alpha.Remedy) string {
+func does(r *remedies.Remedy) string {
 	if r.Late.Do == "" {
 		return r.Do
 	}

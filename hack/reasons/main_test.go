@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 // halfSentence is what is left of "says that A, and that B" without its beginning.
@@ -20,7 +20,7 @@ func TestMeaningsAreSentences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, remedy := range v1alpha.Remedies() {
+	for _, remedy := range remedies.All() {
 		meaning := meanings[remedy.Reason]
 		if meaning == "" {
 			t.Errorf("nothing says what %s means", remedy.Reason)

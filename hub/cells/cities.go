@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
@@ -65,7 +66,7 @@ func List(ctx context.Context, hub client.Reader) (Cells, error) {
 // NewCell returns the cell of a Cluster.
 func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	cell := Cell{
-		Name: cluster.Name, City: v1alpha.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
+		Name: cluster.Name, City: naming.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 		Since: cluster.CreationTimestamp.Time, Gone: !cluster.DeletionTimestamp.IsZero() || IsForgotten(cluster),
 	}
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady); condition != nil {
@@ -106,7 +107,7 @@ func (c Cells) GoneOf(cityCode string) Cells {
 
 func (c Cells) labelled(cityCode string) Cells {
 	return slices.DeleteFunc(slices.Clone(c), func(cell Cell) bool {
-		return cell.City == "" || cell.City != v1alpha.CityLabel(cityCode)
+		return cell.City == "" || cell.City != naming.CityLabel(cityCode)
 	})
 }
 

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -80,8 +81,8 @@ func (r *Gone) dropWorks(ctx context.Context, cluster *clusterv1alpha1.Cluster) 
 
 // isOurs says whether a Work carries a hub namespace or something that is in one.
 func isOurs(work client.Object) bool {
-	return v1alpha.IsHubNamespace(work.GetLabels()[v1alpha.LabelHubNamespace]) ||
-		v1alpha.IsHubNamespace(work.GetAnnotations()[workv1alpha2.ResourceBindingNamespaceAnnotationKey])
+	return naming.IsHubNamespace(work.GetLabels()[v1alpha.LabelHubNamespace]) ||
+		naming.IsHubNamespace(work.GetAnnotations()[workv1alpha2.ResourceBindingNamespaceAnnotationKey])
 }
 
 // drop deletes a Work that carries a namespace; Karmada deletes the others, since no policy selects the cell any more. A Work that

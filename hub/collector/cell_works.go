@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 const (
@@ -32,14 +33,14 @@ const (
 // cellWorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is deleted in
 // the cell.
 func cellWorkName(hub types.UID) string {
-	return karmadanames.GenerateWorkName(v1alpha.KindCell, v1alpha.CellName(hub), "")
+	return karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(hub), "")
 }
 
 // cellWork carries the Cell to a cell.
 func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
 	manifest := map[string]any{
 		"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindCell,
-		"metadata": manifestMetadata(cell, client.ObjectKey{Name: v1alpha.CellName(spec.HubUID)}, v1alpha.KindCell),
+		"metadata": manifestMetadata(cell, client.ObjectKey{Name: cellreport.CellName(spec.HubUID)}, v1alpha.KindCell),
 		"spec":     spec,
 	}
 	// The label by which the hub's cache selects Works is that of the namespace that identifies the hub.
@@ -129,7 +130,7 @@ func workName(object types.NamespacedName) string {
 
 // isNamespace reports whether the key of an inventory is that of a hub namespace.
 func isNamespace(object types.NamespacedName) bool {
-	return object == v1alpha.NamespaceKey(object.Namespace)
+	return object == cellreport.NamespaceKey(object.Namespace)
 }
 
 func describe(object types.NamespacedName) string {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 // maxAsked is for how many buckets a cell is asked at once, so that its answer stays small.
@@ -45,7 +46,7 @@ func newCellState() *cellState {
 
 // compare brings differs up to date with a report.
 func (s *cellState) compare(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
-	wanted := v1alpha.Inventory{}
+	wanted := cellreport.Inventory{}
 	for key, uid := range expected {
 		wanted.Add(key, uid)
 	}
@@ -87,7 +88,7 @@ func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.Name
 	}
 	for key, uid := range expected {
 		found, there := has[key]
-		listed := there || !report.Truncated && slices.Contains(report.Listed, v1alpha.InventoryBucket(key))
+		listed := there || !report.Truncated && slices.Contains(report.Listed, cellreport.Bucket(key))
 		if listed && (!there || found != uid) {
 			missing[key] = known(s.missing[key], now)
 		}

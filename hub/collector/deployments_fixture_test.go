@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -74,7 +75,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	maps.Copy(f.copied.Labels, from.Labels())
 	f.copied.Labels[v1alpha.LabelDeploymentUID] = string(f.original.UID)
 	f.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0, 1})}},
+		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: indexing.Ranges([]int{0, 1})}},
 	}
 	planes.Create(t, f.Planes, f.copied)
 	f.settle(t)

@@ -13,13 +13,13 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 // FuzzCellStatus reads the inventory that a cell reports: in memory that its length bounds, and at most as many entries as an agent
 // reports.
 func FuzzCellStatus(f *testing.F) {
-	digests := `"digests":["1-x"` + strings.Repeat(`,""`, v1alpha.InventoryBuckets-1) + `]`
+	digests := `"digests":["1-x"` + strings.Repeat(`,""`, cellreport.Buckets-1) + `]`
 	for _, status := range []string{
 		`{}`, `{` + digests + `}`, `{` + digests + `,"entries":[` + strings.Repeat(`{"namespace":"a","name":"b"},`, 3000) + `{}]}`,
 		`{` + digests + `,"entries":[{"namespace":"` + strings.Repeat("n", 9000) + `","name":"b"}]}`, `{` + digests + `,"listed":[-1,64,2147483647]}`,
@@ -42,11 +42,11 @@ func FuzzCellStatus(f *testing.F) {
 		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(perByte*len(raw)+constant); got > most {
 			t.Fatalf("%d bytes allocate %d bytes, more than %d", len(raw), got, most)
 		}
-		if len(state.unexpected) > v1alpha.InventoryEntries {
+		if len(state.unexpected) > cellreport.MaxEntries {
 			t.Fatalf("%d deployments are unexpected", len(state.unexpected))
 		}
 		for entry := range state.unexpected {
-			if !entry.Valid() {
+			if !cellreport.Valid(entry) {
 				t.Fatalf("entry %+v counts", entry)
 			}
 		}

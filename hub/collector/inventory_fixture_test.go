@@ -25,6 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -131,7 +132,7 @@ func (f *fixture) work(name string) *workv1alpha1.Work {
 // cellWork is the Work of the Cell, by name alone.
 func (f *fixture) cellWork() *workv1alpha1.Work {
 	return &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, v1alpha.CellName(f.hub), ""),
+		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(f.hub), ""),
 	}}
 }
 
@@ -160,7 +161,7 @@ func (f *fixture) report() *v1alpha.Cell {
 		}
 		asked := cell.DeepCopy()
 		asked.Spec.Namespaces = asked.Spec.Namespaces && !f.listsNoNamespaces
-		raw, err := json.Marshal(v1alpha.NewCellStatus(asked, append([]v1alpha.InventoryEntry{}, f.entries...)))
+		raw, err := json.Marshal(cellreport.NewCellStatus(asked, append([]v1alpha.InventoryEntry{}, f.entries...)))
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -86,7 +87,7 @@ func TestUnexpectedNamespace(t *testing.T) {
 		},
 		"the namespace in the project was recreated": {
 			given: func(f *fixture) {
-				f.HubNamespace = v1alpha.HubNamespace(string(planes.ProjectUID), "another")
+				f.HubNamespace = naming.HubNamespace(string(planes.ProjectUID), "another")
 				f.entries = []v1alpha.InventoryEntry{f.emptyNamespace()}
 				planes.Create(f.t, f.Planes, f.Deployment("web", f.city()))
 			},

@@ -17,6 +17,9 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -30,7 +33,7 @@ func TestCellIsCarried(t *testing.T) {
 		t.Errorf("metadata %+v", work.ObjectMeta)
 	}
 	cell := f.report()
-	if cell.Name != v1alpha.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name || cell.Labels["karmada.io/managed"] != "true" {
+	if cell.Name != cellreport.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name || cell.Labels["karmada.io/managed"] != "true" {
 		t.Errorf("cell %+v", cell)
 	}
 	f.copied("web", f.cell.Name)
@@ -64,7 +67,7 @@ func TestUnexpected(t *testing.T) {
 		"the project has another one in a namespace that was made again": {
 			given: func(f *fixture) {
 				f.original("web")
-				f.HubNamespace = v1alpha.HubNamespace(string(planes.ProjectUID), "another")
+				f.HubNamespace = naming.HubNamespace(string(planes.ProjectUID), "another")
 				f.entries = []v1alpha.InventoryEntry{f.entry("web", "copy-uid")}
 			},
 			wantRemoved: true,
@@ -119,7 +122,7 @@ func TestUnexpected(t *testing.T) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0})}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: indexing.Ranges([]int{0})}}}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},
@@ -129,7 +132,7 @@ func TestUnexpected(t *testing.T) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: v1alpha.IndexRanges([]int{0})}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: indexing.Ranges([]int{0})}}}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},

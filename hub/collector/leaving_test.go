@@ -14,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/collector"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -27,8 +28,8 @@ func TestLeaving(t *testing.T) {
 	copied := f.copied("web")
 	planes.Change(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-			{Name: f.cell.Name, Releasing: v1alpha.IndexRanges([]int{1}), LeavingSince: new(metav1.NewMicroTime(f.clock.Now()))},
-			{Name: "other", Indices: v1alpha.IndexRanges([]int{0})},
+			{Name: f.cell.Name, Releasing: indexing.Ranges([]int{1}), LeavingSince: new(metav1.NewMicroTime(f.clock.Now()))},
+			{Name: "other", Indices: indexing.Ranges([]int{0})},
 		}}
 	})
 	copied = planes.Get(t, f.Planes, copied.Namespace, copied.Name, copied)

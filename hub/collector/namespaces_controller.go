@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
@@ -142,7 +143,7 @@ func (r *Namespaces) changes(ctx context.Context, queue workqueue.TypedRateLimit
 func (r *Namespaces) namespacesOf(ctx context.Context, project string) []string {
 	selector := []client.ListOption{client.HasLabels{v1alpha.LabelProjectUID}, client.UnsafeDisableDeepCopy}
 	if project != "" {
-		selector = append(selector, client.MatchingLabels{v1alpha.LabelProject: v1alpha.ProjectLabel(project)})
+		selector = append(selector, client.MatchingLabels{v1alpha.LabelProject: naming.ProjectLabel(project)})
 	}
 	var namespaces corev1.NamespaceList
 	if err := r.Hub.List(ctx, &namespaces, selector...); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // judgeSlices audits the ways of the slices, if it is time to.
@@ -54,7 +55,7 @@ func (r *Deployments) ofLeftoverSlice(ctx context.Context, binding *workv1alpha2
 	var requests []mcreconcile.Request
 	for _, request := range path.OfSliceBinding(r.Hub)(ctx, binding) {
 		name := types.NamespacedName{Namespace: binding.Namespace, Name: request.Name}
-		deployment, _, ok := v1alpha.ParseSliceName(request.Name)
+		deployment, _, ok := indexing.ParseSliceName(request.Name)
 		if !ok || !apierrors.IsNotFound(r.Hub.Get(ctx, name, &v1alpha.InstanceSlice{})) {
 			continue
 		}

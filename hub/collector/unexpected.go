@@ -20,6 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // verdict is what is to become of a deployment or a hub namespace that should not be in a cell.
@@ -106,7 +108,7 @@ func (i *Inventory) isUsed(ctx context.Context, c *cell, entry *v1alpha.Inventor
 		return true, fmt.Errorf("list the copies in hub namespace %s: %w", entry.Namespace, err)
 	}
 	return slices.ContainsFunc(copies.Items, func(copied v1alpha.WorkloadDeployment) bool {
-		return v1alpha.CityLabel(copied.Spec.CityCode) == c.city
+		return naming.CityLabel(copied.Spec.CityCode) == c.city
 	}), nil
 }
 
@@ -127,7 +129,7 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 		}
 	}
 	// A cell that is to release indices waits for this.
-	assigned := copied.Spec.Assignment != nil && len(copied.Spec.Assignment.Indices(cell)) > 0
+	assigned := copied.Spec.Assignment != nil && len(indexing.Assigned(copied.Spec.Assignment, cell)) > 0
 	status := &copied.Status
 	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil

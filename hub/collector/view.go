@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // view is the hub, from the cache, in one pass.
@@ -81,7 +83,7 @@ func (v *view) addWork(work *workv1alpha1.Work) {
 	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cellWorkName(v.hub):
 		c.work = work
 	case work.Labels[v1alpha.LabelHub] == string(v.hub) && work.DeletionTimestamp.IsZero():
-		c.namespaces = append(c.namespaces, v1alpha.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
+		c.namespaces = append(c.namespaces, cellreport.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
 	}
 }
 
@@ -95,7 +97,7 @@ func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 		}
 		cells[cluster.Name] = &cell{
 			name:     cluster.Name,
-			city:     v1alpha.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
+			city:     naming.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 			ready:    meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady),
 			expected: map[types.NamespacedName]types.UID{},
 		}
@@ -141,12 +143,12 @@ func (c *cell) report() *v1alpha.CellStatus {
 		return nil
 	}
 	status := &v1alpha.CellStatus{}
-	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != v1alpha.InventoryBuckets {
+	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != cellreport.Buckets {
 		return nil
 	}
 	// An agent reports no more, and what it reports fits into the metadata of objects.
-	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), v1alpha.InventoryEntries)], func(entry v1alpha.InventoryEntry) bool {
-		return !entry.Valid()
+	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), cellreport.MaxEntries)], func(entry v1alpha.InventoryEntry) bool {
+		return !cellreport.Valid(entry)
 	})
 	return status
 }

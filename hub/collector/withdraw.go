@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // copyEnds is when a namespace is looked at again whose copies are being deleted, if no event comes before.
@@ -85,7 +86,7 @@ func (s *namespaceScope) isGone(obj client.Object) bool {
 
 // deleteData deletes copies of ConfigMaps and Secrets that the garbage collector has left.
 func (s *namespaceScope) deleteData(ctx context.Context) error {
-	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
+	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
 		if err := s.APIReader.List(ctx, list, client.InNamespace(s.namespace.Name), client.HasLabels{v1alpha.LabelProjectUID}); err != nil {

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // plan is what should exist for a Workload, and what cannot.
@@ -27,11 +29,11 @@ type plan struct {
 
 // makePlan builds one deployment per placement and city. A city that the project may not use gets none, but keeps the one
 // that it has: withdrawing a location must not stop what runs.
-func makePlan(workload *v1alpha.Workload, locations []v1alpha.Location, existing map[string]*v1alpha.WorkloadDeployment) plan {
+func makePlan(workload *v1alpha.Workload, locations []citychoice.Location, existing map[string]*v1alpha.WorkloadDeployment) plan {
 	result := plan{missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{}}
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
-		choice := placement.Choose(locations)
+		choice := citychoice.Choose(placement, locations)
 		if len(choice.Problems) > 0 {
 			result.missing[placement.Name] = choice.Problems
 		}
@@ -50,7 +52,7 @@ func makePlan(workload *v1alpha.Workload, locations []v1alpha.Location, existing
 }
 
 // heldCities are the cities of a placement that get no deployment and keep the one that they have.
-func heldCities(placement *v1alpha.WorkloadPlacement, choice *v1alpha.Choice, existing map[string]*v1alpha.WorkloadDeployment) []string {
+func heldCities(placement *v1alpha.WorkloadPlacement, choice *citychoice.Choice, existing map[string]*v1alpha.WorkloadDeployment) []string {
 	held := slices.Clone(choice.Held)
 	if !choice.Unresolved {
 		return held
@@ -66,7 +68,7 @@ func heldCities(placement *v1alpha.WorkloadPlacement, choice *v1alpha.Choice, ex
 }
 
 func (p *plan) want(placement *v1alpha.WorkloadPlacement, city string) {
-	p.wanted[[2]string{placement.Name, v1alpha.CityLabel(city)}] = true
+	p.wanted[[2]string{placement.Name, naming.CityLabel(city)}] = true
 }
 
 func (p *plan) block(desired *v1alpha.WorkloadDeployment, message string) {
@@ -82,10 +84,10 @@ func (p *plan) explain(why error) {
 }
 
 func (p *plan) wants(existing *v1alpha.WorkloadDeployment) bool {
-	return p.wanted[[2]string{existing.Spec.PlacementName, v1alpha.CityLabel(existing.Spec.CityCode)}]
+	return p.wanted[[2]string{existing.Spec.PlacementName, naming.CityLabel(existing.Spec.CityCode)}]
 }
 
-func sameCity(a, b string) bool { return v1alpha.CityLabel(a) == v1alpha.CityLabel(b) }
+func sameCity(a, b string) bool { return naming.CityLabel(a) == naming.CityLabel(b) }
 
 // sameDeployment says whether existing is the deployment that desired describes. The names of another Workload, placement and
 // city may join to the same deployment name.
@@ -98,7 +100,7 @@ func sameDeployment(existing, desired *v1alpha.WorkloadDeployment) bool {
 func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlacement, city string) *v1alpha.WorkloadDeployment {
 	deployment := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      v1alpha.DeploymentName(workload.Name, placement.Name, city),
+			Name:      naming.DeploymentName(workload.Name, placement.Name, city),
 			Namespace: workload.Namespace,
 			Labels: map[string]string{
 				v1alpha.LabelWorkloadUID:   string(workload.UID),

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // tellOfAvailability records an event when the Workload becomes available, when it ceases to be, and when somebody has to act on a new
@@ -35,11 +37,11 @@ func about(statement, message string) string {
 	if message == "" {
 		return statement
 	}
-	return statement + ": " + v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
+	return statement + ": " + wording.Shorten(message, v1alpha.MaxMessage)
 }
 
 // actedOn says whether somebody has to act on a reason of Available.
 func actedOn(reason string) bool {
-	remedy, known := v1alpha.RemedyOf(v1alpha.ConditionAvailable, reason)
-	return known && remedy.Actor != v1alpha.ActorNobody
+	remedy, known := remedies.Of(v1alpha.ConditionAvailable, reason)
+	return known && remedy.Actor != remedies.ActorNobody
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -31,21 +32,21 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 // locations are those of the cities that the project may use, and others.
 type locations struct {
 	cities string
-	others []v1alpha.Location
+	others []citychoice.Location
 	err    error
 }
 
 func (*locations) Object() client.Object { return &corev1.ConfigMap{} }
 
-func (l *locations) List(context.Context, client.Reader) ([]v1alpha.Location, error) {
+func (l *locations) List(context.Context, client.Reader) ([]citychoice.Location, error) {
 	return append(locationsOf(l.cities), l.others...), l.err
 }
 
 // locationsOf has one location in each city, such as dfw-1, in region us.
-func locationsOf(cities string) []v1alpha.Location {
-	var result []v1alpha.Location
+func locationsOf(cities string) []citychoice.Location {
+	var result []citychoice.Location
 	for city := range strings.FieldsSeq(cities) {
-		result = append(result, v1alpha.Location{
+		result = append(result, citychoice.Location{
 			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
 		})
 	}

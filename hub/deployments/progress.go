@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // mostCities is how many deployments a message describes.
@@ -76,7 +77,7 @@ func waitsFor(deployment *v1alpha.WorkloadDeployment) string {
 	case isSettled(progressing) || progressing.Message == "":
 		return deployment.Spec.CityCode + ": the newest generation is not rolled out yet"
 	}
-	return v1alpha.ShortenMessage(progressing.Message, v1alpha.MaxMessage)
+	return wording.Shorten(progressing.Message, v1alpha.MaxMessage)
 }
 
 // notReported is what is known of a deployment without conditions.
@@ -120,5 +121,5 @@ func (s *scope) tellOfProgress(next v1alpha.WorkloadStatus) {
 	if after.Reason != v1alpha.ReasonProgressDeadlineExceeded || before != nil && before.Reason == after.Reason {
 		return
 	}
-	s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", v1alpha.ShortenMessage(after.Message, v1alpha.MaxMessage))
+	s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", wording.Shorten(after.Message, v1alpha.MaxMessage))
 }

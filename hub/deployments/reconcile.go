@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // Reconcile makes the deployments of a Workload what the Workload asks for, and sums up its status.
@@ -95,7 +96,7 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 
 func (s *scope) makePlan(ctx context.Context) error {
 	locations, err := s.Locations.List(ctx, s.client)
-	notServed := errors.Is(err, v1alpha.ErrLocationsNotServed)
+	notServed := errors.Is(err, citychoice.ErrLocationsNotServed)
 	if err != nil && !notServed {
 		return err
 	}

@@ -16,7 +16,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 func (s *scope) writeStatus(ctx context.Context) error {
@@ -26,7 +28,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		s.Passing.Done(s.request)
 		return nil
 	}
-	if v1alpha.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
+	if cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
 		if wait := s.Passing.Wait(s.request); wait > 0 {
 			s.requeueAfter.AtMost(wait)
 			return nil
@@ -102,7 +104,7 @@ func worse(condition, worst *metav1.Condition) bool {
 
 func weight(condition *metav1.Condition) int {
 	const unknown, suspended = 100, 200
-	remedy, _ := v1alpha.RemedyOf(v1alpha.ConditionAvailable, condition.Reason)
+	remedy, _ := remedies.Of(v1alpha.ConditionAvailable, condition.Reason)
 	switch {
 	case condition.Reason == v1alpha.ReasonProjectSuspended:
 		return suspended

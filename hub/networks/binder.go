@@ -27,6 +27,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
@@ -85,7 +88,7 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 		return nil, nil
 	}
 	wanted, err := b.wanted(ctx, project, d)
-	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+	if errors.Is(err, citychoice.ErrLocationsNotServed) {
 		return &v1alpha.WorkloadDeploymentNetworks{Message: err.Error()}, nil
 	}
 	if err != nil {
@@ -111,7 +114,7 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 		waiting = append(waiting, fmt.Sprintf("the project has no location in city %s", d.Spec.CityCode))
 	}
 	return &v1alpha.WorkloadDeploymentNetworks{
-		Ready: len(waiting) == 0, Message: v1alpha.ShortenMessage(strings.Join(waiting, "; "), v1alpha.MaxMessage),
+		Ready: len(waiting) == 0, Message: wording.Shorten(strings.Join(waiting, "; "), v1alpha.MaxMessage),
 	}, nil
 }
 
@@ -149,9 +152,9 @@ func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alph
 	if err != nil {
 		return nil, err
 	}
-	locations = slices.DeleteFunc(locations, func(l v1alpha.Location) bool { return !strings.EqualFold(l.City, d.Spec.CityCode) })
-	if slices.ContainsFunc(locations, func(l v1alpha.Location) bool { return l.Available }) {
-		locations = slices.DeleteFunc(locations, func(l v1alpha.Location) bool { return !l.Available })
+	locations = slices.DeleteFunc(locations, func(l citychoice.Location) bool { return !strings.EqualFold(l.City, d.Spec.CityCode) })
+	if slices.ContainsFunc(locations, func(l citychoice.Location) bool { return l.Available }) {
+		locations = slices.DeleteFunc(locations, func(l citychoice.Location) bool { return !l.Available })
 	}
 	var wanted []*networking.NetworkBinding
 	for i := range d.Spec.Template.Spec.NetworkInterfaces {
@@ -171,7 +174,7 @@ func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReferenc
 	return &networking.NetworkBinding{
 		TypeMeta: metav1.TypeMeta{APIVersion: networking.GroupVersion.String(), Kind: networking.KindNetworkBinding},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: d.Namespace, Name: v1alpha.ShortenName(d.Name + "-" + strconv.FormatUint(uint64(hash.Sum32()), 36)),
+			Namespace: d.Namespace, Name: naming.Shorten(d.Name + "-" + strconv.FormatUint(uint64(hash.Sum32()), 36)),
 			Labels: map[string]string{v1alpha.LabelDeploymentUID: string(d.UID)},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, UID: d.UID,
@@ -188,7 +191,7 @@ func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReferenc
 // template. It asks once for each set of networks.
 func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
 	wanted, err := b.wanted(ctx, project, d)
-	if errors.Is(err, v1alpha.ErrLocationsNotServed) {
+	if errors.Is(err, citychoice.ErrLocationsNotServed) {
 		// Which bindings are needed is not known: what runs keeps its networks.
 		return nil
 	}

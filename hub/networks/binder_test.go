@@ -22,18 +22,19 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 // places are the locations of a project.
-type places []v1alpha.Location
+type places []citychoice.Location
 
 func (places) Object() client.Object { return nil }
 
-func (p *places) List(context.Context, client.Reader) ([]v1alpha.Location, error) {
+func (p *places) List(context.Context, client.Reader) ([]citychoice.Location, error) {
 	if *p == nil {
-		return nil, fmt.Errorf("list them: %w", v1alpha.ErrLocationsNotServed)
+		return nil, fmt.Errorf("list them: %w", citychoice.ErrLocationsNotServed)
 	}
 	return slices.Clone(*p), nil
 }
@@ -161,7 +162,7 @@ func TestBind(t *testing.T) {
 		t.Errorf("a binding that is Ready takes %d requests", requests)
 	}
 
-	*b.places = append(*b.places, v1alpha.Location{Name: "dfw-2", City: "dfw", Available: true})
+	*b.places = append(*b.places, citychoice.Location{Name: "dfw-2", City: "dfw", Available: true})
 	b.bind(false, "location dfw-2")
 	for i := range *b.places {
 		(*b.places)[i].Available = false

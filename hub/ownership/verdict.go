@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Verdict says whether an owner exists. The zero value deletes nothing.
@@ -175,7 +176,7 @@ func (o *Owners) ofCity(ctx context.Context, project client.Reader, hubNamespace
 	if err := project.List(ctx, &originals, client.InNamespace(key.Deployment.Namespace)); err != nil {
 		return Unknown, fmt.Errorf("list the WorkloadDeployments in namespace %s of project %s: %w", key.Deployment.Namespace, key.Project, err)
 	}
-	if slices.ContainsFunc(originals.Items, func(d v1alpha.WorkloadDeployment) bool { return v1alpha.CityLabel(d.Spec.CityCode) == key.City }) {
+	if slices.ContainsFunc(originals.Items, func(d v1alpha.WorkloadDeployment) bool { return naming.CityLabel(d.Spec.CityCode) == key.City }) {
 		return Wanted, nil
 	}
 	return Gone, nil

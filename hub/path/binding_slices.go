@@ -21,12 +21,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // SliceReports are what cells report in a slice of a copy. There are none before Karmada has a ResourceBinding of this very slice, or
 // when the slice is not this copy's. A cell whose agent has not written the slice is not among them.
 func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
-	name := types.NamespacedName{Namespace: copied.Namespace, Name: v1alpha.SliceName(copied.Name, number)}
+	name := types.NamespacedName{Namespace: copied.Namespace, Name: indexing.SliceName(copied.Name, number)}
 	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
 	if err := hub.Get(ctx, name, slice); err != nil {
 		return nil, ignoreNotFound(err, "get the InstanceSlice of the hub's copy")
@@ -57,7 +59,7 @@ func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceR
 		if items[i].Status == nil {
 			continue
 		}
-		if report, ok := v1alpha.DecodeSliceReport(items[i].ClusterName, items[i].Status.Raw); ok {
+		if report, ok := cellreport.DecodeSlice(items[i].ClusterName, items[i].Status.Raw); ok {
 			reports = append(reports, report)
 		}
 	}

@@ -23,6 +23,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // GetBinding returns the ResourceBinding of a copy, or nil before Karmada has made it.
@@ -77,10 +79,10 @@ func isOfDeployment(binding *workv1alpha2.ResourceBinding) bool {
 // IsOfData reports whether a ResourceBinding is about a ConfigMap or Secret in a hub namespace.
 func IsOfData(obj client.Object) bool {
 	binding, ok := obj.(*workv1alpha2.ResourceBinding)
-	if !ok || !v1alpha.IsHubNamespace(binding.Namespace) || binding.Spec.Resource.APIVersion != "v1" {
+	if !ok || !naming.IsHubNamespace(binding.Namespace) || binding.Spec.Resource.APIVersion != "v1" {
 		return false
 	}
-	return binding.Spec.Resource.Kind == v1alpha.KindConfigMap || binding.Spec.Resource.Kind == v1alpha.KindSecret
+	return binding.Spec.Resource.Kind == templates.KindConfigMap || binding.Spec.Resource.Kind == templates.KindSecret
 }
 
 // RefusalChanged drops deletions, and updates that do not change the Refusal.

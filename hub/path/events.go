@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Events request the originals of copies whose way has changed.
@@ -128,7 +129,7 @@ func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconc
 
 // ofCluster requests the originals of all copies that are in a cell, or in its city.
 func (e *Events) ofCluster(ctx context.Context, cell client.Object) []mcreconcile.Request {
-	city := v1alpha.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
+	city := naming.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
 	return e.originals(ctx, func(copied *v1alpha.WorkloadDeployment) bool {
 		assignment := copied.Spec.Assignment
 		return city != "" && copied.Labels[v1alpha.LabelTopologyCity] == city || assignment != nil && assignment.Names(cell.GetName())

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // Judge returns what is wrong on a way, the first on the way first; of each cell at most one thing, since the others follow from
@@ -295,7 +297,7 @@ func (w *Row) division() *Finding {
 	case sum != wanted:
 		return &Finding{
 			Fault: DivisionOutdated, Repair: TouchCopy, Object: w.Copied,
-			Message: fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, v1alpha.Count(wanted, "Instance", "Instances")),
+			Message: fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, wording.Count(wanted, "Instance", "Instances")),
 		}
 	case !assigned:
 		return &Finding{
@@ -319,12 +321,12 @@ func (w *Row) assigned(cell string) int32 {
 		}
 		return 0
 	}
-	return int32(len(w.Copied.Spec.Assignment.Indices(cell))) //nolint:gosec // there are at most 1000
+	return int32(len(indexing.Assigned(w.Copied.Spec.Assignment, cell))) //nolint:gosec // there are at most 1000
 }
 
 // leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
 func (w *Row) leaves(cell string) bool {
-	return w.Copied.Spec.Assignment != nil && len(w.Copied.Spec.Assignment.Indices(cell)) == 0
+	return w.Copied.Spec.Assignment != nil && len(indexing.Assigned(w.Copied.Spec.Assignment, cell)) == 0
 }
 
 // owners are the cells whose reports make the status of the copy.

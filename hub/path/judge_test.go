@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -73,7 +74,7 @@ func newRow(t *testing.T) *Row {
 	copied.Labels = map[string]string{v1alpha.LabelWorkloadUID: "workload", v1alpha.LabelProjectNamespace: "default"}
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectName: "north"}
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-		{Name: "a", Indices: v1alpha.IndexRanges([]int{0, 1})}, {Name: "b", Indices: v1alpha.IndexRanges([]int{2, 3})},
+		{Name: "a", Indices: indexing.Ranges([]int{0, 1})}, {Name: "b", Indices: indexing.Ranges([]int{2, 3})},
 	}}
 	copied.Spec.Replicas = new(int32(4))
 	copied.Status.ObservedGeneration, copied.Status.ReadyReplicas = 7, 2
@@ -271,7 +272,7 @@ func TestJudge(t *testing.T) {
 		},
 		"indices that a cell has yet to give up": {
 			change: func(t *testing.T, w *Row) {
-				w.Copied.Spec.Assignment.Cells[0].Releasing = v1alpha.IndexRanges([]int{7})
+				w.Copied.Spec.Assignment.Cells[0].Releasing = indexing.Ranges([]int{7})
 				workAnew(t, w)
 			},
 		},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // Report is the part of a cell's report that the controllers read. The fields are the interpreter's.
@@ -221,7 +222,7 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 
 // has says whether the cell has the Instance at an index.
 func (r *Report) has(index int) bool {
-	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return v1alpha.HasIndex(of.Existing, index) })
+	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return indexing.Contains(of.Existing, index) })
 }
 
 // ReportOf is what a cell reports of a deployment, or nil. binding may be nil.

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // Slice is what the hub knows of the way of one InstanceSlice of a deployment.
@@ -62,7 +63,7 @@ func deploymentOfSlice(object client.Object) []string {
 		}
 		name = binding.Spec.Resource.Name
 	}
-	if deployment, _, ok := v1alpha.ParseSliceName(name); ok {
+	if deployment, _, ok := indexing.ParseSliceName(name); ok {
 		return []string{deployment}
 	}
 	return nil

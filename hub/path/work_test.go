@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -29,9 +31,9 @@ func fullWork(t testing.TB) *workv1alpha1.Work {
 	work.Status.Conditions = []metav1.Condition{
 		{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionFalse, Message: strings.Repeat("long ", 1000)}, {Type: "Dispatching"},
 	}
-	var instances []v1alpha.ReportedInstance
+	var instances []cellreport.Instance
 	for i := range 100 {
-		instances = append(instances, v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", i)})
+		instances = append(instances, cellreport.Instance{Name: naming.InstanceName("web", i)})
 	}
 	inCell := &v1alpha.WorkloadDeployment{ObjectMeta: copied.ObjectMeta, Spec: copied.Spec}
 	planes.SetReport(t, inCell, "", instances...)

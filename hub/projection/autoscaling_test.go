@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -21,7 +23,7 @@ func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings = autoscaled })
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.ScaleSettings = autoscaled
-		d.Spec.Assignment.Cells[0].Indices, d.Spec.Assignment.Cells[0].MinReplicas = v1alpha.IndexRanges([]int{0, 1, 2, 3}), new(int32(1))
+		d.Spec.Assignment.Cells[0].Indices, d.Spec.Assignment.Cells[0].MinReplicas = indexing.Ranges([]int{0, 1, 2, 3}), new(int32(1))
 	})
 	expect := func(when string, count int) {
 		t.Helper()
@@ -29,7 +31,7 @@ func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 			t.Errorf("%s the project shows %+v, want %d", when, got, count)
 		}
 		for index := range 4 {
-			if name := v1alpha.InstanceName("web", index); f.exists(t, name) != (index < count) {
+			if name := naming.InstanceName("web", index); f.exists(t, name) != (index < count) {
 				t.Errorf("%s Instance %s is there: %t", when, name, f.exists(t, name))
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -23,7 +24,7 @@ func TestBytesOfAnInstance(t *testing.T) {
 			d.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Env = env
 		})
 		f.original = f.readOriginal(t)
-		hash, err := v1alpha.TemplateHash(&f.original.Spec.Template)
+		hash, err := templates.Hash(&f.original.Spec.Template)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,26 +12,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // desiredInstance is the projection of a reported Instance; existing is the present one, or empty. A cell reports the hash of
 // the template that an Instance was made from, not the template: an Instance of an earlier one keeps the spec that was
 // projected for it.
-func (s *scope) desiredInstance(reported *v1alpha.ReportedInstance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
+func (s *scope) desiredInstance(reported *cellreport.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
 	template := &s.deployment.Spec.Template
 	spec := *template.Spec.DeepCopy()
 	if controller := existing.Spec.Controller; reported.TemplateHash != hash && controller != nil && controller.TemplateHash == reported.TemplateHash {
 		spec = *existing.Spec.DeepCopy()
 	}
-	spec.Location = &v1alpha.LocationReference{Name: v1alpha.CityLabel(s.deployment.Spec.CityCode)}
+	spec.Location = &v1alpha.LocationReference{Name: naming.CityLabel(s.deployment.Spec.CityCode)}
 	spec.Controller = &v1alpha.InstanceController{TemplateHash: reported.TemplateHash, SchedulingGates: slices.Clone(reported.SchedulingGates)}
-	index, _ := v1alpha.InstanceIndex(s.deployment.Name, reported.Name)
+	index, _ := naming.InstanceIndex(s.deployment.Name, reported.Name)
 	return &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            reported.Name,
 			Namespace:       s.deployment.Namespace,
-			Labels:          s.deployment.InstanceLabels(index),
+			Labels:          naming.InstanceLabels(s.deployment, index),
 			Annotations:     maps.Clone(template.Annotations),
 			OwnerReferences: []metav1.OwnerReference{s.deployment.ControllerReference()},
 		},
@@ -39,7 +41,7 @@ func (s *scope) desiredInstance(reported *v1alpha.ReportedInstance, existing *v1
 	}
 }
 
-func desiredInstanceStatus(reported *v1alpha.ReportedInstance, generation int64) v1alpha.InstanceStatus {
+func desiredInstanceStatus(reported *cellreport.Instance, generation int64) v1alpha.InstanceStatus {
 	status := v1alpha.InstanceStatus{
 		Conditions:        observedAt(reported.Conditions, generation),
 		NetworkInterfaces: slices.Clone(reported.NetworkInterfaces),
@@ -100,7 +102,7 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	if !served {
 		available.Reason = v1alpha.ReasonNoMatchingLocation
 		available.Message = fmt.Sprintf("no cell serves %s; a Cluster on the hub needs the label %s=%s",
-			s.deployment.Spec.CityCode, v1alpha.LabelTopologyCity, v1alpha.CityLabel(s.deployment.Spec.CityCode))
+			s.deployment.Spec.CityCode, v1alpha.LabelTopologyCity, naming.CityLabel(s.deployment.Spec.CityCode))
 	}
 	progressing := metav1.Condition{
 		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut, Message: available.Message,

@@ -19,7 +19,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // judge finds out what makes untrue what the copy's status says. What does not count yet requeues the deployment.
@@ -87,12 +91,12 @@ func (s *scope) remember(found *path.Finding) {
 // concerns says whether Instances are shown for a cell; "" is every cell.
 func (s *scope) concerns(cell string) bool {
 	assignment := s.copied.Spec.Assignment
-	return cell == "" || assignment == nil || len(assignment.Indices(cell)) > 0
+	return cell == "" || assignment == nil || len(indexing.Assigned(assignment, cell)) > 0
 }
 
 // finding is what makes untrue what is shown of an Instance, or nil.
 func (s *scope) finding(instance string) *path.Finding {
-	index, _ := v1alpha.InstanceIndex(s.deployment.Name, instance)
+	index, _ := naming.InstanceIndex(s.deployment.Name, instance)
 	return s.findingAt(index)
 }
 
@@ -115,11 +119,11 @@ func (s *scope) findingAt(index int) *path.Finding {
 
 // sliceOf is the name of the slice that has the Instance at an index; "": the status of the deployment has it.
 func (s *scope) sliceOf(index int) string {
-	number, sliced := v1alpha.SliceOf(index)
+	number, sliced := indexing.SliceOf(index)
 	if !sliced {
 		return ""
 	}
-	return v1alpha.SliceName(s.deployment.Name, number)
+	return indexing.SliceName(s.deployment.Name, number)
 }
 
 // doubted are the conditions of an Instance with Ready and Available Unknown, when the way from its cell is interrupted.
@@ -166,7 +170,7 @@ func describe(found *path.Finding) string {
 	if found.Cell != "" {
 		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
 	}
-	return v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
+	return wording.Shorten(message, v1alpha.MaxMessage)
 }
 
 // described is what is wrong, and in which cell.
@@ -175,7 +179,7 @@ func described(found *path.Finding) string {
 	if found.Cell != "" {
 		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
 	}
-	return v1alpha.ShortenMessage(message, v1alpha.MaxMessage)
+	return wording.Shorten(message, v1alpha.MaxMessage)
 }
 
 // doubt takes the Instances whose state is unknown out of the count of those that are Ready, and says so. Of those whose slice alone is
@@ -186,7 +190,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	if len(s.findings) == 0 {
 		return
 	}
-	facts := s.copied.InstanceFacts()
+	facts := cellreport.FactsOf(s.copied)
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		found := s.findingAt(index)
 		if found == nil || found.Slice != "" {

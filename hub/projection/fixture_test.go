@@ -20,6 +20,10 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -65,7 +69,7 @@ func newFixture(t *testing.T) *fixture {
 	planes.Create(t, f.Planes, f.original)
 	f.copied = planes.Create(t, f.Planes, f.newCopy())
 	f.deliver(t, nil)
-	hash, err := v1alpha.TemplateHash(&f.original.Spec.Template)
+	hash, err := templates.Hash(&f.original.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +88,7 @@ func (f *fixture) newCopy() *v1alpha.WorkloadDeployment {
 		Spec: *f.original.Spec.DeepCopy(),
 	}
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: v1alpha.IndexRanges([]int{0, 1})}},
+		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: indexing.Ranges([]int{0, 1})}},
 	}
 	return copied
 }
@@ -96,15 +100,15 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 }
 
 // instance is what a cell reports of an Instance of the template with this hash.
-func instance(name, hash string, ready metav1.ConditionStatus) v1alpha.ReportedInstance {
-	return v1alpha.ReportedInstance{
+func instance(name, hash string, ready metav1.ConditionStatus) cellreport.Instance {
+	return cellreport.Instance{
 		Name: name, TemplateHash: hash, ObservedTemplateHash: hash,
 		Conditions: []metav1.Condition{condition(v1alpha.ConditionReady, ready, v1alpha.ReasonAvailable, "in the cell")},
 	}
 }
 
 // report has the cells report these Instances, and that the deployment serves and is settled.
-func (f *fixture) report(t *testing.T, instances ...v1alpha.ReportedInstance) {
+func (f *fixture) report(t *testing.T, instances ...cellreport.Instance) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		count := int32(len(instances))
@@ -118,8 +122,8 @@ func (f *fixture) report(t *testing.T, instances ...v1alpha.ReportedInstance) {
 			ReplicaCounts: v1alpha.ReplicaCounts{Replicas: count, CurrentReplicas: count, DesiredReplicas: count, ReadyReplicas: count},
 		}
 		for _, cell := range d.Spec.Assignment.Cells {
-			of := slices.DeleteFunc(slices.Clone(instances), func(i v1alpha.ReportedInstance) bool {
-				index, _ := v1alpha.InstanceIndex(d.Name, i.Name)
+			of := slices.DeleteFunc(slices.Clone(instances), func(i cellreport.Instance) bool {
+				index, _ := naming.InstanceIndex(d.Name, i.Name)
 				return d.Spec.Assignment.Owner(index) != cell.Name
 			})
 			planes.SetReport(t, d, cell.Name, of...)

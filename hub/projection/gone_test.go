@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -28,7 +29,7 @@ func TestTheLastCellIsGone(t *testing.T) {
 		t.Fatal("an Instance of a cell that is there is not shown")
 	}
 	var clusters clusterv1alpha1.ClusterList
-	if err := f.Client.List(t.Context(), &clusters, client.MatchingLabels{v1alpha.LabelTopologyCity: v1alpha.CityLabel(f.city)}); err != nil {
+	if err := f.Client.List(t.Context(), &clusters, client.MatchingLabels{v1alpha.LabelTopologyCity: naming.CityLabel(f.city)}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range clusters.Items {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -34,14 +35,14 @@ func TestIgnored(t *testing.T) {
 	f.deliver(t, &f.copied.Status)
 	f.mustReconcile(t)
 	cell := f.copied.Status.Reports[0].Cell
-	for cause, want := range map[v1alpha.IgnoredCause]float64{
-		v1alpha.IgnoredOwner: 0, v1alpha.IgnoredTwice: 1, v1alpha.IgnoredIndex: 2, v1alpha.IgnoredState: 0,
+	for cause, want := range map[cellreport.IgnoredCause]float64{
+		cellreport.IgnoredOwner: 0, cellreport.IgnoredTwice: 1, cellreport.IgnoredIndex: 2, cellreport.IgnoredState: 0,
 	} {
 		if got := testutil.ToFloat64(f.reconciler.Ignored.entries.WithLabelValues(cell, string(cause))); got != want {
 			t.Errorf("%s of %s: %v, want %v", cause, cell, got, want)
 		}
 	}
-	if got := testutil.CollectAndCount(f.reconciler.Ignored.entries); got != len(v1alpha.IgnoredCauses) {
+	if got := testutil.CollectAndCount(f.reconciler.Ignored.entries); got != len(cellreport.IgnoredCauses) {
 		t.Errorf("there are %d series", got)
 	}
 }

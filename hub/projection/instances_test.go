@@ -15,6 +15,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -33,7 +36,7 @@ func TestInstancesAreProjected(t *testing.T) {
 		got.Labels[v1alpha.LabelInstanceIndex] != "0" || got.Labels["app"] != "web" {
 		t.Errorf("metadata is %+v", got.ObjectMeta)
 	}
-	if got.Spec.Runtime.Sandbox.Containers[0].Image != "registry.example/app:1" || got.Spec.Location.Name != v1alpha.CityLabel(f.city) || got.TemplateHash() != f.hash {
+	if got.Spec.Runtime.Sandbox.Containers[0].Image != "registry.example/app:1" || got.Spec.Location.Name != naming.CityLabel(f.city) || got.TemplateHash() != f.hash {
 		t.Errorf("spec is %+v", got.Spec)
 	}
 	wantStatus := v1alpha.InstanceStatus{
@@ -58,7 +61,7 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 	tests := map[string]struct {
 		// change is done to the projected Instance, and reported is what the cell says after.
 		change   func(*testing.T, *fixture, *instanceOf)
-		reported func(*fixture) []v1alpha.ReportedInstance
+		reported func(*fixture) []cellreport.Instance
 		check    func(before, after *instanceOf) bool
 		wantGone bool
 	}{
@@ -118,19 +121,19 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 					return nil
 				})
 			},
-			reported: func(*fixture) []v1alpha.ReportedInstance { return nil },
+			reported: func(*fixture) []cellreport.Instance { return nil },
 			check:    func(_, after *instanceOf) bool { return !after.DeletionTimestamp.IsZero() },
 		},
 		"a new report changes the status alone": {
-			reported: func(f *fixture) []v1alpha.ReportedInstance {
-				return []v1alpha.ReportedInstance{instance("web-0", f.hash, metav1.ConditionFalse)}
+			reported: func(f *fixture) []cellreport.Instance {
+				return []cellreport.Instance{instance("web-0", f.hash, metav1.ConditionFalse)}
 			},
 			check: func(before, after *instanceOf) bool {
 				return after.Generation == before.Generation && after.Status.Conditions[0].Status == metav1.ConditionFalse
 			},
 		},
 		"what is not reported any more goes": {
-			reported: func(*fixture) []v1alpha.ReportedInstance { return nil }, wantGone: true,
+			reported: func(*fixture) []cellreport.Instance { return nil }, wantGone: true,
 		},
 	}
 	for name, test := range tests {
@@ -167,7 +170,7 @@ func TestRollout(t *testing.T) {
 	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
 	f.mustReconcile(t)
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template = planes.Template("registry.example/app:2") })
-	next, err := v1alpha.TemplateHash(&f.original.Spec.Template)
+	next, err := templates.Hash(&f.original.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
 	}

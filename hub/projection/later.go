@@ -18,6 +18,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // echo is how long the event of a projected Instance waits. Nearly all of these events are echoes of what this controller wrote, and
@@ -58,13 +60,13 @@ func whoShows(project multicluster.ClusterName, instance client.Object, slices b
 	case !slices:
 		return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 	}
-	index, _ := v1alpha.InstanceIndex(name, instance.GetName())
-	number, sliced := v1alpha.SliceOf(index)
+	index, _ := naming.InstanceIndex(name, instance.GetName())
+	number, sliced := indexing.SliceOf(index)
 	if sliced != slices {
 		return nil
 	}
 	if sliced {
-		name = v1alpha.SliceName(name, number)
+		name = indexing.SliceName(name, number)
 	}
 	return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // addProgress names in condition Progressing the city and what its Instances wait for. The condition is False when
@@ -39,7 +40,7 @@ func (s *scope) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
 		condition.Message = fmt.Sprintf("%s: no progress for %s: %s", s.deployment.Spec.CityCode, deadline, s.waitsFor(reported))
 	}
-	condition.Message = v1alpha.ShortenMessage(condition.Message, 2*v1alpha.MaxMessage)
+	condition.Message = wording.Shorten(condition.Message, 2*v1alpha.MaxMessage)
 	s.set(status, condition, since)
 }
 

@@ -20,7 +20,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -35,7 +39,7 @@ type scope struct {
 	// existing are the projected Instances that this reconcile is about, by name.
 	existing map[string]*v1alpha.Instance
 	// reported are the Instances that its cells report.
-	reported []v1alpha.ReportedInstance
+	reported []cellreport.Instance
 	// onHub is the copy as the hub has it, also when it is not that of the deployment; nil: there is none.
 	onHub *v1alpha.WorkloadDeployment
 	// row is the path of the copy through Karmada, and findings are what makes untrue what its status says.
@@ -79,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		}
 		return reconcile.Result{}, err
 	}
-	s.reported = s.copied.ReportedInstances()
+	s.reported = cellreport.Instances(s.copied)
 	r.Ignored.count(s.copied, s.copied.Status.Reports, allIndices)
 	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus} {
 		if err := step(ctx); err != nil {
@@ -122,7 +126,7 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 // unseen.
 func (s *scope) loadInstances(ctx context.Context) error {
 	if s.shared.knows(s) {
-		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: v1alpha.InlineInstances - 1})
+		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: indexing.InlineInstances - 1})
 	}
 	instances, err := s.listInstances(ctx)
 	for i := range instances {
@@ -146,7 +150,7 @@ func (s *scope) listInstances(ctx context.Context) ([]v1alpha.Instance, error) {
 func (s *scope) getInstances(ctx context.Context, within v1alpha.IndexRange) error {
 	for index := within.First; index <= within.Last; index++ {
 		instance := &v1alpha.Instance{}
-		key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: v1alpha.InstanceName(s.deployment.Name, int(index))}
+		key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: naming.InstanceName(s.deployment.Name, int(index))}
 		switch err := s.project.Get(ctx, key, instance); {
 		case apierrors.IsNotFound(err):
 		case err != nil:
@@ -171,7 +175,7 @@ func (s *scope) applyInstances(ctx context.Context) error {
 }
 
 func (s *scope) applyReported(ctx context.Context) error {
-	hash, err := v1alpha.TemplateHash(&s.deployment.Spec.Template)
+	hash, err := templates.Hash(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -183,7 +187,7 @@ func (s *scope) applyReported(ctx context.Context) error {
 	return nil
 }
 
-func (s *scope) applyInstance(ctx context.Context, reported *v1alpha.ReportedInstance, hash string) error {
+func (s *scope) applyInstance(ctx context.Context, reported *cellreport.Instance, hash string) error {
 	existing := s.existing[reported.Name]
 	if existing == nil {
 		existing = &v1alpha.Instance{}
@@ -217,7 +221,7 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	}
 	facts := sync.OnceValue(s.copied.InstanceFacts)
 	return s.settleOthers(ctx, func(index int) bool {
-		number, sliced := v1alpha.SliceOf(index)
+		number, sliced := indexing.SliceOf(index)
 		if !sliced || s.dropped {
 			return true
 		}
@@ -237,7 +241,7 @@ func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) err
 		if reported[name] || !existing.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if index, _ := v1alpha.InstanceIndex(s.deployment.Name, name); !gone(index) {
+		if index, _ := naming.InstanceIndex(s.deployment.Name, name); !gone(index) {
 			if err := s.doubtInstance(ctx, existing); err != nil {
 				return err
 			}
@@ -276,7 +280,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // wait is how long a status waits for the next one.
 func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
-	if !v1alpha.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
+	if !cellreport.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
 		return 0
 	}
 	return s.Passing.Wait(s.request)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // addShortfall adds to status how many of the desired Instances no cell is assigned. The cells cannot report it: they report
@@ -23,7 +24,7 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 		return
 	}
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
-	message := fmt.Sprintf("%s not assigned to the cells of %s yet", v1alpha.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
+	message := fmt.Sprintf("%s not assigned to the cells of %s yet", wording.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
 	if refusal != "" {
 		message = s.noRoom(refusal)
 	}

@@ -23,6 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one Instance is then no
@@ -46,7 +48,7 @@ func requestFor(project multicluster.ClusterName, namespace, name string) mcreco
 
 // ReconcileSlice writes what the cells report in a slice into its project.
 func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-	deployment, number, ok := v1alpha.ParseSliceName(request.Name)
+	deployment, number, ok := indexing.ParseSliceName(request.Name)
 	if !ok {
 		return reconcile.Result{}, nil
 	}
@@ -73,8 +75,8 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	within := v1alpha.SliceRange(number)
-	s.reported = s.copied.ReportedIn(reports, within)
+	within := indexing.SliceRange(number)
+	s.reported = cellreport.InstancesIn(s.copied, reports, within)
 	s.Ignored.count(s.copied, reports, within)
 	if err := s.getInstances(ctx, within); err != nil {
 		return err
@@ -169,7 +171,7 @@ func (d *shared) learn(s *scope) {
 		return
 	}
 	for number := range int(s.copied.Spec.Slices) {
-		d.queue.Add(requestFor(s.request.ClusterName, s.request.Namespace, v1alpha.SliceName(s.request.Name, number)))
+		d.queue.Add(requestFor(s.request.ClusterName, s.request.Namespace, indexing.SliceName(s.request.Name, number)))
 	}
 }
 

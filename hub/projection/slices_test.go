@@ -20,6 +20,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -28,22 +31,22 @@ func (f *fixture) sliced(t *testing.T, last int32) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment.Cells[0].Indices = []v1alpha.IndexRange{{Last: last}}
-		d.Spec.Slices = int32(v1alpha.SlicesFor(int(last)))
+		d.Spec.Slices = int32(indexing.SlicesFor(int(last)))
 	})
 	for number := range int(f.copied.Spec.Slices) {
 		planes.Ensure(t, f.Planes, &v1alpha.InstanceSlice{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: f.HubNamespace, Name: v1alpha.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
+				Namespace: f.HubNamespace, Name: indexing.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
 			},
-			Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: v1alpha.SliceRange(number)},
+			Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(number)},
 		}, func(*v1alpha.InstanceSlice) {})
 	}
 }
 
 // reportSlice has Karmada collect this report of the cell in a slice.
-func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instances ...v1alpha.ReportedInstance) {
+func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instances ...cellreport.Instance) {
 	t.Helper()
-	slice := planes.Get(t, f.Planes, f.HubNamespace, v1alpha.SliceName("web", number), &v1alpha.InstanceSlice{})
+	slice := planes.Get(t, f.Planes, f.HubNamespace, indexing.SliceName("web", number), &v1alpha.InstanceSlice{})
 	binding := &workv1alpha2.ResourceBinding{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, slice.Name),
@@ -53,7 +56,7 @@ func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instance
 			APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSlice, Namespace: f.HubNamespace, Name: slice.Name, UID: slice.UID,
 		}},
 	}
-	status := v1alpha.InstanceSliceStatus{ObservedGeneration: observed, InstanceReport: v1alpha.NewInstanceReport("web", instances)}
+	status := v1alpha.InstanceSliceStatus{ObservedGeneration: observed, InstanceReport: cellreport.New("web", instances)}
 	raw, err := json.Marshal(status)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +72,7 @@ func (f *fixture) mustReconcileSlice(t *testing.T, number int) (reads, writes []
 	t.Helper()
 	f.Project.Calls()
 	request := f.request()
-	request.Name = v1alpha.SliceName("web", number)
+	request.Name = indexing.SliceName("web", number)
 	if _, err := f.reconciler.ReconcileSlice(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +87,11 @@ func (f *fixture) mustReconcileSlice(t *testing.T, number int) (reads, writes []
 	return reads, writes
 }
 
-func (f *fixture) instances(t *testing.T, indices ...int) []v1alpha.ReportedInstance {
+func (f *fixture) instances(t *testing.T, indices ...int) []cellreport.Instance {
 	t.Helper()
-	var result []v1alpha.ReportedInstance
+	var result []cellreport.Instance
 	for _, index := range indices {
-		result = append(result, instance(v1alpha.InstanceName("web", index), f.hash, metav1.ConditionTrue))
+		result = append(result, instance(naming.InstanceName("web", index), f.hash, metav1.ConditionTrue))
 	}
 	return result
 }
@@ -106,7 +109,7 @@ func TestInstancesInSlices(t *testing.T) {
 		t.Error("not exactly the Instances of the slice are shown")
 	}
 	reads, writes := f.mustReconcileSlice(t, 0)
-	if len(writes) > 0 || len(reads) > v1alpha.SliceInstances+2 || slices.ContainsFunc(reads, func(c planes.Call) bool { return c.Verb == "list" }) {
+	if len(writes) > 0 || len(reads) > indexing.SliceInstances+2 || slices.ContainsFunc(reads, func(c planes.Call) bool { return c.Verb == "list" }) {
 		t.Errorf("nothing has changed, and it reads %v and writes %v", reads, writes)
 	}
 	changed := f.instances(t, 16, 17)

@@ -17,6 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -31,7 +32,7 @@ func (f *fixture) refuse(t *testing.T, why string) {
 
 func (f *fixture) assign(t *testing.T, indices ...int) {
 	t.Helper()
-	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells[0].Indices = v1alpha.IndexRanges(indices) })
+	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells[0].Indices = indexing.Ranges(indices) })
 }
 
 func TestStatus(t *testing.T) {

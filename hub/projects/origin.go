@@ -16,6 +16,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Origin is the namespace of a project that an object on the hub comes from.
@@ -31,7 +32,7 @@ type Origin struct {
 // Labels are the labels of every object on the hub that comes from here. The map is the caller's own.
 func (o Origin) Labels() map[string]string {
 	return map[string]string{
-		v1alpha.LabelProject:          v1alpha.ProjectLabel(o.Project),
+		v1alpha.LabelProject:          naming.ProjectLabel(o.Project),
 		v1alpha.LabelProjectNamespace: o.Namespace,
 		v1alpha.LabelProjectUID:       string(o.ProjectUID),
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Pods of namespaces that projects have in a cell must keep to the baseline of Pod security: whoever may write Pods there cannot
@@ -26,7 +27,7 @@ const (
 // HubNamespaces are the names that the hub namespace may have when the namespace in the project has this UID: that of
 // this version first, then that of earlier ones.
 func (o Origin) HubNamespaces(namespaceUID types.UID) []string {
-	return []string{v1alpha.HubNamespace(string(o.ProjectUID), string(namespaceUID)), v1alpha.EarlierHubNamespace(string(namespaceUID))}
+	return []string{naming.HubNamespace(string(o.ProjectUID), string(namespaceUID)), naming.EarlierHubNamespace(string(namespaceUID))}
 }
 
 // Marks reports whether an object on the hub has the labels of this origin.
@@ -62,7 +63,7 @@ func IsHubNamespace(namespace *corev1.Namespace) bool {
 		return false
 	}
 	if uid == "" {
-		return v1alpha.IsHubNamespace(namespace.Name)
+		return naming.IsHubNamespace(namespace.Name)
 	}
 	return slices.Contains(from.HubNamespaces(uid), namespace.Name)
 }

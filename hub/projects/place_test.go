@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -36,7 +37,7 @@ func proved(uid types.UID) map[string]string {
 
 // TestOwns: a namespace on the hub is a project's by its labels and its name together, and not by one of them.
 func TestOwns(t *testing.T) {
-	present, earlier := v1alpha.HubNamespace("north-uid", string(own)), v1alpha.EarlierHubNamespace(string(own))
+	present, earlier := naming.HubNamespace("north-uid", string(own)), naming.EarlierHubNamespace(string(own))
 	tests := map[string]struct {
 		namespace *corev1.Namespace
 		// wantKnown is with the UID of the namespace in the project, wantProved without, and wantCreated for any
@@ -46,7 +47,7 @@ func TestOwns(t *testing.T) {
 		"as it is created":              {namespace(present, proved(own)), true, true, true},
 		"of an earlier version":         {namespace(earlier, nil), true, false, true},
 		"of an earlier version, proved": {namespace(earlier, proved(own)), true, true, true},
-		"of another namespace":          {namespace(v1alpha.HubNamespace("north-uid", string(other)), proved(other)), false, true, true},
+		"of another namespace":          {namespace(naming.HubNamespace("north-uid", string(other)), proved(other)), false, true, true},
 		"that claims another namespace": {namespace(present, proved(other)), false, false, false},
 		"of another project": {
 			namespace(earlier, map[string]string{v1alpha.LabelProjectUID: "south-uid", v1alpha.LabelProject: "cluster-south"}), false, false, true,
@@ -74,7 +75,7 @@ func TestOwns(t *testing.T) {
 // TestFindPlace: an earlier version's hub namespace is kept if it is the project's; otherwise the project gets one of
 // its own.
 func TestFindPlace(t *testing.T) {
-	present, earlier := v1alpha.HubNamespace("north-uid", string(own)), v1alpha.EarlierHubNamespace(string(own))
+	present, earlier := naming.HubNamespace("north-uid", string(own)), naming.EarlierHubNamespace(string(own))
 	now := metav1.Now()
 	ending := namespace(earlier, nil)
 	ending.DeletionTimestamp, ending.Finalizers = &now, []string{"kubernetes"}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
 // Engaged are the projects that this replica has engaged. Both methods return multicluster.ErrClusterNotFound for any
@@ -89,7 +89,7 @@ type Locations interface {
 	Object() client.Object
 	// List are the locations of the project, available or not. The error is v1alpha.ErrLocationsNotServed while no project has any,
 	// since Milo does not serve the kind: that says nothing about what may run.
-	List(ctx context.Context, project client.Reader) ([]v1alpha.Location, error)
+	List(ctx context.Context, project client.Reader) ([]citychoice.Location, error)
 }
 
 // Project is a project that this replica has engaged.

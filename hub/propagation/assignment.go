@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // division is the input of an assignment.
@@ -94,7 +95,7 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 	}
 	for i := range d.current.Cells {
 		cell := d.current.Cells[i].Name
-		indices := d.current.Indices(cell)
+		indices := indexing.Assigned(d.current, cell)
 		n := min(d.shares[cell], len(indices))
 		kept[cell] = slices.Clone(indices[:n])
 		if d.alone || d.shares[cell] == 0 && d.gone(&d.current.Cells[i]) {
@@ -102,7 +103,7 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 		}
 		// The cell does not know yet that it loses these.
 		releasing[cell] = slices.Clone(indices[n:])
-		for _, index := range d.current.Releasing(cell) {
+		for _, index := range indexing.Releasing(d.current, cell) {
 			if d.runs(cell, index) {
 				releasing[cell] = append(releasing[cell], index)
 			}
@@ -128,7 +129,7 @@ func newAssignment(kept, releasing map[string][]int) *v1alpha.WorkloadDeployment
 	for _, cell := range slices.Sorted(maps.Keys(names)) {
 		if names[cell] {
 			result.Cells = append(result.Cells, v1alpha.CellAssignment{
-				Name: cell, Indices: v1alpha.IndexRanges(kept[cell]), Releasing: v1alpha.IndexRanges(releasing[cell]),
+				Name: cell, Indices: indexing.Ranges(kept[cell]), Releasing: indexing.Ranges(releasing[cell]),
 			})
 		}
 	}

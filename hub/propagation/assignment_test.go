@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 func assigned(cells ...v1alpha.CellAssignment) *v1alpha.WorkloadDeploymentAssignment {
@@ -16,7 +17,7 @@ func assigned(cells ...v1alpha.CellAssignment) *v1alpha.WorkloadDeploymentAssign
 }
 
 func cellWith(name string, indices []int, releasing ...int) v1alpha.CellAssignment {
-	return v1alpha.CellAssignment{Name: name, Indices: v1alpha.IndexRanges(indices), Releasing: v1alpha.IndexRanges(releasing)}
+	return v1alpha.CellAssignment{Name: name, Indices: indexing.Ranges(indices), Releasing: indexing.Ranges(releasing)}
 }
 
 func TestAssign(t *testing.T) {

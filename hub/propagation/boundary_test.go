@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -80,12 +81,12 @@ func TestForgedHubNamespace(t *testing.T) {
 		labels map[string]string
 	}{
 		"a namespace of an operator": {"victim-" + string(uuid.NewUUID()), nil},
-		"a hub namespace of another project": {v1alpha.EarlierHubNamespace(string(otherUID)), map[string]string{
+		"a hub namespace of another project": {naming.EarlierHubNamespace(string(otherUID)), map[string]string{
 			v1alpha.LabelProject: "cluster-south", v1alpha.LabelProjectNamespace: "default", v1alpha.LabelProjectUID: "south-uid",
 		}},
 		// As an earlier version left it after this attack.
 		"one that has the labels of the project": {"labelled-" + string(uuid.NewUUID()), map[string]string{
-			v1alpha.LabelProject: v1alpha.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectUID: string(planes.ProjectUID),
+			v1alpha.LabelProject: naming.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectUID: string(planes.ProjectUID),
 		}},
 	}
 	for name, test := range tests {
@@ -155,8 +156,8 @@ func TestAForeignNamespaceOfTheName(t *testing.T) {
 func TestAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	v := f.victim(t, v1alpha.EarlierHubNamespace(string(f.Namespace.UID)), map[string]string{
-		v1alpha.LabelProject: v1alpha.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectNamespace: f.Namespace.Name,
+	v := f.victim(t, naming.EarlierHubNamespace(string(f.Namespace.UID)), map[string]string{
+		v1alpha.LabelProject: naming.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectNamespace: f.Namespace.Name,
 		v1alpha.LabelProjectUID: "earlier",
 	})
 	f.mustReconcile(t, "web")

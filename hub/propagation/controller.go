@@ -30,6 +30,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
 )
 
@@ -146,7 +147,7 @@ func labelledNamespace(obj client.Object) string { return obj.GetLabels()[v1alph
 
 // originalsOfCity requests the originals of all copies in a cell's city.
 func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []mcreconcile.Request {
-	city := v1alpha.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
+	city := naming.CityLabel(cell.GetLabels()[v1alpha.LabelTopologyCity])
 	if city == "" {
 		return nil
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
@@ -56,11 +58,11 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		// From the first moment on, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
-	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, existing.HighestReported(), existing.Spec.Slices)
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, cellreport.Highest(existing), existing.Spec.Slices)
 	if independent(existing, desired) {
 		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
 	}
-	if requires := desired.Spec.Requires(); requires != "" {
+	if requires := templates.Requires(&desired.Spec); requires != "" {
 		desired.Annotations[v1alpha.AnnotationRequires] = requires
 	}
 	s.existing, s.desired = existing, desired
@@ -71,7 +73,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 // version made, stays with the other policy: its cells may still have some.
 func independent(existing, desired *v1alpha.WorkloadDeployment) bool {
 	isNew := existing.UID == ""
-	return (isNew || existing.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone) && !desired.HasDependencies()
+	return (isNew || existing.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone) && !templates.HasDependencies(desired)
 }
 
 // ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.

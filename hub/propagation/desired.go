@@ -20,6 +20,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries. Karmada honours it on any
@@ -38,7 +39,7 @@ func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 	}
 	labels[v1alpha.LabelDeploymentUID] = string(s.deployment.UID)
 	labels[v1alpha.LabelHub] = string(hub)
-	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(s.deployment.Spec.CityCode)
+	labels[v1alpha.LabelTopologyCity] = naming.CityLabel(s.deployment.Spec.CityCode)
 	annotations[v1alpha.AnnotationProjectGeneration] = strconv.FormatInt(s.deployment.Generation, 10)
 	copied := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: s.deployment.Name, Namespace: s.hubNamespace, Labels: labels, Annotations: annotations},
@@ -79,7 +80,7 @@ func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.
 		return nil, fmt.Errorf("encode the namespace for cell %s: %w", cell, err)
 	}
 	labels[v1alpha.LabelHubNamespace] = s.hubNamespace
-	labels[v1alpha.LabelTopologyCity] = v1alpha.CityLabel(s.deployment.Spec.CityCode)
+	labels[v1alpha.LabelTopologyCity] = naming.CityLabel(s.deployment.Spec.CityCode)
 	return &workv1alpha1.Work{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            name,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -16,8 +17,8 @@ import (
 func TestDeploymentOfAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	left := f.victim(t, v1alpha.HubNamespace("earlier", string(f.Namespace.UID)), map[string]string{
-		v1alpha.LabelProject: v1alpha.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectNamespace: f.Namespace.Name,
+	left := f.victim(t, naming.HubNamespace("earlier", string(f.Namespace.UID)), map[string]string{
+		v1alpha.LabelProject: naming.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectNamespace: f.Namespace.Name,
 		v1alpha.LabelProjectUID: "earlier", v1alpha.LabelProjectNamespaceUID: string(f.Namespace.UID),
 	})
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {

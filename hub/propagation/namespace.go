@@ -21,6 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
@@ -162,7 +163,7 @@ func (s *scope) deleteCity(ctx context.Context) error {
 	if err != nil || needed {
 		return err
 	}
-	city := v1alpha.CityLabel(s.deployment.Spec.CityCode)
+	city := naming.CityLabel(s.deployment.Spec.CityCode)
 	var cityPolicies policyv1alpha1.PropagationPolicyList
 	if err := s.APIReader.List(ctx, &cityPolicies, client.InNamespace(s.hubNamespace), client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
 		return fmt.Errorf("list the city's policies: %w", err)

@@ -21,6 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -36,7 +37,7 @@ func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
 	return copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) &&
 		copied.Spec.WorkloadRef.UID == s.deployment.Spec.WorkloadRef.UID &&
 		copied.Spec.PlacementName == s.deployment.Spec.PlacementName &&
-		v1alpha.CityLabel(copied.Spec.CityCode) == v1alpha.CityLabel(s.deployment.Spec.CityCode)
+		naming.CityLabel(copied.Spec.CityCode) == naming.CityLabel(s.deployment.Spec.CityCode)
 }
 
 // withdrawWithoutOriginal removes from the hub what a deployment put there that does not exist any more: its finalizer was

@@ -19,6 +19,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -45,7 +48,7 @@ func TestPropagation(t *testing.T) {
 		!equality.Semantic.DeepEqual(copied.Spec.Template, original.Spec.Template) {
 		t.Errorf("the copy is %+v", copied)
 	}
-	if indices := copied.Spec.Assignment.Indices(f.cell.Name); !slices.Equal(indices, []int{0, 1}) {
+	if indices := indexing.Assigned(copied.Spec.Assignment, f.cell.Name); !slices.Equal(indices, []int{0, 1}) {
 		t.Errorf("the cell has indices %v", indices)
 	}
 	for _, obj := range []client.Object{work, policy, copied} {
@@ -75,7 +78,7 @@ func TestTheCopyNamesWhatItRequires(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.mustReconcile(t, "web")
-	if got := read(t, f, f.copied()); got.Annotations[v1alpha.AnnotationRequires] != "assignment" || len(got.MissingFields()) > 0 {
+	if got := read(t, f, f.copied()); got.Annotations[v1alpha.AnnotationRequires] != "assignment" || len(templates.MissingFields(got)) > 0 {
 		t.Errorf("the annotations are %v", got.Annotations)
 	}
 	f.suspended.suspended = true
@@ -129,7 +132,7 @@ func TestTheHubNamespaceIsDecidedOnce(t *testing.T) {
 		if got := slices.Contains(f.Project.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: f.Namespace.Name}); got != want {
 			t.Errorf("the project is asked for the UID of its namespace: %t", got)
 		}
-		earlier := v1alpha.EarlierHubNamespace(string(f.Namespace.UID))
+		earlier := naming.EarlierHubNamespace(string(f.Namespace.UID))
 		if got := slices.Contains(f.HubAPI.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: earlier}); got != want {
 			t.Errorf("the hub is asked for the hub namespace of an earlier version: %t", got)
 		}
@@ -241,7 +244,7 @@ func TestRestored(t *testing.T) {
 				t.Helper()
 				copied := read(t, f, f.copied())
 				return copied.Spec.ScaleSettings.MinReplicas == 3 && copied.Annotations[v1alpha.AnnotationProjectGeneration] == "2" &&
-					len(copied.Spec.Assignment.Indices(f.cell.Name)) == 3
+					len(indexing.Assigned(copied.Spec.Assignment, f.cell.Name)) == 3
 			},
 		},
 	}

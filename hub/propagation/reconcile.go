@@ -22,6 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
@@ -203,7 +204,7 @@ func (s *scope) othersNeed(ctx context.Context, city string) (bool, error) {
 	needs := func(list *v1alpha.WorkloadDeploymentList) bool {
 		return slices.ContainsFunc(list.Items, func(other v1alpha.WorkloadDeployment) bool {
 			return other.Name != s.deployment.Name && other.DeletionTimestamp.IsZero() &&
-				(city == "" || v1alpha.CityLabel(other.Spec.CityCode) == v1alpha.CityLabel(city))
+				(city == "" || naming.CityLabel(other.Spec.CityCode) == naming.CityLabel(city))
 		})
 	}
 	var originals, copies v1alpha.WorkloadDeploymentList

@@ -20,6 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // slicesFor is how many slices a deployment with this assignment needs: for the Instances that always run, those that cells still
@@ -30,20 +32,20 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, be
 	if assignment != nil {
 		for i := range assignment.Cells {
 			cell := &assignment.Cells[i]
-			indices := v1alpha.Indices(cell.Indices)
+			indices := indexing.OfRanges(cell.Indices)
 			if len(indices) > 0 {
 				assigned = max(assigned, indices[len(indices)-1])
 			}
 			if least := cell.MinReplicas; least != nil {
 				indices = indices[:min(len(indices), int(*least))]
 			}
-			for _, index := range append(indices, v1alpha.Indices(cell.Releasing)...) {
+			for _, index := range append(indices, indexing.OfRanges(cell.Releasing)...) {
 				needed = max(needed, index)
 			}
 		}
 	}
-	reported := min(v1alpha.SlicesFor(highest), max(v1alpha.SlicesFor(assigned), int(before)))
-	return int32(min(max(v1alpha.SlicesFor(needed), reported), v1alpha.MaxSlices)) //nolint:gosec // at most MaxSlices
+	reported := min(indexing.SlicesFor(highest), max(indexing.SlicesFor(assigned), int(before)))
+	return int32(min(max(indexing.SlicesFor(needed), reported), indexing.MaxSlices)) //nolint:gosec // at most MaxSlices
 }
 
 // ensureSlices makes the slices of the copy, and deletes those that it does not need any more. Karmada sends them where it sends the
@@ -101,10 +103,10 @@ func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
 	}
 	return &v1alpha.InstanceSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.hubNamespace, Name: v1alpha.SliceName(s.copied.Name, number), Labels: labels, Annotations: s.origin.Annotations(),
+			Namespace: s.hubNamespace, Name: indexing.SliceName(s.copied.Name, number), Labels: labels, Annotations: s.origin.Annotations(),
 			OwnerReferences: []metav1.OwnerReference{s.copied.OwnerReference()},
 		},
-		Spec: v1alpha.InstanceSliceSpec{Deployment: s.copied.Name, IndexRange: v1alpha.SliceRange(number)},
+		Spec: v1alpha.InstanceSliceSpec{Deployment: s.copied.Name, IndexRange: indexing.SliceRange(number)},
 	}
 }
 
@@ -112,7 +114,7 @@ func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
 func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 	requests := projects.OfCopy(ctx, slice)
 	for i := range requests {
-		deployment, _, ok := v1alpha.ParseSliceName(requests[i].Name)
+		deployment, _, ok := indexing.ParseSliceName(requests[i].Name)
 		if !ok {
 			return nil
 		}
@@ -124,7 +126,7 @@ func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 // slicesChanged drops updates of copies after which these need as many slices as before.
 func slicesChanged() predicate.Predicate {
 	needed := func(copied *v1alpha.WorkloadDeployment) int32 {
-		return slicesFor(nil, copied.HighestReported(), v1alpha.MaxSlices)
+		return slicesFor(nil, cellreport.Highest(copied), indexing.MaxSlices)
 	}
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)

@@ -12,13 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 func TestSlicesFor(t *testing.T) {
 	cell := func(least *int32, releasing []int, indices ...int) *v1alpha.WorkloadDeploymentAssignment {
 		return &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{
-			Name: "a", Indices: v1alpha.IndexRanges(indices), Releasing: v1alpha.IndexRanges(releasing), MinReplicas: least,
+			Name: "a", Indices: indexing.Ranges(indices), Releasing: indexing.Ranges(releasing), MinReplicas: least,
 		}}}
 	}
 	tests := map[string]struct {

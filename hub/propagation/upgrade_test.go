@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -18,7 +19,7 @@ import (
 func (f *fixture) earlier(t *testing.T, original *v1alpha.WorkloadDeployment) (*corev1.Namespace, *v1alpha.WorkloadDeployment) {
 	t.Helper()
 	namespace := f.NewHubNamespace()
-	namespace.Name = v1alpha.EarlierHubNamespace(string(f.Namespace.UID))
+	namespace.Name = naming.EarlierHubNamespace(string(f.Namespace.UID))
 	delete(namespace.Labels, v1alpha.LabelProjectNamespaceUID)
 	copied := f.Deployment(original.Name, f.city)
 	copied.Namespace = namespace.Name

@@ -13,12 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
 // claimName is the name of the claim for the Instance at an index.
 func claimName(deployment string, index int) string {
-	return "instance-" + v1alpha.InstanceName(deployment, index)
+	return "instance-" + naming.InstanceName(deployment, index)
 }
 
 // claimIndex is the index of the Instance that a claim of this name is for.
@@ -27,7 +30,7 @@ func claimIndex(deployment, claim string) (int, bool) {
 	if !found {
 		return 0, false
 	}
-	return v1alpha.InstanceIndex(deployment, instance)
+	return naming.InstanceIndex(deployment, instance)
 }
 
 // requestsFor is what an Instance of a size claims, by resource type.
@@ -46,7 +49,7 @@ func requestsFor(size v1alpha.QuotaSize) []quota.Request {
 // Instance does not exist yet, and deletes it with the deployment.
 func (s *scope) desiredClaim(index int) *quota.ResourceClaim {
 	labels := map[string]string{}
-	for key, value := range s.deployment.InstanceLabels(index) {
+	for key, value := range naming.InstanceLabels(s.deployment, index) {
 		if strings.HasPrefix(key, v1alpha.GroupVersion.Group+"/") {
 			labels[key] = value
 		}
@@ -58,10 +61,10 @@ func (s *scope) desiredClaim(index int) *quota.ResourceClaim {
 		},
 		Spec: quota.ResourceClaimSpec{
 			ConsumerRef: s.consumer(),
-			Requests:    requestsFor(s.copied.QuotaSize()),
+			Requests:    requestsFor(sizing.OfDeployment(s.copied)),
 			ResourceRef: quota.ObjectReference{
 				APIGroup: v1alpha.GroupVersion.Group, Kind: v1alpha.KindInstance,
-				Name: v1alpha.InstanceName(s.deployment.Name, index), Namespace: s.deployment.Namespace,
+				Name: naming.InstanceName(s.deployment.Name, index), Namespace: s.deployment.Namespace,
 			},
 		},
 	}
@@ -179,4 +182,4 @@ func denialOf(claim *quota.ResourceClaim, condition *metav1.Condition) (reason, 
 	return reason, shorten(fmt.Sprintf("Milo denies the claim: %s", strings.Join(messages, "; ")))
 }
 
-func shorten(message string) string { return v1alpha.ShortenMessage(message, v1alpha.MaxMessage) }
+func shorten(message string) string { return wording.Shorten(message, v1alpha.MaxMessage) }

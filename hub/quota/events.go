@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // tell records events on the Workload: for each reason for which Instances do not start that is new, and when all start.
@@ -22,7 +24,7 @@ func (s *scope) tell(before, after *v1alpha.WorkloadDeploymentQuota) {
 			continue
 		}
 		s.events.Eventf(workload, corev1.EventTypeWarning, withheld.Reason, "Deployment %s: %s not start: %s",
-			s.deployment.Name, v1alpha.Count(len(v1alpha.Indices(withheld.Indices)), "Instance does", "Instances do"), withheld.Message)
+			s.deployment.Name, wording.Count(len(indexing.OfRanges(withheld.Indices)), "Instance does", "Instances do"), withheld.Message)
 	}
 	if len(after.Withheld) == 0 && slices.ContainsFunc(before.Withheld, func(w v1alpha.QuotaWithheld) bool { return w.Reason != v1alpha.ReasonPendingEvaluation }) {
 		s.events.Eventf(workload, corev1.EventTypeNormal, v1alpha.ReasonQuotaAvailable, "Deployment %s: the quota of all Instances is granted", s.deployment.Name)

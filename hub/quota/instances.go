@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 // wantedIndices are the indices of the Instances that need quota, ascending: those that are assigned to cells. Where an autoscaler in
@@ -20,7 +22,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	reported := sync.OnceValue(copied.InstanceFacts)
 	var wanted []int
 	for i := range assignment.Cells {
-		indices := v1alpha.Indices(assignment.Cells[i].Indices)
+		indices := indexing.OfRanges(assignment.Cells[i].Indices)
 		least := len(indices)
 		if own := assignment.Cells[i].MinReplicas; own != nil {
 			least = min(least, int(*own))
@@ -38,7 +40,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 
 // mayRun says whether a cell may run the Instance at an index that is assigned to none: it reports it, has not given it up yet, or
 // has not reported on the newest copy.
-func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.InstanceFacts, index int) bool {
+func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]cellreport.Facts, index int) bool {
 	if _, made := reported[index]; made || copied.Status.ObservedGeneration != copied.Generation {
 		return true
 	}
@@ -46,6 +48,6 @@ func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]v1alpha.Instanc
 		return false
 	}
 	return slices.ContainsFunc(copied.Spec.Assignment.Cells, func(cell v1alpha.CellAssignment) bool {
-		return slices.Contains(v1alpha.Indices(cell.Releasing), index)
+		return slices.Contains(indexing.OfRanges(cell.Releasing), index)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
@@ -217,7 +218,7 @@ func withheld(denials map[int]denial) []v1alpha.QuotaWithheld {
 	}
 	var result []v1alpha.QuotaWithheld
 	for _, why := range order {
-		result = append(result, v1alpha.QuotaWithheld{Reason: why.reason, Message: why.message, Indices: v1alpha.IndexRanges(indices[why])})
+		result = append(result, v1alpha.QuotaWithheld{Reason: why.reason, Message: why.message, Indices: indexing.Ranges(indices[why])})
 	}
 	return result
 }

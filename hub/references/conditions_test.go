@@ -14,6 +14,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -23,11 +25,11 @@ func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus
 	copied := f.Deployment(name, "")
 	copied.Namespace = f.HubNamespace
 	planes.ChangeStatus(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-		hash, err := v1alpha.TemplateHash(&d.Spec.Template)
+		hash, err := templates.Hash(&d.Spec.Template)
 		if err != nil {
 			t.Fatal(err)
 		}
-		planes.SetReport(t, d, "dfw", v1alpha.ReportedInstance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
+		planes.SetReport(t, d, "dfw", cellreport.Instance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
 			Type: v1alpha.ConditionReferencedDataReady, Status: ready, Reason: "Test", Message: "not in the cell: ConfigMap app",
 			LastTransitionTime: metav1.Unix(1000, 0),
 		}}})

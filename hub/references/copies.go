@@ -20,6 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // writeCopies writes the hub's copies of the objects that can be copied and that a deployment on the hub needs.
@@ -99,7 +100,7 @@ func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Ob
 	}
 	held := contentOf(desired)
 	values := map[string]any{"/metadata/ownerReferences": desired.GetOwnerReferences()}
-	if kindOf(desired) == v1alpha.KindSecret {
+	if kindOf(desired) == templates.KindSecret {
 		values["/data"] = held.binary
 	} else {
 		values["/data"], values["/binaryData"] = held.text, held.binary

@@ -14,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // content is what a ConfigMap or Secret holds.
@@ -53,13 +54,13 @@ func (c content) sameData(other content) bool {
 
 func kindOf(obj client.Object) string {
 	if _, ok := obj.(*corev1.Secret); ok {
-		return v1alpha.KindSecret
+		return templates.KindSecret
 	}
-	return v1alpha.KindConfigMap
+	return templates.KindConfigMap
 }
 
 func newObject(kind string) client.Object {
-	if kind == v1alpha.KindSecret {
+	if kind == templates.KindSecret {
 		return &corev1.Secret{}
 	}
 	return &corev1.ConfigMap{}
@@ -70,7 +71,7 @@ func newObject(kind string) client.Object {
 // that is deleted and created again with other data can then be followed by an update, without a gap.
 func desiredCopy(source client.Object, metadata metav1.ObjectMeta) client.Object {
 	held := contentOf(source)
-	if kindOf(source) == v1alpha.KindSecret {
+	if kindOf(source) == templates.KindSecret {
 		return &corev1.Secret{ObjectMeta: metadata, Type: held.secretType, Data: held.binary}
 	}
 	return &corev1.ConfigMap{ObjectMeta: metadata, Data: held.text, BinaryData: held.binary}

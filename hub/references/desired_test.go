@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // spec names a Secret in every way, and ConfigMaps that Instances can and cannot do without.
@@ -36,29 +37,29 @@ func spec() *v1alpha.InstanceSpec {
 }
 
 func TestNamedBy(t *testing.T) {
-	want := map[v1alpha.DataObject]bool{{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true, {Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true}
+	want := map[templates.DataObject]bool{{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true, {Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true}
 	if got := namedBy(spec()); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
 func configMap(name string) item {
-	return item{"ns", v1alpha.DataObject{Kind: v1alpha.KindConfigMap, Name: name}}
+	return item{"ns", templates.DataObject{Kind: templates.KindConfigMap, Name: name}}
 }
 
 func secret(name string) item {
-	return item{"ns", v1alpha.DataObject{Kind: v1alpha.KindSecret, Name: name}}
+	return item{"ns", templates.DataObject{Kind: templates.KindSecret, Name: name}}
 }
 
 // named is a deployment of hub namespace ns that needs ConfigMaps.
 func named(name string, federated bool, configMaps ...string) *deployment {
-	d := &deployment{original: &v1alpha.WorkloadDeployment{}, hubNamespace: "ns", named: map[v1alpha.DataObject]bool{}}
+	d := &deployment{original: &v1alpha.WorkloadDeployment{}, hubNamespace: "ns", named: map[templates.DataObject]bool{}}
 	d.original.Spec.CityCode = "DFW"
 	if federated {
 		d.copied = &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}}
 	}
 	for _, one := range configMaps {
-		d.named[v1alpha.DataObject{Kind: v1alpha.KindConfigMap, Name: one}] = true
+		d.named[templates.DataObject{Kind: templates.KindConfigMap, Name: one}] = true
 	}
 	return d
 }
@@ -136,7 +137,7 @@ func TestDesiredCopy(t *testing.T) {
 	}
 	app := &corev1.ConfigMap{Data: map[string]string{"a": "b"}, BinaryData: map[string][]byte{"c": {1}}}
 	copied := desiredCopy(app, metadata)
-	if kindOf(copied) != v1alpha.KindConfigMap || !contentOf(copied).sameData(contentOf(app)) {
+	if kindOf(copied) != templates.KindConfigMap || !contentOf(copied).sameData(contentOf(app)) {
 		t.Errorf("got %+v", copied)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -38,7 +39,7 @@ func examine(source client.Object) finding {
 	kind := kindOf(source)
 	held := contentOf(source)
 	switch {
-	case source.GetName() == rootCA && kind == v1alpha.KindConfigMap:
+	case source.GetName() == rootCA && kind == templates.KindConfigMap:
 		return finding{reason: v1alpha.ReasonSourceRefused, message: fmt.Sprintf(
 			"ConfigMap %s comes from each cluster for itself and is not copied to cells; name a ConfigMap of your own", rootCA)}
 	case held.secretType == corev1.SecretTypeServiceAccountToken:

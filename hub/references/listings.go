@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
@@ -73,7 +74,7 @@ func (s *scope) loadCopies(ctx context.Context) error {
 // thousands of namespaces are not watched one by one.
 func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*metav1.PartialObjectMetadata, error) {
 	copies := map[item]*metav1.PartialObjectMetadata{}
-	for _, kind := range []string{v1alpha.KindConfigMap, v1alpha.KindSecret} {
+	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
 		if err := s.APIReader.List(ctx, list, client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProject}); err != nil {
@@ -85,7 +86,7 @@ func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*
 			if _, err := trim(copied); err != nil {
 				return nil, err
 			}
-			copies[item{hubNamespace, v1alpha.DataObject{Kind: kind, Name: copied.Name}}] = copied
+			copies[item{hubNamespace, templates.DataObject{Kind: kind, Name: copied.Name}}] = copied
 		}
 	}
 	return copies, nil

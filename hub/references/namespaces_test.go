@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -24,7 +25,7 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	t.Helper()
 	created := f.NewHubNamespace()
 	created.Labels[v1alpha.LabelProjectNamespaceUID] = string(uuid.NewUUID())
-	created.Name = v1alpha.HubNamespace(string(planes.ProjectUID), created.Labels[v1alpha.LabelProjectNamespaceUID])
+	created.Name = naming.HubNamespace(string(planes.ProjectUID), created.Labels[v1alpha.LabelProjectNamespaceUID])
 	namespace := planes.Create(t, f.Planes, created).Name
 	f.open(t, namespace)
 	e := elsewhere{deployment: planes.Create(t, f.Planes, &v1alpha.WorkloadDeployment{
@@ -35,7 +36,7 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	})}
 	data := f.app()
 	data.Namespace, data.OwnerReferences = namespace, []metav1.OwnerReference{e.deployment.OwnerReference()}
-	data.Labels = map[string]string{v1alpha.LabelProject: v1alpha.ProjectLabel(planes.ProjectName.String())}
+	data.Labels = map[string]string{v1alpha.LabelProject: naming.ProjectLabel(planes.ProjectName.String())}
 	e.data = planes.Create(t, f.Planes, data)
 	return e
 }

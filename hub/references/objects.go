@@ -12,12 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // item is a named object by its place on the hub.
 type item struct {
 	hubNamespace string
-	v1alpha.DataObject
+	templates.DataObject
 }
 
 // onHub is the name of the object's copy.
@@ -38,7 +39,7 @@ type deployment struct {
 	// hubNamespace is where its copy and the copies of the objects that it names belong; "" while that is not decided.
 	hubNamespace string
 	// named says of each object that the template names whether Instances need it.
-	named map[v1alpha.DataObject]bool
+	named map[templates.DataObject]bool
 }
 
 // object is an object that one or more deployments name.
@@ -54,9 +55,9 @@ type object struct {
 }
 
 // namedBy says of each object that a template names whether Instances need it.
-func namedBy(spec *v1alpha.InstanceSpec) map[v1alpha.DataObject]bool {
-	needed, optional := v1alpha.DataObjects(spec)
-	named := make(map[v1alpha.DataObject]bool, len(needed)+len(optional))
+func namedBy(spec *v1alpha.InstanceSpec) map[templates.DataObject]bool {
+	needed, optional := templates.DataObjects(spec)
+	named := make(map[templates.DataObject]bool, len(needed)+len(optional))
 	for _, one := range optional {
 		named[one] = false
 	}

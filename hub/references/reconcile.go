@@ -21,6 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const (
@@ -188,7 +189,7 @@ func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 
 // expectSources starts to watch the named objects before they are read, so that no change is missed between.
 func (s *scope) expectSources(context.Context) error {
-	named := map[v1alpha.DataObject]bool{}
+	named := map[templates.DataObject]bool{}
 	for i := range s.objects {
 		named[i.DataObject] = true
 	}

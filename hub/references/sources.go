@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
@@ -27,7 +27,7 @@ type projectSources struct {
 	metadata cache.Cache
 	watched  map[string]cache.Informer
 	// named are the objects that the deployments of a namespace name; events of other objects are dropped.
-	named map[string]map[v1alpha.DataObject]bool
+	named map[string]map[templates.DataObject]bool
 	// checks are the last checks, by object.
 	checks map[item]check
 	// listings are what hub namespaces held when they were listed, and changes count the changes of each since.
@@ -49,13 +49,13 @@ func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj
 
 func newSources(e projects.Engagement) *projectSources {
 	return &projectSources{
-		Engagement: e, watched: map[string]cache.Informer{}, named: map[string]map[v1alpha.DataObject]bool{}, checks: map[item]check{},
+		Engagement: e, watched: map[string]cache.Informer{}, named: map[string]map[templates.DataObject]bool{}, checks: map[item]check{},
 		listings: map[string]listing{}, changes: map[string]int{},
 	}
 }
 
 // expect replaces the objects that the deployments of a namespace name, and starts to watch their kinds.
-func (p *projectSources) expect(namespace string, named map[v1alpha.DataObject]bool) error {
+func (p *projectSources) expect(namespace string, named map[templates.DataObject]bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(named) == 0 {
@@ -112,7 +112,7 @@ func (p *projectSources) observe(kind string, obj any) {
 		return
 	}
 	p.mu.Lock()
-	named := p.named[changed.GetNamespace()][v1alpha.DataObject{Kind: kind, Name: changed.GetName()}]
+	named := p.named[changed.GetNamespace()][templates.DataObject{Kind: kind, Name: changed.GetName()}]
 	p.mu.Unlock()
 	if named {
 		p.Queue.Add(request(p.Project, changed.GetNamespace()))

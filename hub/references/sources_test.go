@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
@@ -35,23 +35,23 @@ func TestAProjectThatNamesNothingIsNotWatched(t *testing.T) {
 	if p.metadata != nil || len(p.watched) > 0 || len(p.named) > 0 {
 		t.Errorf("got %+v", p)
 	}
-	if p.reader(v1alpha.KindSecret) != nil {
+	if p.reader(templates.KindSecret) != nil {
 		t.Error("a kind that is not watched has a reader")
 	}
 }
 
 func TestObserve(t *testing.T) {
 	p := engage(t)
-	p.named["default"] = map[v1alpha.DataObject]bool{{Kind: v1alpha.KindSecret, Name: "database"}: true}
-	changed := metadataOf(v1alpha.KindSecret)
+	p.named["default"] = map[templates.DataObject]bool{{Kind: templates.KindSecret, Name: "database"}: true}
+	changed := metadataOf(templates.KindSecret)
 	changed.Namespace, changed.Name = "default", "other"
-	p.observe(v1alpha.KindSecret, changed)
+	p.observe(templates.KindSecret, changed)
 	changed.Name = "database"
-	p.observe(v1alpha.KindConfigMap, changed)
+	p.observe(templates.KindConfigMap, changed)
 	if p.Queue.Len() > 0 {
 		t.Error("an object that is not named requeues its namespace")
 	}
-	p.observe(v1alpha.KindSecret, toolscache.DeletedFinalStateUnknown{Key: "default/database", Obj: changed})
+	p.observe(templates.KindSecret, toolscache.DeletedFinalStateUnknown{Key: "default/database", Obj: changed})
 	if p.Queue.Len() != 1 {
 		t.Fatalf("the queue has %d requests", p.Queue.Len())
 	}

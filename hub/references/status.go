@@ -16,6 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // maxMessage bounds the message of the condition, in bytes.
@@ -132,7 +133,7 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	if copied == nil || len(namedBy(&copied.Spec.Template.Spec)) == 0 {
 		return report{}
 	}
-	hash, err := v1alpha.TemplateHash(&copied.Spec.Template)
+	hash, err := templates.Hash(&copied.Spec.Template)
 	if err != nil {
 		// A template that cannot be hashed has no Instances.
 		return report{}

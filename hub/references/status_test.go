@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -21,13 +24,13 @@ func reporting(t *testing.T, statuses map[int]metav1.ConditionStatus) *v1alpha.W
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	copied.Spec.Template.Spec = *spec()
-	hash, err := v1alpha.TemplateHash(&copied.Spec.Template)
+	hash, err := templates.Hash(&copied.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var instances []v1alpha.ReportedInstance
+	var instances []cellreport.Instance
 	for index, status := range statuses {
-		instance := v1alpha.ReportedInstance{Name: v1alpha.InstanceName("web", index), TemplateHash: hash}
+		instance := cellreport.Instance{Name: naming.InstanceName("web", index), TemplateHash: hash}
 		if index >= ofEarlier {
 			instance.TemplateHash = "old"
 		}
@@ -64,7 +67,7 @@ func TestReportOf(t *testing.T) {
 }
 
 func TestDesiredCondition(t *testing.T) {
-	absent := func(name string) finding { return missing(v1alpha.KindConfigMap, name, "default") }
+	absent := func(name string) finding { return missing(templates.KindConfigMap, name, "default") }
 	large := finding{reason: v1alpha.ReasonSourceTooLarge, message: "too large", bytes: maxObject + 1}
 	tests := map[string]struct {
 		findings   map[string]finding
@@ -80,10 +83,10 @@ func TestDesiredCondition(t *testing.T) {
 		},
 		"the reason is the first of an order": {map[string]finding{"a": large, "b": absent("b")}, nil, "SourceNotFound", []string{"ConfigMap b", "too large"}},
 		"an optional one may be missing": {
-			map[string]finding{"a": absent("a")}, func(d *deployment) { d.named[v1alpha.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "Ready", nil,
+			map[string]finding{"a": absent("a")}, func(d *deployment) { d.named[templates.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "Ready", nil,
 		},
 		"an optional one may not be too large": {
-			map[string]finding{"a": large}, func(d *deployment) { d.named[v1alpha.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "SourceTooLarge", nil,
+			map[string]finding{"a": large}, func(d *deployment) { d.named[templates.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "SourceTooLarge", nil,
 		},
 		"together too large": {
 			map[string]finding{"a": {bytes: maxTogether - 1}, "b": {bytes: 2}}, nil, "SourceTooLarge", []string{"1048577 bytes together"},

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 const (
@@ -151,7 +152,7 @@ func (s *Server) announce(ctx context.Context, grant *Grant) error {
 			return err
 		}
 	}
-	session.Status.UserName = v1alpha.ShortenMessage(grant.User.Username, 1024)
+	session.Status.UserName = wording.Shorten(grant.User.Username, 1024)
 	meta.SetStatusCondition(&session.Status.Conditions, condition)
 	return s.write(ctx, project, session, before)
 }
@@ -180,7 +181,7 @@ func (s *Server) connected(grant *Grant) {
 // finish writes the lasting end of a session.
 func (s *Server) finish(grant *Grant, ended *ending) {
 	s.note(grant, metav1.Condition{
-		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: v1alpha.ShortenMessage(ended.message, v1alpha.MaxMessage),
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: wording.Shorten(ended.message, v1alpha.MaxMessage),
 	})
 }
 

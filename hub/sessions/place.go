@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // ErrProjectGone says that there is no project of that name and UID.
@@ -141,6 +142,6 @@ func split(instance string) (deployment string, index int, ok bool) {
 		return "", 0, false
 	}
 	// Only the name that is built from both counts: not one with index +1 or 01.
-	found, ok := v1alpha.InstanceIndex(instance[:at], instance)
+	found, ok := naming.InstanceIndex(instance[:at], instance)
 	return instance[:at], found, ok && found == index
 }

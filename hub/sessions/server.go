@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 )
 
 const (
@@ -231,7 +232,7 @@ func (s *Server) prove(ctx context.Context, r *http.Request) (*Grant, error) {
 		return nil, errUnknown
 	}
 	// The handshake has proved that the client has the private key of the certificate.
-	key, err := v1alpha.ParseSessionKey(grant.Spec.PublicKey)
+	key, err := decode.SessionKey(grant.Spec.PublicKey)
 	if err != nil || subtle.ConstantTimeCompare(key, r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo) != 1 {
 		return nil, errUnknown
 	}

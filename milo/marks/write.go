@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // fieldOwner is the field manager of the marks.
@@ -116,7 +117,7 @@ func (m *Marks) annotate(ctx context.Context, project string, leaving any) (vers
 // desired is the mark of a project.
 func (m *Marks) desired(project string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: m.options.Namespace, Name: v1alpha.ProjectMarkName(project),
+		Namespace: m.options.Namespace, Name: naming.ProjectMarkName(project),
 		Labels:      map[string]string{v1alpha.LabelProjectMark: v1alpha.ProjectMarkPresent},
 		Annotations: map[string]string{v1alpha.AnnotationProjectName: project},
 	}}

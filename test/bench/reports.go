@@ -17,6 +17,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // subject is an object on the hub whose status is reported by a cell. The numbers of its updates ascend, and are unique among
@@ -84,22 +87,22 @@ func newDeploymentSubject(name string, instances int, now time.Time) (*deploymen
 	d := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: carriedNamespace, Name: name, Generation: 1,
-			Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city), v1alpha.LabelDeploymentUID: name},
+			Labels: map[string]string{v1alpha.LabelTopologyCity: naming.CityLabel(city), v1alpha.LabelDeploymentUID: name},
 		},
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef:   v1alpha.WorkloadReference{Name: workload.Name, UID: "bench"},
 			PlacementName: workload.Spec.Placements[0].Name, CityCode: city, Template: workload.Spec.Template,
 			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: int32(instances)}, //nolint:gosec // at most mostInstances
-			Slices:        int32(v1alpha.SlicesFor(instances - 1)),                        //nolint:gosec // at most MaxSlices
+			Slices:        int32(indexing.SlicesFor(instances - 1)),                       //nolint:gosec // at most MaxSlices
 		},
 	}
-	hash, err := v1alpha.TemplateHash(&d.Spec.Template)
+	hash, err := templates.Hash(&d.Spec.Template)
 	if err != nil {
 		return nil, err
 	}
 	s := &deploymentSubject{deployment: d, versions: map[int]string{}}
 	for i := range instances {
-		s.instances = append(s.instances, servingInstance(v1alpha.InstanceName(name, i), hash, i, now))
+		s.instances = append(s.instances, servingInstance(naming.InstanceName(name, i), hash, i, now))
 	}
 	return s, nil
 }
@@ -131,10 +134,10 @@ func (s *deploymentSubject) beside() []client.Object {
 	for number := range int(s.deployment.Spec.Slices) {
 		objects = append(objects, &v1alpha.InstanceSlice{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number),
+				Namespace: carriedNamespace, Name: indexing.SliceName(s.deployment.Name, number),
 				Labels: map[string]string{v1alpha.LabelDeploymentUID: s.deployment.Name},
 			},
-			Spec: v1alpha.InstanceSliceSpec{Deployment: s.deployment.Name, IndexRange: v1alpha.SliceRange(number)},
+			Spec: v1alpha.InstanceSliceSpec{Deployment: s.deployment.Name, IndexRange: indexing.SliceRange(number)},
 		})
 	}
 	return objects
@@ -144,10 +147,10 @@ func (s *deploymentSubject) beside() []client.Object {
 func (s *deploymentSubject) next() *v1alpha.Instance {
 	first := 0
 	if s.deployment.Spec.Slices > 0 {
-		first = v1alpha.InlineInstances
+		first = indexing.InlineInstances
 	}
 	// Far apart, so that the slices take turns.
-	const stride = v1alpha.SliceInstances + 1
+	const stride = indexing.SliceInstances + 1
 	s.turn++
 	return &s.instances[first+(s.turn-1)*stride%(len(s.instances)-first)]
 }
@@ -176,7 +179,7 @@ func (s *deploymentSubject) report(update int64, now time.Time) ([]client.Object
 		}
 		s.versions[number] = version
 		objects = append(objects, &v1alpha.InstanceSlice{
-			ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: v1alpha.SliceName(s.deployment.Name, number)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: carriedNamespace, Name: indexing.SliceName(s.deployment.Name, number)},
 			Status:     v1alpha.InstanceSliceStatus{ObservedGeneration: 1, InstanceReport: made.Slice(number)},
 		})
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
 func TestMarks(t *testing.T) {
@@ -52,8 +54,8 @@ func TestAnUpdateChangesOneInstance(t *testing.T) {
 	for update := int64(2); update < 9; update++ {
 		after := reported(t, s, update)
 		var changed int
-		for i, instance := range after.ReportedInstances() {
-			if !reflect.DeepEqual(before.ReportedInstances()[i], instance) {
+		for i, instance := range cellreport.Instances(after) {
+			if !reflect.DeepEqual(cellreport.Instances(before)[i], instance) {
 				changed++
 			}
 		}
@@ -71,7 +73,7 @@ func TestAnUpdateChangesOneSlice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if beside := len(s.beside()); beside != v1alpha.SlicesFor(mostInstances-1) {
+	if beside := len(s.beside()); beside != indexing.SlicesFor(mostInstances-1) {
 		t.Errorf("%d slices", beside)
 	}
 	written, summarized := map[string]int{}, 0

@@ -25,6 +25,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // collectTimeout is how long all planes may take to answer.
@@ -96,7 +97,7 @@ func newCollector(ctx context.Context, f *federation.Federation, namespace strin
 		if err != nil {
 			return nil, err
 		}
-		c.hubNamespaces[project] = v1alpha.HubNamespace(projectUID, string(found.UID))
+		c.hubNamespaces[project] = naming.HubNamespace(projectUID, string(found.UID))
 	}
 	return c, nil
 }

@@ -14,6 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Disagreement is an object that is not as what it follows from says.
@@ -88,7 +91,7 @@ func (e *expectation) assigned() []int {
 		return nil
 	}
 	for i := range e.copied.Spec.Assignment.Cells {
-		indices = append(indices, e.copied.Spec.Assignment.Indices(e.copied.Spec.Assignment.Cells[i].Name)...)
+		indices = append(indices, indexing.Assigned(e.copied.Spec.Assignment, e.copied.Spec.Assignment.Cells[i].Name)...)
 	}
 	return indices
 }
@@ -96,7 +99,7 @@ func (e *expectation) assigned() []int {
 func (e *expectation) names(indices []int) []string {
 	names := make([]string, len(indices))
 	for i, index := range indices {
-		names[i] = v1alpha.InstanceName(e.name, index)
+		names[i] = naming.InstanceName(e.name, index)
 	}
 	return names
 }
@@ -166,14 +169,14 @@ func (c *comparison) expect() error {
 		if w.DeletionTimestamp != nil || c.wanted[w.Name] == nil {
 			continue
 		}
-		hash, err := v1alpha.TemplateHash(&w.Spec.Template)
+		hash, err := templates.Hash(&w.Spec.Template)
 		if err != nil {
 			return err
 		}
 		for _, placement := range w.Spec.Placements {
 			for _, city := range placement.CityCodes {
 				e := &expectation{
-					workload: w, of: fmt.Sprintf("%s/%d", w.UID, w.Generation), name: v1alpha.DeploymentName(w.Name, placement.Name, city),
+					workload: w, of: fmt.Sprintf("%s/%d", w.UID, w.Generation), name: naming.DeploymentName(w.Name, placement.Name, city),
 					city: strings.ToUpper(city), replicas: int(placement.ScaleSettings.MinReplicas), hash: hash,
 				}
 				if d := deployments[e.name]; d != nil && d.DeletionTimestamp == nil && d.Spec.WorkloadRef.UID == w.UID {
@@ -283,7 +286,7 @@ func (c *comparison) sameSpec(plane string, e *expectation, d *v1alpha.WorkloadD
 		c.add(plane, object, e.of, "has another scale than its Workload")
 	}
 	// What cannot be encoded was not decoded from an API server.
-	if hash, err := v1alpha.TemplateHash(&d.Spec.Template); err != nil || hash != e.hash {
+	if hash, err := templates.Hash(&d.Spec.Template); err != nil || hash != e.hash {
 		c.add(plane, object, e.of, "has another template than its Workload")
 	}
 }

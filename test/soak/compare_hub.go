@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -81,7 +82,7 @@ func (c *comparison) copies() {
 func (c *comparison) policies() {
 	expected := map[string]string{}
 	for _, e := range c.expected {
-		expected[v1alpha.CityLabel(e.city)] = e.of
+		expected[naming.CityLabel(e.city)] = e.of
 	}
 	found := map[string]bool{}
 	for i := range c.Policies {

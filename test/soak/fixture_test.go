@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const hubNamespace = "ns-1"
@@ -44,7 +46,7 @@ func settled(t *testing.T) *settledView {
 	w.Status = v1alpha.WorkloadStatus{ObservedGeneration: 3, Deployments: 2, ReplicaCounts: counts(4), Conditions: []metav1.Condition{isTrue(v1alpha.ConditionAvailable)}}
 	v.Workloads = []v1alpha.Workload{*w}
 	var err error
-	if v.hash, err = v1alpha.TemplateHash(&w.Spec.Template); err != nil {
+	if v.hash, err = templates.Hash(&w.Spec.Template); err != nil {
 		t.Fatal(err)
 	}
 	for _, cell := range []string{"dfw", "ord-1", "ord-2"} {
@@ -92,7 +94,7 @@ func (v *settledView) addDeployment(name, city string, indices map[string][]int)
 	onHub.Namespace, onHub.Labels = hubNamespace, map[string]string{v1alpha.LabelDeploymentUID: string(d.UID)}
 	onHub.Annotations = map[string]string{v1alpha.AnnotationProjectGeneration: "5"}
 	v.Copies = append(v.Copies, *onHub)
-	label := v1alpha.CityLabel(city)
+	label := naming.CityLabel(city)
 	v.Policies = append(v.Policies, policyv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{
 		Name: "city-" + label, Labels: map[string]string{v1alpha.LabelTopologyCity: label},
 	}})
@@ -116,7 +118,7 @@ func (v *settledView) addToCell(cell string, onHub *v1alpha.WorkloadDeployment, 
 	d.UID, d.Generation, d.Status.ObservedGeneration = types.UID(cell+"-"+d.Name), 2, 2
 	c.Deployments = append(c.Deployments, *d)
 	for _, index := range indices {
-		i := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: v1alpha.InstanceName(d.Name, index), OwnerReferences: owner(d.UID)}}
+		i := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: naming.InstanceName(d.Name, index), OwnerReferences: owner(d.UID)}}
 		i.UID = types.UID(cell + "-" + i.Name)
 		i.Spec.Controller = &v1alpha.InstanceController{TemplateHash: v.hash}
 		i.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: v.hash}

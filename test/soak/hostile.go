@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // Party is who is hostile.
@@ -305,7 +305,7 @@ func (h *Hostile) result(healed time.Duration) *HostileResult {
 		line := fmt.Sprintf("%7.2fs  %s", w.at.Seconds(), w.Write)
 		if w.err != nil {
 			r.Refused++
-			line += " → " + v1alpha.ShortenMessage(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
+			line += " → " + wording.Shorten(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
 		}
 		r.Log = append(r.Log, line)
 		if len(h.findings) > 0 && w.at <= h.findings[0].At {

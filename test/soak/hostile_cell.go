@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // madeUpName begins the names of objects that a hostile cell adds to its own.
@@ -39,9 +39,9 @@ func (n *cellNoise) next() Write {
 	case chance < 55:
 		return n.onCell()
 	case chance < 70:
-		return n.onInstance(namespace, v1alpha.InstanceName(name, n.IntN(3)))
+		return n.onInstance(namespace, naming.InstanceName(name, n.IntN(3)))
 	case chance < 78:
-		return n.onPod(namespace, v1alpha.InstanceName(name, n.IntN(3)))
+		return n.onPod(namespace, naming.InstanceName(name, n.IntN(3)))
 	case chance < 86:
 		kind := pick(n.dice, deploymentKind, configMapKind, secretKind, namespaceKind)
 		object := map[schema.GroupVersionKind]string{deploymentKind: name, configMapKind: "settings", secretKind: "password", namespaceKind: namespace}[kind]

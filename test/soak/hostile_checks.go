@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Bounds of the memory of a process. The chart limits a replica to 1 GiB and an agent to 512 MiB: a process that a hostile party brings
@@ -152,7 +153,7 @@ func (h *Hostile) mayExist(project, name string) bool {
 	for workload, wanted := range h.consumer.wants(project) {
 		for _, p := range wanted.Placements {
 			for _, city := range p.Cities {
-				index, is := v1alpha.InstanceIndex(v1alpha.DeploymentName(workload, p.Name, city), name)
+				index, is := naming.InstanceIndex(naming.DeploymentName(workload, p.Name, city), name)
 				if is && index < p.Replicas {
 					return true
 				}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Kinds that parties write.
@@ -41,10 +42,10 @@ type consumerNoise struct {
 
 // deployment is the name of one that may exist.
 func (n *consumerNoise) deployment() string {
-	return v1alpha.DeploymentName(pick(n.dice, n.names...), pick(n.dice, "p0", "p0", "p0", "p1"), pick(n.dice, n.cities...))
+	return naming.DeploymentName(pick(n.dice, n.names...), pick(n.dice, "p0", "p0", "p0", "p1"), pick(n.dice, n.cities...))
 }
 
-func (n *consumerNoise) instance() string { return v1alpha.InstanceName(n.deployment(), n.IntN(3)) }
+func (n *consumerNoise) instance() string { return naming.InstanceName(n.deployment(), n.IntN(3)) }
 
 // next draws a write.
 func (n *consumerNoise) next() Write {
@@ -168,7 +169,7 @@ func (n *consumerNoise) data() Write {
 
 // location writes the bindings of its cities so that these stay usable, and one of a city that has no cell in any way.
 func (n *consumerNoise) location() Write {
-	w := Write{Verb: "patch", Kind: locationKind, Name: "location-" + v1alpha.CityLabel(pick(n.dice, n.cities...))}
+	w := Write{Verb: "patch", Kind: locationKind, Name: "location-" + naming.CityLabel(pick(n.dice, n.cities...))}
 	w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
 	if n.IntN(2) == 0 {
 		return w

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // snapshot is what must stay as it is, by plane, kind and name.
@@ -244,7 +245,7 @@ func difference(path string, before, after any) string {
 		if reflect.DeepEqual(before, after) {
 			return ""
 		}
-		return v1alpha.ShortenMessage(fmt.Sprintf("%s: %v was %v", path, after, before), 400)
+		return wording.Shorten(fmt.Sprintf("%s: %v was %v", path, after, before), 400)
 	}
 	keys := slices.Sorted(maps.Keys(one))
 	for key := range other {

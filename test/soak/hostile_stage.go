@@ -23,6 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // skipPropagation keeps Karmada from copying a namespace of the hub into the cells.
@@ -84,7 +85,7 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 			return d, err
 		}
 		if h.EarlierNames {
-			h.collector.hubNamespaces[project] = v1alpha.EarlierHubNamespace(string(namespace.UID))
+			h.collector.hubNamespaces[project] = naming.EarlierHubNamespace(string(namespace.UID))
 		}
 		if project == h.Project {
 			h.projectUID = uid
@@ -179,7 +180,7 @@ func (h *Hostile) sent() []types.NamespacedName {
 	for _, cell := range h.Federation.Cells() {
 		for project, workload := range map[string]string{h.Victim: "victim", h.Project: h.hostileNames()[0]} {
 			if cell.Name == h.Cell {
-				sent = append(sent, types.NamespacedName{Namespace: h.collector.hubNamespaces[project], Name: v1alpha.DeploymentName(workload, "p0", cell.City)})
+				sent = append(sent, types.NamespacedName{Namespace: h.collector.hubNamespaces[project], Name: naming.DeploymentName(workload, "p0", cell.City)})
 			}
 		}
 	}

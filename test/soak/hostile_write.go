@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // fields are a JSON object.
@@ -44,7 +45,7 @@ func (w Write) what() string {
 // String is the write with what it writes, shortened.
 func (w Write) String() string {
 	body, _ := json.Marshal(w.Body) // it has been read from JSON, or consists of what JSON knows
-	return fmt.Sprintf("%s %s %s %s", w.what(), w.Namespace, w.Policy, v1alpha.ShortenMessage(string(body), 600))
+	return fmt.Sprintf("%s %s %s %s", w.what(), w.Namespace, w.Policy, wording.Shorten(string(body), 600))
 }
 
 // send makes the request.

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 )
 
 // View is what the planes hold of one namespace of a project, read at about the same time.
@@ -77,7 +78,7 @@ func readWork(work *workv1alpha1.Work, hubNamespace string) (*Work, error) {
 		}
 		result := &Work{Work: *work, Carries: head.Kind + " " + head.Name}
 		if head.Kind == v1alpha.KindWorkloadDeployment {
-			deployment, err := v1alpha.DecodeWorkloadDeployment(raw)
+			deployment, err := decode.WorkloadDeployment(raw)
 			if err != nil {
 				return nil, fmt.Errorf("read Work %s/%s: %w", work.Namespace, work.Name, err)
 			}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Reference is an object in the Workload's namespace or project that the user must be allowed to use.
@@ -31,9 +32,9 @@ func References(workload *v1alpha.Workload) []Reference {
 		network := &spec.NetworkInterfaces[i].Network
 		found.add(path.Child("networkInterfaces").Index(i).Child("network", "name"), networks, types.NamespacedName{Namespace: network.Namespace, Name: network.Name})
 	}
-	for _, data := range v1alpha.DataReferences(spec, path) {
+	for _, data := range templates.DataReferences(spec, path) {
 		of := secrets
-		if data.Kind == v1alpha.KindConfigMap {
+		if data.Kind == templates.KindConfigMap {
 			of = configMaps
 		}
 		found.add(data.Path, of, types.NamespacedName{Name: data.Name})

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
 func (p *problems) containerResources(at place, resources *v1alpha.ContainerResourceRequirements) {
@@ -78,5 +79,5 @@ func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resou
 		container.Resources = resources
 	}
 	spec := &v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: only}}
-	return v1alpha.InstanceSize(spec, nil)[name], true
+	return sizing.Instance(spec, nil)[name], true
 }

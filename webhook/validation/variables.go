@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const oneSource = "must have exactly one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef"
@@ -56,16 +57,16 @@ func (p *problems) fieldRef(at place, ref *corev1.ObjectFieldSelector) {
 	}
 	at = at.child("fieldPath")
 	if ref.FieldPath == "" {
-		p.required(at, "must be one of "+strings.Join(v1alpha.FieldPaths, ", "))
+		p.required(at, "must be one of "+strings.Join(templates.FieldPaths, ", "))
 		return
 	}
-	name, key, known := v1alpha.SplitFieldPath(ref.FieldPath)
+	name, key, known := templates.SplitFieldPath(ref.FieldPath)
 	switch {
 	case !known:
-		p.unsupported(at, ref.FieldPath, v1alpha.FieldPaths...)
-	case name == v1alpha.FieldLabels:
+		p.unsupported(at, ref.FieldPath, templates.FieldPaths...)
+	case name == templates.FieldLabels:
 		p.messages(at, key, validation.IsQualifiedName(key))
-	case name == v1alpha.FieldAnnotations && key != v1alpha.AnnotationProjectName && !v1alpha.IsPlainAnnotation(key):
+	case name == templates.FieldAnnotations && key != v1alpha.AnnotationProjectName && !templates.IsPlainAnnotation(key):
 		p.invalid(at, ref.FieldPath, "must name an annotation without a domain, or "+v1alpha.AnnotationProjectName+
 			": not every cell has others on Pods; set the value itself")
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Warnings name what is accepted but will not work well.
@@ -38,7 +39,7 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	machine := template.Spec.Runtime.VirtualMachine != nil
 	var without []string
 	for _, key := range slices.Sorted(maps.Keys(template.Annotations)) {
-		onPods := !machine && v1alpha.IsPlainAnnotation(key)
+		onPods := !machine && templates.IsPlainAnnotation(key)
 		ofMachine := key == annotationSSHKeys && machine
 		if key != v1alpha.AnnotationRestartedAt && !ofMachine && !onPods {
 			without = append(without, shorten(key))

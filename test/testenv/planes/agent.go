@@ -11,11 +11,12 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 // SetReport sets in the status of a copy what the agent of a cell reports of these Instances, as the interpreter aggregates it. The
 // conditions, the counts, and the reports of other cells stay.
-func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, instances ...v1alpha.ReportedInstance) {
+func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, instances ...cellreport.Instance) {
 	t.Helper()
 	var inCell []v1alpha.Instance
 	for i := range instances {
@@ -39,7 +40,7 @@ func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, in
 }
 
 // instanceOf is an Instance that a cell reports so.
-func instanceOf(reported *v1alpha.ReportedInstance) v1alpha.Instance {
+func instanceOf(reported *cellreport.Instance) v1alpha.Instance {
 	instance := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: reported.Name}}
 	instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: reported.TemplateHash, SchedulingGates: reported.SchedulingGates}
 	instance.Status = v1alpha.InstanceStatus{

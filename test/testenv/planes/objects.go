@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Template is a template of an Instance with one container.
@@ -56,7 +57,7 @@ func (p *Planes) NewHubNamespace() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: p.HubNamespace,
 		Labels: map[string]string{
-			v1alpha.LabelProject: v1alpha.ProjectLabel(ProjectName.String()), v1alpha.LabelProjectNamespace: p.Namespace.Name,
+			v1alpha.LabelProject: naming.ProjectLabel(ProjectName.String()), v1alpha.LabelProjectNamespace: p.Namespace.Name,
 			v1alpha.LabelProjectUID: string(ProjectUID), v1alpha.LabelProjectNamespaceUID: string(p.Namespace.UID),
 		},
 		Annotations: map[string]string{v1alpha.AnnotationProjectName: ProjectName.String()},

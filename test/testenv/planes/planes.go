@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
@@ -71,7 +72,7 @@ func New(t testing.TB) *Planes {
 	}
 	p := &Planes{Hub: newPlane(shared.client), HubAPI: newPlane(shared.client), Project: newPlane(shared.client), Client: shared.client}
 	p.Namespace = testenv.Namespace(t, p.Client, "project")
-	p.HubNamespace = v1alpha.HubNamespace(string(ProjectUID), string(p.Namespace.UID))
+	p.HubNamespace = naming.HubNamespace(string(ProjectUID), string(p.Namespace.UID))
 	p.cluster = &projectCluster{Cluster: shared.cluster, client: p.Project}
 	return p
 }
@@ -227,7 +228,7 @@ func (p *Planes) Cell(t testing.TB, city string) *clusterv1alpha1.Cluster {
 	t.Helper()
 	cell := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
 		Name:   fmt.Sprintf("cell-%04d", count.Add(1)),
-		Labels: map[string]string{v1alpha.LabelTopologyCity: v1alpha.CityLabel(city)},
+		Labels: map[string]string{v1alpha.LabelTopologyCity: naming.CityLabel(city)},
 	}}
 	cell.Spec.SyncMode = clusterv1alpha1.Push
 	works := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ExecutionSpace(cell.Name)}}
