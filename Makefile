@@ -145,7 +145,7 @@ bench-quick: ## Print the ratios to the floors at small sizes, in 3 minutes, on 
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzDecode:./webhook/rotation/certificates FuzzHandler:./interpreter FuzzAnswers:./milo \
-		FuzzIndices:./api/v1alpha FuzzStatus:./api/v1alpha FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter; do \
+		FuzzIndices:./internal/cellreport FuzzStatus:./internal/cellreport FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter; do \
 		echo "$$fuzz"; go test -run '^$$' -fuzz "^$${fuzz%%:*}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$${fuzz##*:}" || exit 1; \
 	done
 

@@ -26,7 +26,7 @@ type report struct {
 // cluster whose report is invalid.
 //
 // Where the deployment assigns Instances to cells, only the reports of these cells count. Which Instances of a report count is for
-// the reader to decide, by WorkloadDeployment.ReportedInstances.
+// the reader to decide, by cellreport.Instances.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)

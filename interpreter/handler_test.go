@@ -102,7 +102,7 @@ func TestAggregateStatusPatch(t *testing.T) {
 	if err := json.Unmarshal(aggregate.Object.Raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Status.ObservedGeneration != 4 || len(cellreport.Instances(got)) != 2 || !bytes.Contains(aggregate.Object.Raw, []byte("9007199254740993")) {
+	if got.Status.ObservedGeneration != 4 || len(cellreport.Instances(&got)) != 2 || !bytes.Contains(aggregate.Object.Raw, []byte("9007199254740993")) {
 		t.Errorf("patched to %s", aggregate.Object.Raw)
 	}
 	if again := ask(t, aggregate); !again.Successful || again.Patch != nil || again.PatchType != nil {

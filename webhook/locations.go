@@ -133,7 +133,7 @@ func (p *changedPlacement) validateNames(locations []citychoice.Location) field.
 	usable := v1alpha.WorkloadPlacement{Locations: slices.DeleteFunc(slices.Clone(p.now.Locations), func(l v1alpha.PlacementLocation) bool {
 		return cities[l.Name] == ""
 	})}
-	held := citychoice.Choose(usable, locations).Held
+	held := citychoice.Choose(&usable, locations).Held
 	var problems field.ErrorList
 	for _, i := range indices {
 		path, name := p.path.Child("locations").Index(i).Child("name"), p.now.Locations[i].Name

@@ -50,7 +50,7 @@ type Workloads struct {
 
 // Handle answers one admission request.
 func (v *Workloads) Handle(ctx context.Context, request admission.Request) admission.Response {
-	workload, before, err := decode(request)
+	workload, before, err := workloads(request)
 	if err != nil {
 		return malformed(err)
 	}
@@ -201,8 +201,8 @@ func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload
 	return []string{fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit)}
 }
 
-// decode reads the Workload of a request and, on an update, the one that it replaces.
-func decode(request admission.Request) (workload, before *v1alpha.Workload, err error) {
+// workloads reads the Workload of a request and, on an update, the one that it replaces.
+func workloads(request admission.Request) (workload, before *v1alpha.Workload, err error) {
 	if request.Kind.Group != v1alpha.GroupVersion.Group || request.Kind.Kind != "Workload" {
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)

@@ -165,3 +165,11 @@ type CellList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Cell `json:"items"`
 }
+
+// IsNamespace reports whether the entry is about a hub namespace, and not about a WorkloadDeployment in one.
+func (e *InventoryEntry) IsNamespace() bool { return e.Name == "" }
+
+// Key is the namespace and name of the WorkloadDeployment, or the NamespaceKey.
+func (e *InventoryEntry) Key() types.NamespacedName {
+	return types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
+}

@@ -271,3 +271,15 @@ const (
 	// ReasonDraining says that the cell is Ready and Karmada is deleting its deployments.
 	ReasonDraining = "Draining"
 )
+
+// Conditions of a Karmada Cluster that the add-on writes.
+const (
+	// ConditionComputeAgentReady is True while the agent of the add-on in the cell is available and current.
+	ConditionComputeAgentReady = "ComputeAgentReady"
+	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell any more.
+	ConditionComputeForgotten = "ComputeForgotten"
+)
+
+// MaxMessage is the longest message of a condition on an Instance, in bytes. Each report of a deployment has all of them, and
+// Karmada writes it several times.
+const MaxMessage = 512

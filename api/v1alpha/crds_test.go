@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package v1alpha
+package v1alpha_test
 
 import (
 	"maps"
@@ -12,6 +12,9 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
 // crds are the generated CustomResourceDefinitions, by kind.
@@ -38,7 +41,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 
 func TestShortNames(t *testing.T) {
 	want := map[string][]string{
-		KindWorkload: {"wl"}, KindWorkloadDeployment: {"wd"}, KindInstance: {"inst"}, KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, KindCell: {"ccell"}, KindInstanceSession: {"isess"},
+		v1alpha.KindWorkload: {"wl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"}, v1alpha.KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, v1alpha.KindCell: {"ccell"}, v1alpha.KindInstanceSession: {"isess"},
 	}
 	got := map[string][]string{}
 	for kind, crd := range crds(t) {
@@ -57,11 +60,11 @@ func TestColumns(t *testing.T) {
 	const name, padding, terminal = 20, 3, 80
 	widths := map[string]int{
 		".metadata.creationTimestamp": len("4h59m"), ".spec.cityCode": len("DFW"), ".spec.cell": 20,
-		`.status.conditions[?(@.type=="Available")].reason`:  longestReason(ConditionAvailable),
-		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(ConditionReady),
+		`.status.conditions[?(@.type=="Available")].reason`:  longestReason(v1alpha.ConditionAvailable),
+		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(v1alpha.ConditionReady),
 		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
-		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(InstanceTypeDeprecated), ".spec.type": len(SessionAttach),
+		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(v1alpha.InstanceTypeDeprecated), ".spec.type": len(v1alpha.SessionAttach),
 	}
 	for kind, crd := range crds(t) {
 		width, shown := name, 0
@@ -85,8 +88,8 @@ func TestColumns(t *testing.T) {
 // longestReason leaves out one that hardly anybody sees, and one of placements, which have no columns.
 func longestReason(condition string) int {
 	longest := 0
-	for _, remedy := range Remedies() {
-		rare := remedy.Reason == ReasonDefaultInstanceTypeNotFound || remedy.Reason == ReasonAvailableDeploymentFound
+	for _, remedy := range remedies.All() {
+		rare := remedy.Reason == v1alpha.ReasonDefaultInstanceTypeNotFound || remedy.Reason == v1alpha.ReasonAvailableDeploymentFound
 		if slices.Contains(remedy.Conditions, condition) && !rare {
 			longest = max(longest, len(remedy.Reason))
 		}

@@ -3,12 +3,6 @@
 
 package v1alpha
 
-import (
-	"cmp"
-	"maps"
-	"strconv"
-)
-
 // Labels of the add-on's objects.
 const (
 	// LabelInstanceIndex is the index of an Instance in its deployment.
@@ -142,33 +136,10 @@ const (
 	FinalizerPropagation = "compute.datumapis.com/federator"
 )
 
-// NetworkLabel is the value of LabelNetwork for an Instance of the deployment with this spec: the network of its first interface,
-// since a Pod has one. It is "" without an interface.
-func (d *WorkloadDeployment) NetworkLabel(spec *InstanceSpec) string {
-	if len(spec.NetworkInterfaces) == 0 {
-		return ""
-	}
-	network := &spec.NetworkInterfaces[0].Network
-	// A deployment of no project is in the namespace of its networks.
-	return NetworkLabel(cmp.Or(network.Namespace, d.Labels[LabelProjectNamespace], d.Namespace), network.Name)
-}
+// AnnotationRequires is the annotation that names, on the hub's copy, the fields of its spec that hold Instances back or limit them,
+// separated by commas. An API server whose CRD is older drops fields that it does not know, without a word; it keeps annotations. A cell
+// that lacks a field that is named here starts nothing new.
+const AnnotationRequires = "compute.datumapis.com/requires"
 
-// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: those of the template, overridden
-// by those of the add-on.
-func (d *WorkloadDeployment) InstanceLabels(index int) map[string]string {
-	labels := maps.Clone(d.Spec.Template.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, map[string]string{
-		LabelInstanceIndex: strconv.Itoa(index),
-		LabelWorkloadUID:   string(d.Spec.WorkloadRef.UID),
-		LabelWorkloadName:  d.Spec.WorkloadRef.Name,
-		// A copy on the hub or in a cell has the UID of the project WorkloadDeployment as a label.
-		LabelDeploymentUID:  cmp.Or(d.Labels[LabelDeploymentUID], string(d.UID)),
-		LabelDeploymentName: d.Name,
-		LabelCityCode:       d.Spec.CityCode,
-		LabelPlacementName:  d.Spec.PlacementName,
-	})
-	return labels
-}
+// MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
+const MiloRecordName = "karmada-compute-milo"

@@ -8,7 +8,7 @@ import (
 )
 
 // InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes all of it four times for each
-// change. Instances in the same state share its description. NewInstanceReport makes one, and Reported reads it. Neither it nor a
+// change. Instances in the same state share its description. Package cellreport makes and reads one. Neither it nor a
 // state is ever empty: Karmada drops empty members of lists.
 type InstanceReport struct {
 	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
@@ -170,7 +170,17 @@ type CellIndices struct {
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
 
-	// floorSequence is the sequence of the floor that is in force in the cell; 0: none.
+	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. The cell goes back to no smaller one.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
+
+	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance that was
+	// disrupted under an earlier floor is among them.
+	// +optional
+	Available int32 `json:"available,omitempty"`
+
+	// awaitingDisruption is how many Available Instances a voluntary disruption waits for: those on nodes that are cordoned, those that
+	// get another template, and those that the cell gives up.
+	// +optional
+	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
 }

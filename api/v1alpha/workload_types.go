@@ -287,6 +287,10 @@ type WorkloadStatus struct {
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
+	// disruption is the division of the disruption budget among the deployments. Without it the Workload has no budget.
+	// +optional
+	Disruption *WorkloadDisruptionStatus `json:"disruption,omitempty"`
+
 	// placements have the status of each placement.
 	// +optional
 	// +listType=map

@@ -127,6 +127,10 @@ type WorkloadDeploymentAssignment struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Cells []CellAssignment `json:"cells,omitempty"`
+
+	// floorSequence is the highest sequence of a cell's floor so far.
+	// +optional
+	FloorSequence int64 `json:"floorSequence,omitempty"`
 }
 
 // CellAssignment are the Instances of one cell.
@@ -292,9 +296,18 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// floorSequence is the sequence of the floor that is in force in all cells of the city; 0: none. It is set in projects only.
+	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in projects only.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
+
+	// floorInForce is how many Instances voluntary disruptions leave Available in the city, by the floors that its cells have confirmed
+	// and the Instances that they report; 240000: there are no voluntary disruptions. It is set in projects only.
+	// +optional
+	FloorInForce int32 `json:"floorInForce,omitempty"`
+
+	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in projects only.
+	// +optional
+	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
 
 	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not
 	// while the Instances match the spec.
@@ -350,4 +363,9 @@ type WorkloadDeploymentList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []WorkloadDeployment `json:"items"`
+}
+
+// Fits says whether an Instance of this size may start where quota is granted for one of that size.
+func (s QuotaSize) Fits(granted QuotaSize) bool {
+	return s.VCPUs <= granted.VCPUs && s.Memory <= granted.Memory
 }

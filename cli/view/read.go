@@ -166,7 +166,7 @@ func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 		shown := *copied.DeepCopy()
 		shown.Namespace = s.Namespace
 		s.Deployments = append(s.Deployments, shown)
-		s.Instances = append(s.Instances, reported(&shown, cellreport.Instances(shown))...)
+		s.Instances = append(s.Instances, reported(&shown, cellreport.Instances(&shown))...)
 		if err := s.readSlices(ctx, p.Hub, copied); err != nil {
 			return err
 		}

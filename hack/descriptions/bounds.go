@@ -15,7 +15,7 @@ import (
 const (
 	mostBytes = 1024
 	mostItems = 1024
-	// mostQuantity is v1alpha.MaxQuantityLength.
+	// mostQuantity is decode.MaxQuantityLength.
 	mostQuantity = 64
 )
 

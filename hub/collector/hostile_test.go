@@ -46,7 +46,7 @@ func FuzzCellStatus(f *testing.F) {
 			t.Fatalf("%d deployments are unexpected", len(state.unexpected))
 		}
 		for entry := range state.unexpected {
-			if !cellreport.Valid(entry) {
+			if !cellreport.Valid(&entry) {
 				t.Fatalf("entry %+v counts", entry)
 			}
 		}

@@ -148,7 +148,7 @@ func (c *cell) report() *v1alpha.CellStatus {
 	}
 	// An agent reports no more, and what it reports fits into the metadata of objects.
 	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), cellreport.MaxEntries)], func(entry v1alpha.InventoryEntry) bool {
-		return !cellreport.Valid(entry)
+		return !cellreport.Valid(&entry)
 	})
 	return status
 }

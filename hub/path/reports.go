@@ -36,7 +36,7 @@ type Report struct {
 
 // ReportedIndices are the indices of Instances in a Report.
 type ReportedIndices struct {
-	// Existing are those that exist, as v1alpha.ParseIndices reads them.
+	// Existing are those that exist, as indexing.Parse reads them.
 	Existing string `json:"existing,omitempty"`
 }
 

@@ -219,7 +219,7 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	if !s.hasReport() && !s.dropped {
 		return nil
 	}
-	facts := sync.OnceValue(s.copied.InstanceFacts)
+	facts := sync.OnceValue(func() map[int]cellreport.Facts { return cellreport.FactsOf(s.copied) })
 	return s.settleOthers(ctx, func(index int) bool {
 		number, sliced := indexing.SliceOf(index)
 		if !sliced || s.dropped {

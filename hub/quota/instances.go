@@ -19,7 +19,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	if assignment == nil {
 		return nil
 	}
-	reported := sync.OnceValue(copied.InstanceFacts)
+	reported := sync.OnceValue(func() map[int]cellreport.Facts { return cellreport.FactsOf(copied) })
 	var wanted []int
 	for i := range assignment.Cells {
 		indices := indexing.OfRanges(assignment.Cells[i].Indices)

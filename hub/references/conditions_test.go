@@ -40,7 +40,7 @@ func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus
 func TestCondition(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
-	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	original := f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	start := f.clock.Now()
 	want := func(when, reason, message string, since time.Time) {
 		t.Helper()
@@ -77,7 +77,7 @@ func TestCondition(t *testing.T) {
 func TestConditionsOfOthersStay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
-	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	original := f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	original.Status = v1alpha.WorkloadDeploymentStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Test", LastTransitionTime: metav1.Unix(1000, 0),
 	}}}
@@ -97,7 +97,7 @@ func TestConditionsOfOthersStay(t *testing.T) {
 func TestADeploymentThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
-	original := f.deploy(t, "web", naming([]string{"app"}, nil))
+	original := f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
 	planes.Delete(t, f.Planes, original)
 	if writes := f.mustReconcile(t); len(writes) > 0 {
@@ -110,8 +110,8 @@ func TestADeploymentThatIsBeingDeleted(t *testing.T) {
 func TestTheConditionOfARecreatedDeployment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
-	first := f.deploy(t, "api", naming([]string{"app"}, nil))
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	first := f.deploy(t, "api", templateNaming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.Project.Once("apply status", "WorkloadDeployment", func() error {
 		planes.Delete(t, f.Planes, first)
 		planes.Create(t, f.Planes, f.Deployment("api", "DFW"))
@@ -128,7 +128,7 @@ func TestTheConditionOfARecreatedDeployment(t *testing.T) {
 func TestOptionalData(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
-	template := naming([]string{"app"}, nil)
+	template := templateNaming([]string{"app"}, nil)
 	template.Spec.Volumes[0].ConfigMap.Optional = new(true)
 	f.deploy(t, "web", template)
 	f.mustReconcile(t)

@@ -41,7 +41,7 @@ func TestACopyIsRestored(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t).engage(t)
 			planes.Create(t, f.Planes, f.app())
-			f.deploy(t, "web", naming([]string{"app"}, nil))
+			f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 			f.settled(t)
 			before := f.appOnHub(t)
 			if test.change != nil {
@@ -76,7 +76,7 @@ func TestACopyThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
 	source := planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	copied := planes.Change(t, f.Planes, f.appOnHub(t), func(c *corev1.ConfigMap) { c.Finalizers = []string{"example.com/held"} })
 	planes.Delete(t, f.Planes, copied)
@@ -101,7 +101,7 @@ func TestAnObjectOfOthers(t *testing.T) {
 	theirs.Namespace, theirs.Data = f.HubNamespace, map[string]string{"theirs": "1"}
 	planes.Create(t, f.Planes, theirs)
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.mustReconcile(t)
 	f.sync(t)
 	result, err := f.reconcile(t)
@@ -122,7 +122,7 @@ func TestAnObjectOfOthers(t *testing.T) {
 
 func TestWhoNeedsACopy(t *testing.T) {
 	t.Parallel()
-	renamed := naming([]string{"other"}, nil)
+	renamed := templateNaming([]string{"other"}, nil)
 	tests := map[string]struct {
 		// change is done after web and api, which both name ConfigMap app, are settled.
 		change     func(*testing.T, *fixture)
@@ -193,7 +193,7 @@ func TestWhoNeedsACopy(t *testing.T) {
 			wantOwners: []string{"api"},
 		},
 		"a third one names it": {
-			change:     func(t *testing.T, f *fixture) { t.Helper(); f.deploy(t, "third", naming([]string{"app"}, nil)) },
+			change:     func(t *testing.T, f *fixture) { t.Helper(); f.deploy(t, "third", templateNaming([]string{"app"}, nil)) },
 			wantOwners: []string{"api", "third", "web"},
 		},
 	}
@@ -202,8 +202,8 @@ func TestWhoNeedsACopy(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t).engage(t)
 			planes.Create(t, f.Planes, f.app())
-			f.deploy(t, "web", naming([]string{"app"}, nil))
-			f.deploy(t, "api", naming([]string{"app"}, nil))
+			f.deploy(t, "web", templateNaming([]string{"app"}, nil))
+			f.deploy(t, "api", templateNaming([]string{"app"}, nil))
 			f.settled(t)
 			test.change(t, f)
 			f.mustReconcile(t)
@@ -233,7 +233,7 @@ func TestACopyIsReplacedMeanwhile(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t).engage(t)
 			source := planes.Create(t, f.Planes, f.app())
-			f.deploy(t, "web", naming([]string{"app"}, nil))
+			f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 			f.settled(t)
 			var second types.UID
 			planes.Delete(t, f.Planes, source)
@@ -265,8 +265,8 @@ func TestDataThatIsTooLargeTogether(t *testing.T) {
 		one.Name, one.BinaryData = name, map[string][]byte{"x": make([]byte, maxObject-20)}
 		planes.Create(t, f.Planes, one)
 	}
-	f.deploy(t, "web", naming(names, nil))
-	f.deploy(t, "api", naming(names[:1], nil))
+	f.deploy(t, "web", templateNaming(names, nil))
+	f.deploy(t, "api", templateNaming(names[:1], nil))
 	f.mustReconcile(t)
 	for _, name := range names {
 		one := f.app()
@@ -284,8 +284,8 @@ func TestACopyWaitsForItsDeployment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
 	planes.Create(t, f.Planes, f.app())
-	original := f.deploy(t, "web", naming([]string{"app"}, nil))
-	f.deploy(t, "other", naming(nil, nil))
+	original := f.deploy(t, "web", templateNaming([]string{"app"}, nil))
+	f.deploy(t, "other", templateNaming(nil, nil))
 	f.settled(t)
 	planes.Delete(t, f.Planes, original)
 	f.mustReconcile(t)
@@ -304,7 +304,7 @@ func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
 	source := planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	copied := f.appOnHub(t)
 	f.gone = true

@@ -93,8 +93,8 @@ func (f *fixture) engage(t *testing.T) *fixture {
 	return f
 }
 
-// naming is a template that names ConfigMaps and Secrets, each in a volume.
-func naming(configMaps, secrets []string) v1alpha.InstanceTemplateSpec {
+// templateNaming is a template that names ConfigMaps and Secrets, each in a volume.
+func templateNaming(configMaps, secrets []string) v1alpha.InstanceTemplateSpec {
 	template := planes.Template("registry.example/app:1")
 	for _, name := range configMaps {
 		template.Spec.Volumes = append(template.Spec.Volumes, v1alpha.InstanceVolume{

@@ -52,7 +52,7 @@ func TestANamespaceThatWasMadeAgain(t *testing.T) {
 	held.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: earlier.data.Namespace}
 	planes.Create(t, f.Planes, held)
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	if !planes.Exists(t, f.Planes, earlier.data) {
 		t.Fatal("the data of a deployment that runs is deleted, because another has its name")
@@ -71,7 +71,7 @@ func TestProjectsWithTheSameNames(t *testing.T) {
 	f := newFixture(t).engage(t)
 	other := f.elsewhere(t, "web")
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	planes.Delete(t, f.Planes, f.app())
 	f.await(t, f.app())
@@ -103,7 +103,7 @@ func TestForgedHubNamespace(t *testing.T) {
 	planes.Create(t, f.Planes, f.app())
 	forged := f.Deployment("web", "DFW")
 	forged.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: victim.Name}
-	forged.Spec.Template = naming([]string{"app"}, nil)
+	forged.Spec.Template = templateNaming([]string{"app"}, nil)
 	planes.Create(t, f.Planes, forged)
 	unnamed := f.Deployment("other", "DFW")
 	unnamed.Annotations = forged.Annotations

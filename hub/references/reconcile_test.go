@@ -26,8 +26,8 @@ func TestCopies(t *testing.T) {
 	f := newFixture(t).engage(t)
 	planes.Create(t, f.Planes, f.app())
 	planes.Create(t, f.Planes, f.database())
-	f.deploy(t, "web", naming([]string{"app"}, []string{"database"}))
-	f.deploy(t, "api", naming(nil, []string{"database"}))
+	f.deploy(t, "web", templateNaming([]string{"app"}, []string{"database"}))
+	f.deploy(t, "api", templateNaming(nil, []string{"database"}))
 	f.mustReconcile(t)
 
 	app, database := f.appOnHub(t), f.databaseOnHub(t)
@@ -59,7 +59,7 @@ func TestNothingToDo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
 	planes.Create(t, f.Planes, f.database())
-	f.deploy(t, "web", naming(nil, []string{"database"}))
+	f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 	f.settled(t)
 	f.clock.SetTime(f.clock.Now().Add(time.Hour))
 	for _, plane := range []*planes.Plane{f.Project, f.Hub, f.HubAPI} {
@@ -91,7 +91,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("of a namespace that names no data: %+v, %v", result, err)
 	}
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "api", naming([]string{"app"}, nil))
+	f.deploy(t, "api", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	if result, err := f.reconcile(t); err != nil || result.RequeueAfter < time.Minute || result.RequeueAfter > 90*time.Second {
 		t.Errorf("got %+v, %v", result, err)
@@ -104,7 +104,7 @@ func TestListings(t *testing.T) {
 	f := newFixture(t).engage(t)
 	f.reconciler.AuditInterval = time.Minute
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	f.settled(t)
 	wantLists := func(when string, want int) {
 		t.Helper()
@@ -142,7 +142,7 @@ func TestANamespaceThatIsNotOpen(t *testing.T) {
 	f := newFixture(t).engage(t)
 	planes.Delete(t, f.Planes, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: projects.GrantName}})
 	planes.Create(t, f.Planes, f.app())
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != unconfirmedRetry {
 		t.Errorf("got %+v, %v", result, err)
 	}
@@ -179,7 +179,7 @@ func TestAProjectThatNamesNothing(t *testing.T) {
 func TestWhileAProjectIsBeingEngaged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.deploy(t, "web", naming([]string{"app"}, nil))
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
 	wait := func(when string) {
 		if result, err := f.reconcile(t); err != nil || result.RequeueAfter != engageRetry || len(f.Project.Calls()) > 0 {
 			t.Errorf("%s: %+v, %v", when, result, err)
@@ -228,8 +228,8 @@ func TestErrorsOfOneKeepNoOther(t *testing.T) {
 			f := newFixture(t).engage(t)
 			planes.Create(t, f.Planes, f.app())
 			planes.Create(t, f.Planes, f.database())
-			f.deploy(t, "api", naming([]string{"app"}, nil))
-			f.deploy(t, "web", naming(nil, []string{"database"}))
+			f.deploy(t, "api", templateNaming([]string{"app"}, nil))
+			f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 			test.plane(f).Once(test.verb, test.kind, func() error { return refused })
 			if _, err := f.reconcile(t); !errors.Is(err, refused) {
 				t.Errorf("got %v", err)

@@ -78,7 +78,7 @@ func TestASourceChanges(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t).engage(t)
 			source := planes.Create(t, f.Planes, f.database())
-			f.deploy(t, "web", naming(nil, []string{"database"}))
+			f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 			f.settled(t)
 			before := f.databaseOnHub(t)
 			test.change(t, f, source)
@@ -117,28 +117,28 @@ func TestSourcesThatAreNotCopied(t *testing.T) {
 				planes.Create(t, f.Planes, one)
 				names = append(names, name)
 			}
-			f.deploy(t, "web", naming(names, nil))
+			f.deploy(t, "web", templateNaming(names, nil))
 		}, v1alpha.ReasonSourceTooLarge},
 		"a cluster's own": {func(t *testing.T, f *fixture) {
 			t.Helper()
 			one := f.app()
 			one.Name = rootCA
 			planes.Create(t, f.Planes, one)
-			f.deploy(t, "web", naming([]string{rootCA}, nil))
+			f.deploy(t, "web", templateNaming([]string{rootCA}, nil))
 		}, v1alpha.ReasonSourceRefused},
 		"a cluster's token": {func(t *testing.T, f *fixture) {
 			t.Helper()
 			one := f.database()
 			one.Type, one.Annotations = corev1.SecretTypeServiceAccountToken, map[string]string{corev1.ServiceAccountNameKey: "default"}
 			planes.Create(t, f.Planes, one)
-			f.deploy(t, "web", naming(nil, []string{"database"}))
+			f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 		}, v1alpha.ReasonSourceRefused},
-		"a missing one": {func(t *testing.T, f *fixture) { t.Helper(); f.deploy(t, "web", naming([]string{"app"}, nil)) }, v1alpha.ReasonSourceNotFound},
+		"a missing one": {func(t *testing.T, f *fixture) { t.Helper(); f.deploy(t, "web", templateNaming([]string{"app"}, nil)) }, v1alpha.ReasonSourceNotFound},
 		"before the deployment has a place on the hub": {func(t *testing.T, f *fixture) {
 			t.Helper()
 			planes.Create(t, f.Planes, f.app())
 			original := f.Deployment("web", "DFW")
-			original.Spec.Template = naming([]string{"app"}, nil)
+			original.Spec.Template = templateNaming([]string{"app"}, nil)
 			planes.Create(t, f.Planes, original)
 		}, v1alpha.ReasonResolving},
 	}
@@ -189,7 +189,7 @@ func TestASourceMayNotBeRead(t *testing.T) {
 	planes.Create(t, f.Planes, copied)
 	f.Restrict(t, mayDo("list", "watch")...)
 	f.engage(t)
-	f.deploy(t, "web", naming([]string{"app"}, []string{"database"}))
+	f.deploy(t, "web", templateNaming([]string{"app"}, []string{"database"}))
 	f.mustReconcile(t)
 	f.sync(t)
 	result, err := f.reconcile(t)
@@ -213,7 +213,7 @@ func TestAKindMayNotBeWatched(t *testing.T) {
 	source := planes.Create(t, f.Planes, f.database())
 	f.Restrict(t, mayDo("get")...)
 	f.engage(t)
-	f.deploy(t, "web", naming([]string{"app"}, []string{"database"}))
+	f.deploy(t, "web", templateNaming([]string{"app"}, []string{"database"}))
 	f.mustReconcile(t)
 	planes.Change(t, f.Planes, source, func(s *corev1.Secret) { s.Data["password"] = []byte("new") })
 	result, err := f.reconcile(t)
@@ -230,7 +230,7 @@ func TestAReadFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
 	source := planes.Create(t, f.Planes, f.database())
-	f.deploy(t, "web", naming(nil, []string{"database"}))
+	f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 	f.settled(t)
 	before := f.condition(t, "web")
 	planes.Change(t, f.Planes, source, func(s *corev1.Secret) { s.Data["password"] = []byte("new") })
@@ -253,7 +253,7 @@ func TestASourceChangesBetweenCheckAndCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
 	source := planes.Create(t, f.Planes, f.database())
-	f.deploy(t, "web", naming(nil, []string{"database"}))
+	f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 	f.Project.Once("get", "Secret", func() error {
 		f.Project.Once("get", "Secret", func() error { planes.Delete(t, f.Planes, source); return nil })
 		return nil

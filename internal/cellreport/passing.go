@@ -1,0 +1,25 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cellreport
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Passing says whether a status, with its counts and conditions, tells of a state on the way to another: since the status before, no
+// Instance became Ready or Available or ceased to be, none is gone, and the object has not come to rest. Most such states are over before anybody
+// has read of them.
+func Passing(before, after v1alpha.ReplicaCounts, conditionsBefore, conditionsAfter []metav1.Condition) bool {
+	if before.ReadyReplicas != after.ReadyReplicas || before.AvailableReplicas != after.AvailableReplicas || before.Replicas > after.Replicas {
+		return false
+	}
+	reached := func(condition string, status metav1.ConditionStatus) bool {
+		return meta.IsStatusConditionPresentAndEqual(conditionsAfter, condition, status) &&
+			!meta.IsStatusConditionPresentAndEqual(conditionsBefore, condition, status)
+	}
+	return !reached(v1alpha.ConditionProgressing, metav1.ConditionFalse) && !reached(v1alpha.ConditionSuspended, metav1.ConditionTrue)
+}

@@ -1,0 +1,93 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package indexing
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// MaxIndex is the highest index that an IndexRange may have.
+const MaxIndex = 9999
+
+// Format are indices, in any order, as text: "0-4,7".
+func Format(indices []int) string {
+	var text strings.Builder
+	for _, r := range Ranges(indices) {
+		if text.Len() > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteString(strconv.Itoa(int(r.First)))
+		if r.Last > r.First {
+			text.WriteByte('-')
+			text.WriteString(strconv.Itoa(int(r.Last)))
+		}
+	}
+	return text.String()
+}
+
+// maxText is the longest text with indices that is read, in bytes: as long as the schema allows.
+const maxText = 32768
+
+// Set is a set of indices from 0 to MaxIndex. It has the same size whatever is added to it.
+type Set [MaxIndex/64 + 1]uint64
+
+// Add adds all indices from first to last that a set can have.
+func (s *Set) Add(first, last int) {
+	first, last = max(first, 0), min(last, MaxIndex)
+	for first <= last {
+		word, from := first/64, first%64
+		to := min(last-word*64, 63)
+		s[word] |= (^uint64(0) >> (63 - to + from)) << from
+		first = (word + 1) * 64
+	}
+}
+
+// Has reports whether the set has an index.
+func (s *Set) Has(index int) bool {
+	return index >= 0 && index <= MaxIndex && s[index/64]&(1<<(index%64)) != 0
+}
+
+// Indices returns what the set has, ascending.
+func (s *Set) Indices() []int {
+	count := 0
+	for _, word := range s {
+		count += bits.OnesCount64(word)
+	}
+	if count == 0 {
+		return nil
+	}
+	indices := make([]int, 0, count)
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			indices = append(indices, i*64+bits.TrailingZeros64(word))
+		}
+	}
+	return indices
+}
+
+// ParseSet reads text as Parse does.
+func ParseSet(text string) *Set {
+	set := &Set{}
+	for part := range strings.SplitSeq(text[:min(len(text), maxText)], ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, err := strconv.ParseUint(from, 10, 16)
+		last := first
+		if err == nil && isRange {
+			last, err = strconv.ParseUint(to, 10, 16)
+		}
+		if err == nil && first <= last && last <= MaxIndex {
+			set.Add(int(first), int(last))
+		}
+	}
+	return set
+}
+
+// Parse is the inverse of Format, ascending. The text comes from a cell: what is not a range is left out, and what it
+// returns is bounded whatever the text is.
+func Parse(text string) []int { return ParseSet(text).Indices() }
+
+// Contains reports whether an index is among those that Parse reads from text.
+func Contains(text string, index int) bool { return ParseSet(text).Has(index) }

@@ -1,0 +1,109 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package naming
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxLabelLength is the longest DNS label and label value, in bytes.
+const maxLabelLength = 63
+
+// Shorten returns name, truncated and with a hash of all of it at its end when it is longer than a DNS label may be.
+// Different names stay different.
+func Shorten(name string) string {
+	if len(name) <= maxLabelLength {
+		return name
+	}
+	hasher := fnv.New64a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write([]byte(name))
+	hash := strconv.FormatUint(hasher.Sum64(), 36)
+	return strings.TrimRight(name[:maxLabelLength-len(hash)-1], "-") + "-" + hash
+}
+
+// DeploymentName is the name of the WorkloadDeployment of a Workload's placement in a city.
+func DeploymentName(workload, placement, cityCode string) string {
+	return Shorten(fmt.Sprintf("%s-%s-%s", workload, placement, CityLabel(cityCode)))
+}
+
+// CityLabel is a city code as the value of LabelTopologyCity: in lower case.
+func CityLabel(cityCode string) string { return strings.ToLower(cityCode) }
+
+// InstanceName is the name of the Instance of a deployment at an index.
+func InstanceName(deployment string, index int) string {
+	return deployment + "-" + strconv.Itoa(index)
+}
+
+// InstanceIndex is the index of an Instance of a deployment, by its name. It is false when the name is not one that
+// InstanceName makes for that deployment.
+func InstanceIndex(deployment, instance string) (int, bool) {
+	suffix, found := strings.CutPrefix(instance, deployment+"-")
+	if !found {
+		return 0, false
+	}
+	index, err := strconv.Atoi(suffix)
+	if err != nil || index < 0 || strconv.Itoa(index) != suffix {
+		return 0, false
+	}
+	return index, true
+}
+
+// hubNamespacePrefix begins the name of every hub namespace.
+const hubNamespacePrefix = "ns-"
+
+// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace
+// default and its UID when a project is recreated, so that the UID of the namespace alone does not tell the two
+// projects apart.
+func HubNamespace(projectUID, namespaceUID string) string {
+	sum := sha256.Sum256([]byte(projectUID + "/" + namespaceUID))
+	return fmt.Sprintf("%s%x-%x-%x-%x-%x", hubNamespacePrefix, sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// EarlierHubNamespace is the name that earlier versions gave the hub namespace of a project's namespace with this UID.
+// A hub namespace that has it keeps it.
+func EarlierHubNamespace(namespaceUID string) string { return hubNamespacePrefix + namespaceUID }
+
+// IsHubNamespace reports whether a name has the form of both.
+func IsHubNamespace(name string) bool { return hubNamespace.MatchString(name) }
+
+var hubNamespace = regexp.MustCompile(`^` + hubNamespacePrefix + `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// ProjectShard is the shard of a project, of count shards. It is the same on every replica with the same number of them.
+func ProjectShard(project string, count int) int {
+	hasher := fnv.New32a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write([]byte(project))
+	return int(hasher.Sum32() % uint32(count)) //nolint:gosec // whoever divides projects refuses counts below 1
+}
+
+// ProjectLabel is the value of LabelProject for a project.
+func ProjectLabel(project string) string {
+	return Shorten("cluster-" + strings.ReplaceAll(project, "/", "_"))
+}
+
+// NetworkLabel is the value of LabelNetwork for a network of a project, which its namespace and name identify:
+// "<namespace>.<name>". A namespace has no dot, so that different networks have different values. What no label value may be
+// becomes a hash, which has no dot.
+func NetworkLabel(namespace, name string) string {
+	label := namespace + "." + name
+	if len(label) <= maxLabelLength && len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {
+		return label
+	}
+	sum := sha256.Sum256([]byte(namespace + "/" + name))
+	return hex.EncodeToString(sum[:16])
+}
+
+// ProjectMarkName is the name of the mark of a project on the hub.
+func ProjectMarkName(project string) string {
+	return Shorten("karmada-compute-project-" + project)
+}

@@ -1,0 +1,137 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sizing
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Instance is what one Instance takes of each resource. Karmada reserves it, quota counts it, and the containers of the Pod
+// together request it (Containers). typeResources are those of the instance type as they were recorded in the deployment
+// (WorkloadDeploymentSpec.InstanceTypeResources), not those that the type has now.
+//
+// A container takes its limit of a resource, else its request. Where every container has either, the size is their sum. Where
+// some have neither, the size is the request of the Instance, else that of its instance type, but at least the sum of the
+// others. A resource that none of them names is not in the size. The caller may change it.
+//
+// Sidecars are part of the sum: one that names nothing takes nothing. Another init container runs alone with the sidecars before it,
+// and the size is at least what these take together, as Kubernetes counts it.
+func Instance(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) corev1.ResourceList {
+	size := corev1.ResourceList{}
+	maps.Copy(size, typeResources.DeepCopy())
+	maps.Copy(size, spec.Runtime.Resources.Requests.DeepCopy())
+	sandbox := spec.Runtime.Sandbox
+	if sandbox == nil {
+		return size
+	}
+	for name, total := range sumContainers(sandbox) {
+		if named, ok := size[name]; total.named && (!ok || total.containers == len(sandbox.Containers) || named.Cmp(total.sum) < 0) {
+			size[name] = total.sum
+		}
+		if named, ok := size[name]; total.begins != nil && (!ok || named.Cmp(*total.begins) < 0) {
+			size[name] = *total.begins
+		}
+	}
+	return size
+}
+
+// Containers are what each container of a sandbox takes, in the order of the containers. With its sidecars they add up to those of Instance,
+// unless its init containers take more: the first container that does not name a resource takes what the others leave of it. The caller
+// may change them.
+func Containers(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
+	sandbox := spec.Runtime.Sandbox
+	if sandbox == nil {
+		return nil
+	}
+	sizes := make([]corev1.ResourceList, len(sandbox.Containers))
+	rest := Instance(spec, typeResources)
+	for i := range sandbox.InitContainers {
+		if container := &sandbox.InitContainers[i]; container.IsSidecar() {
+			subtract(rest, Container(container))
+		}
+	}
+	for i := range sandbox.Containers {
+		sizes[i] = Container(&sandbox.Containers[i])
+		subtract(rest, sizes[i])
+	}
+	for name, quantity := range rest {
+		silent := slices.IndexFunc(sizes, func(size corev1.ResourceList) bool {
+			_, named := size[name]
+			return !named
+		})
+		if quantity.Sign() > 0 && silent >= 0 {
+			sizes[silent][name] = quantity
+		}
+	}
+	return sizes
+}
+
+// subtract takes each quantity of taken from the same resource of list.
+func subtract(list, taken corev1.ResourceList) {
+	for name, quantity := range taken {
+		left := list[name]
+		left.Sub(quantity)
+		list[name] = left
+	}
+}
+
+// containerSum is what containers take of a resource.
+type containerSum struct {
+	// sum is what the containers and the sidecars take together.
+	sum resource.Quantity
+	// named says whether any of them names the resource, and containers is how many of the containers do.
+	named      bool
+	containers int
+	// sidecars is what the sidecars so far take.
+	sidecars resource.Quantity
+	// begins is the most that an init container takes with the sidecars before it; nil when none names the resource.
+	begins *resource.Quantity
+}
+
+func sumContainers(sandbox *v1alpha.SandboxRuntime) map[corev1.ResourceName]containerSum {
+	sums := map[corev1.ResourceName]containerSum{}
+	for i := range sandbox.Containers {
+		for name, quantity := range Container(&sandbox.Containers[i]) {
+			soFar := sums[name]
+			soFar.sum.Add(quantity)
+			soFar.named = true
+			soFar.containers++
+			sums[name] = soFar
+		}
+	}
+	for i := range sandbox.InitContainers {
+		container := &sandbox.InitContainers[i]
+		for name, quantity := range Container(container) {
+			soFar := sums[name]
+			if container.IsSidecar() {
+				soFar.sum.Add(quantity.DeepCopy())
+				soFar.sidecars.Add(quantity)
+				soFar.named = true
+			} else {
+				quantity.Add(soFar.sidecars.DeepCopy())
+				if soFar.begins == nil || soFar.begins.Cmp(quantity) < 0 {
+					soFar.begins = &quantity
+				}
+			}
+			sums[name] = soFar
+		}
+	}
+	return sums
+}
+
+// Container is the limit of a container of each resource, else its request. The caller may change it.
+func Container(c *v1alpha.SandboxContainer) corev1.ResourceList {
+	size := corev1.ResourceList{}
+	if c.Resources != nil {
+		maps.Copy(size, c.Resources.Requests.DeepCopy())
+		maps.Copy(size, c.Resources.Limits.DeepCopy())
+	}
+	return size
+}
