@@ -38,9 +38,9 @@ help: ## List the targets.
 		/^##@/ { printf "\n%s\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Start a local federation, run a Workload in two cities, delete both. KEEP=1 leaves them running, CONTAINERS=1 runs containers.
+demo: ## Start a local federation, run a Workload in two cities, delete both. KEEP=1 leaves them running, CONTAINERS=1 runs containers, PROJECTS=namespaces runs without Milo.
 	@echo "Building what the demo needs; with nothing cached that takes some minutes."
-	@go run ./hack/federation demo $(if $(KEEP),--keep) $(if $(CONTAINERS),--containers)
+	@go run ./hack/federation demo $(if $(KEEP),--keep) $(if $(CONTAINERS),--containers) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
 
 ##@ Development
 
@@ -76,6 +76,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions-streams paths=./hub/access/sessions/streams output:rbac:dir=hub/access/sessions/streams
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions paths=./hub/access/sessions/project output:rbac:dir=hub/access/sessions/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-namespaces paths=./hub/access/namespaces output:rbac:dir=hub/access/namespaces
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell-streams paths=./cell/access/streams output:rbac:dir=cell/access/streams
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell-sessions paths=./cell/access/sessions output:rbac:dir=cell/access/sessions
@@ -185,8 +186,8 @@ hostile: ## Have a consumer and a cell write at random all that they may, and co
 ##@ Local federation
 
 .PHONY: up
-up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers.
-	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers)
+up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers, PROJECTS=namespaces starts no Milo.
+	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
 
 .PHONY: down
 down: ## Stop it.

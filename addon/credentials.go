@@ -195,8 +195,12 @@ func (s *session) credentials(ctx context.Context) ([]credential, error) {
 		return nil, err
 	}
 	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
-	credentials := []credential{{hubSecret, hubSecretKey, hub}, {miloSecret, miloSecretKey, s.miloCredentials}}
-	if separatesWebhooks(s.values) {
+	credentials := []credential{{hubSecret, hubSecretKey, hub}}
+	withMilo := !isWithoutMilo(s.values)
+	if withMilo {
+		credentials = append(credentials, credential{miloSecret, miloSecretKey, s.miloCredentials})
+	}
+	if withMilo && separatesWebhooks(s.values) {
 		if hub, err = s.hubKubeconfig(ctx, webhookServiceAccount, webhookTokenSecret); err != nil {
 			return nil, err
 		}

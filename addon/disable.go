@@ -37,7 +37,10 @@ func (o *options) beforeDisable(command *cobra.Command) (bool, error) {
 		fmt.Fprintln(s.out, "karmada-compute is not enabled: the host has no ConfigMap "+inventoryName)
 		return true, nil
 	}
-	if s.milo == nil {
+	if s.known.isWithoutMilo() {
+		s.values = nested([]string{"projects", "mode"}, modeNamespaces)
+	}
+	if s.milo == nil && !isWithoutMilo(s.values) {
 		if err := s.connectAsAddOn(ctx); err != nil {
 			return false, err
 		}
@@ -114,12 +117,13 @@ func (s *session) remove(ctx context.Context) error {
 // unregister removes what calls the add-on: first of all, so that nobody is refused, and again when the replicas have ended,
 // which register it as long as they run.
 func (s *session) unregister(ctx context.Context) error {
-	for key, references := range registered {
-		for _, r := range references {
-			if s.options.workloads == workloadsKeep && key == onHub {
-				continue // Karmada goes on interpreting what it has propagated
-			}
-			if err := s.plane(key).remove(ctx, r); err != nil {
+	removed := s.registrations()
+	if s.options.workloads == workloadsKeep {
+		removed = removed[:1] // Karmada goes on interpreting what it has propagated
+	}
+	for _, registered := range removed {
+		for _, r := range registered.of {
+			if err := s.plane(registered.at).remove(ctx, r); err != nil {
 				return err
 			}
 		}

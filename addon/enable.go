@@ -57,7 +57,7 @@ func (o *options) beforeEnable(command *cobra.Command) (bool, error) {
 // print renders all parts.
 func (o *options) print(values map[string]any) error {
 	s := &session{options: o, values: values}
-	for _, part := range []string{onHub, atMilo, onHost} {
+	for _, part := range append(s.planes(), onHost) {
 		objects, err := s.render(part)
 		if err != nil {
 			return err
@@ -75,14 +75,19 @@ func (o *options) print(values map[string]any) error {
 }
 
 func (s *session) prepare(ctx context.Context) error {
-	s.say("checking the host, the hub and Milo")
+	if isWithoutMilo(s.values) {
+		s.say("installing without Milo: namespaces of the hub are the projects (--milo-kubeconfig is not set)")
+		s.say("checking the host and the hub")
+	} else {
+		s.say("checking the host, the hub and Milo")
+	}
 	if err := s.preflight(ctx).print(s.out); err != nil {
 		return err
 	}
 	if err := s.resolve(ctx); err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
-	for _, part := range []string{onHub, atMilo} {
+	for _, part := range s.planes() {
 		if err := s.install(ctx, part); err != nil {
 			return err
 		}
@@ -91,36 +96,61 @@ func (s *session) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.say("credentials for the hub and Milo are stored on the host")
+	s.say("credentials for %s are stored on the host", s.planeNames())
 	merge(s.values, nested([]string{"host", "podAnnotations", credentialsAnnotation}, hash))
 	return nil
 }
 
 // resolve reads and renders all that is written later, so that what is wrong with it is found before anything is changed.
 func (s *session) resolve(ctx context.Context) error {
-	merge(s.values, nested([]string{atMilo, "subjects"}, []any{map[string]any{"kind": "User", "name": s.miloUserName}}))
-	if separatesWebhooks(s.values) {
-		merge(s.values, nested([]string{atMilo, "webhookSubjects"}, []any{map[string]any{"kind": "User", "name": s.miloWebhookName}}))
+	if !isWithoutMilo(s.values) {
+		if err := s.resolveMilo(); err != nil {
+			return err
+		}
 	}
-	for _, part := range []string{onHub, atMilo, onHost} {
+	for _, part := range append(s.planes(), onHost) {
 		if _, err := s.render(part); err != nil {
 			return err
 		}
 	}
 	var err error
-	if s.miloCredentials, err = flat(s.options.miloKubeconfig); err != nil {
-		return fmt.Errorf("--milo-kubeconfig: %w", err)
-	}
-	if separatesWebhooks(s.values) {
-		if s.miloWebhookCredentials, err = flat(s.options.miloWebhookKubeconfig); err != nil {
-			return fmt.Errorf("--milo-webhook-kubeconfig: %w", err)
-		}
-	}
 	if s.hubAddress, err = s.findHub(ctx); err != nil {
 		return err
 	}
-	s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace)
-	return err
+	if s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace); err != nil {
+		return err
+	}
+	return s.checkMode()
+}
+
+// resolveMilo reads the credentials for Milo.
+func (s *session) resolveMilo() (err error) {
+	merge(s.values, nested([]string{atMilo, "subjects"}, []any{map[string]any{"kind": "User", "name": s.miloUserName}}))
+	if s.miloCredentials, err = flat(s.options.miloKubeconfig); err != nil {
+		return fmt.Errorf("--milo-kubeconfig: %w", err)
+	}
+	if !separatesWebhooks(s.values) {
+		return nil
+	}
+	merge(s.values, nested([]string{atMilo, "webhookSubjects"}, []any{map[string]any{"kind": "User", "name": s.miloWebhookName}}))
+	if s.miloWebhookCredentials, err = flat(s.options.miloWebhookKubeconfig); err != nil {
+		return fmt.Errorf("--milo-webhook-kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// checkMode refuses to change what a project is: the Workloads of the other kind of projects would lose their controllers.
+func (s *session) checkMode() error {
+	if len(s.known[onHub]) == 0 {
+		return nil
+	}
+	switch wasWithoutMilo := s.known.isWithoutMilo(); {
+	case !wasWithoutMilo && isWithoutMilo(s.values):
+		return errors.New("karmada-compute is installed with Milo: name its kubeconfig with --milo-kubeconfig, or disable karmada-compute before you install it without Milo")
+	case wasWithoutMilo && !isWithoutMilo(s.values):
+		return errors.New("karmada-compute is installed without Milo: remove --milo-kubeconfig, or disable karmada-compute before you install it with Milo")
+	}
+	return nil
 }
 
 func (s *session) install(ctx context.Context, part string) error {
@@ -251,18 +281,38 @@ func rollout(d *appsv1.Deployment) string {
 	return ""
 }
 
-// registered is what the add-on itself registers at Milo's root and on the hub.
-var registered = map[string][]reference{
-	atMilo: {{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", Name}},
-	onHub: {
+// admission is what the add-on itself registers where the projects are, and interpreters what it registers on the hub: one of them.
+var (
+	admission    = []reference{{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", Name}}
+	interpreters = []reference{
 		{"config.karmada.io/v1alpha1", "ResourceInterpreterCustomization", "", Name},
 		{"config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", "", Name},
-	},
+	}
+)
+
+// projectsAt is the plane that has the projects.
+func (s *session) projectsAt() string {
+	if isWithoutMilo(s.values) {
+		return onHub
+	}
+	return atMilo
+}
+
+// registration is what the add-on registers at a plane: one of several.
+type registration struct {
+	at string
+	of []reference
+}
+
+// registrations are what the add-on itself registers.
+func (s *session) registrations() []registration {
+	return []registration{{s.projectsAt(), admission}, {onHub, interpreters}}
 }
 
 // waitRegistered waits until the add-on has registered its webhooks and its interpreter.
 func (s *session) waitRegistered(ctx context.Context) error {
-	for key, any := range registered {
+	for _, r := range s.registrations() {
+		key, any := r.at, r.of
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 			return slices.ContainsFunc(any, func(r reference) bool {
 				return s.plane(key).Get(ctx, client.ObjectKey{Name: r.Name}, r.object()) == nil

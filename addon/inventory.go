@@ -65,6 +65,12 @@ func (i inventory) has(plane string, r reference) bool {
 	return slices.ContainsFunc(i[plane], func(e entry) bool { return e.reference == r })
 }
 
+// isWithoutMilo reports whether the installation makes namespaces of the hub projects. The role is rendered then alone; what is listed of
+// Milo is not proof, since an installation whose Workloads were kept lists the hub only.
+func (i inventory) isWithoutMilo() bool {
+	return i.has(onHub, reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"})
+}
+
 // add adds an object once.
 func (i inventory) add(plane string, e entry) {
 	if !i.has(plane, e.reference) {

@@ -59,7 +59,7 @@ type karmadaOptions struct {
 
 // addFlags adds the flags of `addons enable`.
 func (o *options) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for the add-on. The content of the file is stored in a Secret on the host.")
+	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for the add-on. The content of the file is stored in a Secret on the host. Without the flag, karmada-compute is installed without Milo: namespaces of the hub with label compute.datumapis.com/project=true are the projects.")
 	flags.StringVar(&o.miloWebhookKubeconfig, "milo-webhook-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig. Its content is stored in a Secret on the host.")
 	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root with the right to create CustomResourceDefinitions and RBAC there. The kubeconfig is not stored. Default: --milo-kubeconfig.")
 	flags.StringVar(&o.image, "compute-image", "", "karmada-compute: image of controllers and webhooks, with its tag. Default: the image in the chart.")
@@ -114,8 +114,12 @@ func (o *karmadaOptions) read(flags *pflag.FlagSet) error {
 // check returns all mistakes in the flags of enable.
 func (o *options) check() error {
 	var mistakes []error
-	if o.miloKubeconfig == "" && !o.dryRun {
-		mistakes = append(mistakes, errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root that karmada-compute is to use"))
+	if o.miloKubeconfig == "" {
+		for flag, value := range map[string]string{"milo-admin-kubeconfig": o.miloAdminKubeconfig, "milo-webhook-kubeconfig": o.miloWebhookKubeconfig} {
+			if value != "" {
+				mistakes = append(mistakes, fmt.Errorf("--%s: has no effect without --milo-kubeconfig", flag))
+			}
+		}
 	}
 	if o.replicas < 1 {
 		mistakes = append(mistakes, fmt.Errorf("--compute-replicas: %d is less than 1", o.replicas))
@@ -133,7 +137,7 @@ func (o *options) check() error {
 
 // checkWebhooks returns an error where Pods that serve webhooks only would have no credential for Milo of their own.
 func (o *options) checkWebhooks(values map[string]any) error {
-	if separatesWebhooks(values) && o.miloWebhookKubeconfig == "" && !o.dryRun {
+	if separatesWebhooks(values) && !isWithoutMilo(values) && o.miloWebhookKubeconfig == "" && !o.dryRun {
 		return errors.New("--milo-webhook-kubeconfig: name the kubeconfig of Milo's root for the Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig")
 	}
 	return nil
@@ -176,6 +180,9 @@ func (o *options) values(changed func(flag string) bool) (map[string]any, error)
 			merge(values, nested(set.path, set.value))
 		}
 	}
+	if err := o.setMode(values); err != nil {
+		return nil, err
+	}
 	for path, image := range map[string]string{"image": o.image, "agents.image": o.cellImage} {
 		parts, err := splitImage(image)
 		if err != nil {
@@ -186,6 +193,34 @@ func (o *options) values(changed func(flag string) bool) (map[string]any, error)
 		}
 	}
 	return values, nil
+}
+
+// setMode sets what a project is: without a kubeconfig of Milo, a namespace of the hub. A dry run of an installation with Milo needs no
+// kubeconfig if the values name the mode.
+func (o *options) setMode(values map[string]any) error {
+	projects, _ := values["projects"].(map[string]any)
+	mode, isSet := projects["mode"]
+	switch {
+	case mode == modeNamespaces && o.miloKubeconfig != "":
+		return errors.New("--milo-kubeconfig: has no effect with the value projects.mode=namespaces")
+	case mode == modeMilo && o.miloKubeconfig == "" && !o.dryRun:
+		return errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root that karmada-compute is to use, or remove the value projects.mode=milo")
+	case !isSet && o.miloKubeconfig == "":
+		merge(values, nested([]string{"projects", "mode"}, modeNamespaces))
+	}
+	return nil
+}
+
+// Values of projects.mode.
+const (
+	modeMilo       = "milo"
+	modeNamespaces = "namespaces"
+)
+
+// isWithoutMilo reports whether the values make namespaces of the hub projects.
+func isWithoutMilo(values map[string]any) bool {
+	projects, _ := values["projects"].(map[string]any)
+	return projects["mode"] == modeNamespaces
 }
 
 // merge puts the values of b into a; those of b win.

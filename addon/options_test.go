@@ -44,7 +44,7 @@ func TestFlagsWinOverFiles(t *testing.T) {
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := &options{valuesFiles: []string{file}, replicas: 3, image: "example.com/c:v2", karmada: karmadaOptions{imageRegistry: "mirror"}}
+	o := &options{miloKubeconfig: "milo.kubeconfig", valuesFiles: []string{file}, replicas: 3, image: "example.com/c:v2", karmada: karmadaOptions{imageRegistry: "mirror"}}
 	got, err := o.values(func(flag string) bool { return flag == "compute-replicas" })
 	if err != nil {
 		t.Fatal(err)
@@ -66,9 +66,9 @@ func TestFlagsWinOverFiles(t *testing.T) {
 }
 
 func TestMistakesAreAllSaid(t *testing.T) {
-	o := &options{replicas: 0, interpreterMode: "lua", image: "no-tag"}
+	o := &options{miloAdminKubeconfig: "admin.kubeconfig", replicas: 0, interpreterMode: "lua", image: "no-tag"}
 	err := o.check()
-	for _, flag := range []string{"--milo-kubeconfig", "--compute-replicas", "--compute-interpreter-mode", "--compute-image"} {
+	for _, flag := range []string{"--milo-admin-kubeconfig", "--compute-replicas", "--compute-interpreter-mode", "--compute-image"} {
 		if err == nil || !strings.Contains(err.Error(), flag+":") {
 			t.Errorf("%v does not name %s", err, flag)
 		}
@@ -90,6 +90,68 @@ func TestValuesThatAreNoMap(t *testing.T) {
 	o.valuesFiles = []string{file + ".missing"}
 	if _, err := o.values(func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), "--compute-values") {
 		t.Errorf("%v does not name the flag", err)
+	}
+}
+
+// TestModeFollowsTheKubeconfigOfMilo: without one, namespaces of the hub are the projects; values that contradict are refused.
+func TestModeFollowsTheKubeconfigOfMilo(t *testing.T) {
+	withMode := func(mode string) string {
+		file := filepath.Join(t.TempDir(), "values.yaml")
+		if err := os.WriteFile(file, []byte("projects: {mode: "+mode+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for name, test := range map[string]struct {
+		options     options
+		withoutMilo bool
+		wrong       string
+	}{
+		"no kubeconfig":                     {options: options{}, withoutMilo: true},
+		"a kubeconfig":                      {options: options{miloKubeconfig: "milo.kubeconfig"}},
+		"no kubeconfig, and namespaces":     {options: options{valuesFiles: []string{withMode("namespaces")}}, withoutMilo: true},
+		"no kubeconfig, and Milo":           {options: options{valuesFiles: []string{withMode("milo")}}, wrong: "--milo-kubeconfig"},
+		"no kubeconfig, and a dry run":      {options: options{valuesFiles: []string{withMode("milo")}, dryRun: true}},
+		"a kubeconfig, and namespaces":      {options: options{miloKubeconfig: "f", valuesFiles: []string{withMode("namespaces")}}, wrong: "--milo-kubeconfig"},
+		"a kubeconfig, and Milo by a value": {options: options{miloKubeconfig: "f", valuesFiles: []string{withMode("milo")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			values, err := test.options.values(func(string) bool { return false })
+			if test.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wrong) {
+					t.Errorf("error %v does not name %s", err, test.wrong)
+				}
+				return
+			}
+			if err != nil || isWithoutMilo(values) != test.withoutMilo {
+				t.Errorf("got %v, %v", values, err)
+			}
+		})
+	}
+}
+
+// TestModeStays: what a project is does not change under Workloads.
+func TestModeStays(t *testing.T) {
+	role := entry{reference: reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"}}
+	other := entry{reference: reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-hub"}}
+	for name, test := range map[string]struct {
+		known       inventory
+		mode, wrong string
+	}{
+		"nothing installed":               {nil, modeNamespaces, ""},
+		"with Milo, as before":            {inventory{onHub: {other}, atMilo: {other}}, modeMilo, ""},
+		"with Milo, whose Workloads stay": {inventory{onHub: {other}}, modeMilo, ""},
+		"with Milo, and now without":      {inventory{onHub: {other}}, modeNamespaces, "--milo-kubeconfig"},
+		"without Milo, as before":         {inventory{onHub: {other, role}}, modeNamespaces, ""},
+		"without Milo, and now with":      {inventory{onHub: {other, role}}, modeMilo, "without Milo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &session{known: test.known, values: nested([]string{"projects", "mode"}, test.mode)}
+			err := s.checkMode()
+			if (err != nil) != (test.wrong != "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("got %v, want %q", err, test.wrong)
+			}
+		})
 	}
 }
 

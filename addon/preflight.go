@@ -79,6 +79,9 @@ func (s *session) preflight(ctx context.Context) *findings {
 		s.checkRights(ctx, f, s.hub, append(hubRights, clusterRights...))
 		s.checkClusters(ctx, f)
 	}
+	if isWithoutMilo(s.values) {
+		return f
+	}
 	if s.reachable(f, s.milo) {
 		s.checkRights(ctx, f, s.milo, clusterRights)
 		s.checkMiloKinds(f)

@@ -79,6 +79,22 @@ func (s *session) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%6.1fs  %s\n", time.Since(s.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
+// planes are the parts of the chart beside that of the host.
+func (s *session) planes() []string {
+	if isWithoutMilo(s.values) {
+		return []string{onHub}
+	}
+	return []string{onHub, atMilo}
+}
+
+// planeNames are these parts in messages.
+func (s *session) planeNames() string {
+	if isWithoutMilo(s.values) {
+		return "the hub"
+	}
+	return "the hub and Milo"
+}
+
 // plane is the one that a key of the inventory is about.
 func (s *session) plane(key string) *plane {
 	return map[string]*plane{onHost: s.host, onHub: s.hub, atMilo: s.milo}[key]

@@ -163,7 +163,7 @@ func (s *site) control(ctx context.Context) {
 			return false, nil
 		}
 		_ = s.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Name}})
-		interpreter := registered[onHub][0].object()
+		interpreter := interpreters[0].object()
 		interpreter.Object["spec"] = map[string]any{
 			"target": map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"}, "customizations": map[string]any{},
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,18 +33,16 @@ func (s *session) deleteWorkloads(ctx context.Context) error {
 	if s.options.workloads != workloadsDelete {
 		return nil
 	}
-	projects := &unstructured.UnstructuredList{}
-	projects.SetAPIVersion("resourcemanager.miloapis.com/v1alpha1")
-	projects.SetKind("ProjectList")
-	if err := s.milo.List(ctx, projects); err != nil {
-		return fmt.Errorf("list the Projects at Milo: %w", err)
+	projects, err := s.projects(ctx)
+	if err != nil {
+		return err
 	}
-	for i := range projects.Items {
-		if err := s.deleteWorkloadsOf(ctx, projects.Items[i].GetName()); err != nil {
+	for _, project := range projects {
+		if err := deleteWorkloadsOf(ctx, project, s.options.karmada.timeout); err != nil {
 			return err
 		}
 	}
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 		left, err := list(ctx, s.hub, "WorkloadDeployment")
 		return err == nil && len(left) == 0, err
 	})
@@ -54,11 +53,30 @@ func (s *session) deleteWorkloads(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) deleteWorkloadsOf(ctx context.Context, name string) error {
-	p, err := s.project(name)
-	if err != nil {
-		return err
+// projects are the planes that have Workloads: the control planes of all projects of Milo, or the hub with all of its namespaces.
+func (s *session) projects(ctx context.Context) ([]*plane, error) {
+	if isWithoutMilo(s.values) {
+		return []*plane{s.hub}, nil
 	}
+	projects := &unstructured.UnstructuredList{}
+	projects.SetAPIVersion("resourcemanager.miloapis.com/v1alpha1")
+	projects.SetKind("ProjectList")
+	if err := s.milo.List(ctx, projects); err != nil {
+		return nil, fmt.Errorf("list the Projects at Milo: %w", err)
+	}
+	var planes []*plane
+	for i := range projects.Items {
+		p, err := s.project(projects.Items[i].GetName())
+		if err != nil {
+			return nil, err
+		}
+		planes = append(planes, p)
+	}
+	return planes, nil
+}
+
+// deleteWorkloadsOf deletes the Workloads of a plane and waits until they are gone.
+func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) error {
 	workloads, err := list(ctx, p, "Workload")
 	if err != nil {
 		return err
@@ -68,7 +86,7 @@ func (s *session) deleteWorkloadsOf(ctx context.Context, name string) error {
 			return fmt.Errorf("delete %s at %s: %w", describe(&workloads[i]), p.name, err)
 		}
 	}
-	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		left := &unstructured.UnstructuredList{}
 		left.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("WorkloadList"))
 		err := p.List(ctx, left)

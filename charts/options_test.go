@@ -123,6 +123,7 @@ var hostCases = []optionCase{
 	{option: "controllers.leaseDuration", value: "1m30s", object: host, query: args, want: `"--lease-duration=1m30s"`},
 	{option: "controllers.cellFailoverAfter", value: "0s", object: host, query: args, want: `"--cell-failover-after=0s"`},
 	{option: "projects.idleAfter", value: "0s", object: host, query: args, want: `"--project-idle-after=0s"`},
+	{option: "projects.mode", value: "namespaces", object: host, query: args, want: `"--projects=namespaces"`},
 	{option: "projects.sweep", value: "24h", object: host, query: args, want: `"--project-sweep=24h"`},
 	{option: "defaultInstanceType", value: "small", object: host, query: args, want: `"--default-instance-type=small"`},
 	{option: "limits.templateBytes", value: 1048576, object: host, query: args, want: `"--max-template-bytes=1048576"`},

@@ -6,6 +6,11 @@ Feature: Commands of the documentation
     Given a namespace in project "north"
     Then the commands of page "docs/tutorial/first-workload.md" print what it says
 
+  @namespaces
+  Scenario: Without Milo
+    Given a namespace of the hub that is a project
+    Then the commands of page "docs/how-to/without-milo.md" print what it says
+
   @serial
   Scenario: An operator's first city
     Given the federation has cells "iad-1"

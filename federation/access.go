@@ -19,25 +19,31 @@ const (
 	rbacVersion = rbacGroup + "/v1"
 )
 
-// webhookConfigurations returns, for each plane, the kinds of configurations of
-// which the add-on registers one there.
-func (a *AddOn) webhookConfigurations() (map[string][]schema.GroupVersionResource, error) {
+// webhookConfiguration is kinds of configurations, of which the add-on registers one at a plane.
+type webhookConfiguration struct {
+	plane string
+	kinds []schema.GroupVersionResource
+}
+
+// webhookConfigurations returns what the add-on registers.
+func (a *AddOn) webhookConfigurations() ([]webhookConfiguration, error) {
 	admission := []schema.GroupVersionResource{
 		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
 	}
-	configurations := map[string][]schema.GroupVersionResource{
-		planeMilo: admission,
-		planeHub: {
-			{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpreterwebhookconfigurations"},
-			{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpretercustomizations"},
-		},
+	interpreters := []schema.GroupVersionResource{
+		{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpreterwebhookconfigurations"},
+		{Group: "config.karmada.io", Version: "v1alpha1", Resource: "resourceinterpretercustomizations"},
 	}
+	if a.federation.state.WithoutMilo {
+		return []webhookConfiguration{{planeHub, interpreters}, {planeHub, admission}}, nil
+	}
+	configurations := []webhookConfiguration{{planeMilo, admission}, {planeHub, interpreters}}
 	projects, err := a.federation.projects()
 	if err != nil {
 		return nil, err
 	}
 	for _, project := range projects {
-		configurations[planeProjectDirect+project] = admission
+		configurations = append(configurations, webhookConfiguration{planeProjectDirect + project, admission})
 	}
 	return configurations, nil
 }
@@ -64,7 +70,8 @@ func (a *AddOn) waitWebhooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, resources := range configurations {
+	for _, configuration := range configurations {
+		name, resources := configuration.plane, configuration.kinds
 		client, err := a.federation.plane(name)
 		if err != nil {
 			return err

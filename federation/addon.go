@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -126,9 +128,11 @@ func (a *AddOn) CommandsFolder() string { return filepath.Join(a.federation.fold
 func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	f := a.federation
 	files := map[string]string{}
-	for name, who := range map[string]struct{ plane, user string }{
-		"host": {planeHost, Admin}, "hub": {planeHub, Admin}, "milo": {planeMilo, addOnUser}, "milo-admin": {planeMilo, Admin},
-	} {
+	kubeconfigs := map[string]access{"host": {planeHost, Admin}, "hub": {planeHub, Admin}}
+	if !f.state.WithoutMilo {
+		kubeconfigs["milo"], kubeconfigs["milo-admin"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
+	}
+	for name, who := range kubeconfigs {
 		path, err := f.Kubeconfig(who.plane, who.user)
 		if err != nil {
 			return err
@@ -158,6 +162,9 @@ func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	return nil
 }
 
+// access is a user of a plane.
+type access struct{ plane, user string }
+
 // enable runs `karmadactl addons enable` and then finds the replicas.
 func (a *AddOn) enable(ctx context.Context) error {
 	f := a.federation
@@ -165,18 +172,17 @@ func (a *AddOn) enable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths := map[string]string{}
-	for flag, who := range map[string]struct{ plane, user string }{
-		"kubeconfig": {planeHost, Admin}, "karmada-kubeconfig": {planeHub, Admin},
-		"milo-kubeconfig": {planeMilo, addOnUser}, "milo-admin-kubeconfig": {planeMilo, Admin},
-	} {
-		if paths[flag], err = f.Kubeconfig(who.plane, who.user); err != nil {
-			return err
-		}
+	kubeconfigs := map[string]access{"kubeconfig": {planeHost, Admin}, "karmada-kubeconfig": {planeHub, Admin}}
+	if !f.state.WithoutMilo {
+		kubeconfigs["milo-kubeconfig"], kubeconfigs["milo-admin-kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
 	}
 	args := []string{"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds()))}
-	for _, flag := range []string{"kubeconfig", "karmada-kubeconfig", "milo-kubeconfig", "milo-admin-kubeconfig"} {
-		args = append(args, "--"+flag+"="+paths[flag])
+	for _, flag := range slices.Sorted(maps.Keys(kubeconfigs)) {
+		path, err := f.Kubeconfig(kubeconfigs[flag].plane, kubeconfigs[flag].user)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--"+flag+"="+path)
 	}
 	folder := f.binFolder()
 	if a.options.Earlier {

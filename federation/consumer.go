@@ -31,8 +31,11 @@ var (
 	locationBindingResource = schema.GroupVersionResource{Group: "networking.datumapis.com", Version: "v1alpha", Resource: "locationbindings"}
 )
 
-// CreateProject creates a project of Milo and waits until it is Ready.
+// CreateProject creates a project of Milo and waits until it is Ready. Without Milo, it labels a namespace of the hub.
 func (f *Federation) CreateProject(ctx context.Context, name string) error {
+	if f.state.WithoutMilo {
+		return f.labelNamespace(ctx, name)
+	}
 	milo, err := f.plane(planeMilo)
 	if err != nil {
 		return err
@@ -47,8 +50,17 @@ func (f *Federation) CreateProject(ctx context.Context, name string) error {
 	return nil
 }
 
-// Equip makes cities available to projects, and lets Consumer write Workloads there. It waits until Consumer may.
+// Equip makes cities available to projects, and lets Consumer write Workloads there. It waits until Consumer may. Without Milo, every city
+// is available.
 func (f *Federation) Equip(ctx context.Context, projects, cities []string) error {
+	if f.state.WithoutMilo {
+		for _, project := range projects {
+			if err := f.admit(ctx, project); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	role, err := decode(consumerRole)
 	if err != nil {
 		return fmt.Errorf("read the consumer's role: %w", err)

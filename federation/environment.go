@@ -22,12 +22,16 @@ func (f *Federation) BuildDocumented(ctx context.Context) error {
 func (f *Federation) Environment(project, user string) (map[string]string, error) {
 	environment := map[string]string{
 		"PATH":         f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"PROJECT_NAME": project, "NAMESPACE": "default",
+		"PROJECT_NAME": project, "NAMESPACE": f.NamespaceIn(project),
 	}
-	for variable, who := range map[string]struct{ plane, user string }{
+	kubeconfigs := map[string]access{
 		"KUBECONFIG": {planeProject + project, user}, "PROJECT": {planeProject + project, Admin},
-		"HOST": {planeHost, Admin}, "HUB": {planeHub, Admin}, "MILO": {planeMilo, Admin}, "CELL": {planeCell + f.Cells()[0].Name, Admin},
-	} {
+		"HOST": {planeHost, Admin}, "HUB": {planeHub, Admin}, "CELL": {planeCell + f.Cells()[0].Name, Admin},
+	}
+	if !f.state.WithoutMilo {
+		kubeconfigs["MILO"] = access{planeMilo, Admin}
+	}
+	for variable, who := range kubeconfigs {
 		path, err := f.Kubeconfig(who.plane, who.user)
 		if err != nil {
 			return nil, err

@@ -86,6 +86,9 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 	config.Clusters[name] = &clientcmdapi.Cluster{Server: server, CertificateAuthority: f.pki.caFile()}
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{ClientCertificate: certFile, ClientKey: keyFile}
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user}
+	if project, ok := strings.CutPrefix(plane, planeProject); ok {
+		config.Contexts[name].Namespace = f.NamespaceIn(project)
+	}
 	config.CurrentContext = name
 	content, err := clientcmd.Write(*config)
 	if err != nil {
@@ -135,6 +138,9 @@ func (f *Federation) server(plane string) (string, error) {
 		if err := checkName("project", name); err != nil {
 			return "", err
 		}
+		if f.state.WithoutMilo {
+			return f.server(planeHub)
+		}
 		root, err := f.server(planeMilo)
 		return root + fmt.Sprintf(projectPath, name), err
 	}
@@ -143,6 +149,9 @@ func (f *Federation) server(plane string) (string, error) {
 		return "https://" + address(port), err
 	}
 	port, ok := f.assignedPort(plane)
+	if f.state.WithoutMilo && (plane == planeMilo || plane == planeMiloRoot) {
+		return "", fmt.Errorf("no plane %q in this federation, which has no Milo", plane)
+	}
 	if !ok || !isServer(plane) {
 		return "", fmt.Errorf("no plane %q in this federation: use milo, hub, host, cell/<name> or project/<name>", plane)
 	}

@@ -53,6 +53,8 @@ type Options struct {
 	// Projects are the Milo projects to create. Nil: north and south.
 	// Empty but not nil: none.
 	Projects []string
+	// WithoutMilo starts no Milo: projects are namespaces of the hub.
+	WithoutMilo bool
 	// Cells are the member clusters. Nil: dfw in DFW and ord in ORD.
 	Cells []Cell
 	// CRDs is a folder of CustomResourceDefinition YAML installed on Milo's

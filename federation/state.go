@@ -40,6 +40,8 @@ type state struct {
 	Cells      []Cell
 	CRDs       string
 	Host       bool
+	// WithoutMilo is that of the options.
+	WithoutMilo bool
 	// MemoryLimit is that of the options.
 	MemoryLimit string
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
@@ -78,7 +80,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 		return nil, err
 	}
 	f.state = state{
-		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, MemoryLimit: o.MemoryLimit,
+		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, WithoutMilo: o.WithoutMilo, MemoryLimit: o.MemoryLimit,
 		Karmada: karmada, KarmadaVersion: o.KarmadaVersion, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {

@@ -66,17 +66,24 @@ func (f *Federation) boot(ctx context.Context, projects []string) error {
 		if err := f.bootKarmada(ctx); err != nil {
 			return err
 		}
+		if f.state.WithoutMilo {
+			if err := f.createProjects(ctx, projects); err != nil {
+				return err
+			}
+		}
 		return f.joinAll(ctx)
 	})
 	if f.state.Host {
 		group.Go(func() error { return f.startHost(ctx) })
 	}
-	group.Go(func() error {
-		if err := f.startMiloRoot(ctx); err != nil {
-			return err
-		}
-		return f.startMilo(ctx, projects)
-	})
+	if !f.state.WithoutMilo {
+		group.Go(func() error {
+			if err := f.startMiloRoot(ctx); err != nil {
+				return err
+			}
+			return f.startMilo(ctx, projects)
+		})
+	}
 	return group.Wait()
 }
 

@@ -59,6 +59,8 @@ type Options struct {
 	Locations projects.Locations
 	// Types says which instance types there are. It is shared with admission, and run by the caller.
 	Types *instancetypes.Catalogue
+	// SharesTypes says that projects see the instance types of the hub itself, so that none are offered to them.
+	SharesTypes bool
 	// DefaultType is the instance type of Workloads that name none.
 	DefaultType string
 	// Network is the kind of the networks in a project. It need not be served.
@@ -199,6 +201,9 @@ func Controllers() []Controller {
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "instancetypes", Setup: func(t Target) error {
+			if t.Options.SharesTypes {
+				return nil
+			}
 			r := &instancetypes.Reconciler{Projects: t.Options.Projects, Types: t.Options.Types, Visits: t.Options.Visits}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

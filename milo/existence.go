@@ -5,12 +5,8 @@ package milo
 
 import (
 	"context"
-	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Owners decides which projects are gone.
@@ -52,19 +48,8 @@ func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, foun
 	return project.UID, true, nil
 }
 
-// Identity returns the UID of namespace default at Milo's root, past every cache. Milo creates the namespace with its storage and
-// never deletes it.
-func (p *Provider) Identity(ctx context.Context) (types.UID, error) {
-	root, err := client.New(p.options.Root, client.Options{Scheme: p.options.Scheme, Mapper: p.mapper})
-	if err != nil {
-		return "", fmt.Errorf("make a client for Milo's root: %w", err)
-	}
-	namespace := &corev1.Namespace{}
-	if err := root.Get(ctx, client.ObjectKey{Name: metav1.NamespaceDefault}, namespace); err != nil {
-		return "", fmt.Errorf("get Milo's namespace %s, whose UID identifies Milo: %w", metav1.NamespaceDefault, err)
-	}
-	return namespace.UID, nil
-}
+// Identity returns the identity of Milo, past every cache (Planes).
+func (p *Provider) Identity(ctx context.Context) (types.UID, error) { return p.planes.Identity(ctx) }
 
 // OnChange has f called with the name of a project that is gone or was made again, and with "" when this replica has acquired
 // a shard. f must return at once.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -180,20 +179,11 @@ func (p *Provider) keep(project string, engaged *engagement, used bool) {
 
 // askUsed asks a project whether it is in use, past every cache: one that has lost its watch says nothing of a new Workload.
 func (p *Provider) askUsed(ctx context.Context, project string) (bool, error) {
-	asked, err := p.newClient(project)
+	asked, err := p.planes.Client(project)
 	if err != nil {
 		return false, err
 	}
 	return p.isUsed(ctx, asked)
-}
-
-// newClient makes a client for a project, without a cache. It sends no request.
-func (p *Provider) newClient(project string) (client.Client, error) {
-	config, err := ProjectConfig(p.options.Root, project)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(config, client.Options{Scheme: p.options.Scheme, Mapper: p.mapper})
 }
 
 // removeAstray removes the marks of projects that have not existed for as long as an idle project stays engaged, as Milo has said.

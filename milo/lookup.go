@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -49,8 +48,10 @@ const refusalAge = time.Second
 // LookupOptions configure a Lookup.
 type LookupOptions struct {
 	// Root is the configuration for Milo's root. It is copied. Its QPS and Timeout are ignored: Milo's priority and
-	// fairness limits requests, and every request has its own deadline.
+	// fairness limits requests, and every request has its own deadline. It is not used with Planes.
 	Root *rest.Config
+	// Planes are the control planes of projects, whose clients send their requests at once. Nil: those of Milo.
+	Planes Planes
 	// Clock is the time of the caches. Nil means the real clock.
 	Clock clock.Clock
 	// Registerer registers the metrics. Nil: they are not registered.
@@ -68,8 +69,7 @@ type LookupOptions struct {
 // InternalError (apierrors) for a fault of this replica, such as credentials that Milo does not accept, and
 // ServiceUnavailable when every other replica would get the same error.
 type Lookup struct {
-	root    *rest.Config
-	options client.Options
+	planes  Planes
 	client  client.Client
 	clock   clock.Clock
 	metrics *lookupMetrics
@@ -88,22 +88,14 @@ type Lookup struct {
 // NewLookup makes a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid, or the
 // metrics cannot be registered. Lookups with the same registerer share their metrics.
 func NewLookup(o LookupOptions) (*Lookup, error) {
-	if o.Root == nil {
-		return nil, errors.New("LookupOptions.Root must be the configuration for Milo's root")
+	planes, err := o.planes()
+	if err != nil {
+		return nil, err
 	}
-	l := &Lookup{root: rest.CopyConfig(o.Root), clock: o.Clock, kind: o.LocationKind}
+	l := &Lookup{planes: planes, client: planes.Root(), clock: o.Clock, kind: o.LocationKind}
 	if l.clock == nil {
 		l.clock = clock.RealClock{}
 	}
-	// The client's default is five requests a second.
-	l.root.QPS = -1
-	l.root.Timeout = 0
-	// Otherwise reviews would be sent as protobuf.
-	l.root.ContentType = runtime.ContentTypeJSON
-	if err := l.connect(); err != nil {
-		return nil, err
-	}
-	var err error
 	if l.metrics, err = newLookupMetrics(o.Registerer); err != nil {
 		return nil, err
 	}
@@ -117,25 +109,25 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	return l, nil
 }
 
-// connect makes the transport that all projects share, and the client for Milo's root.
-func (l *Lookup) connect() error {
+// planes are those of the options, or those of Milo over one transport for all projects.
+func (o *LookupOptions) planes() (Planes, error) {
+	if o.Planes != nil {
+		return o.Planes, nil
+	}
+	if o.Root == nil {
+		return nil, errors.New("LookupOptions.Root must be the configuration for Milo's root")
+	}
+	root := rest.CopyConfig(o.Root)
+	// The client's default is five requests a second.
+	root.QPS = -1
+	root.Timeout = 0
+	// Otherwise reviews would be sent as protobuf.
+	root.ContentType = runtime.ContentTypeJSON
 	scheme := runtime.NewScheme()
 	if err := errors.Join(AddToScheme(scheme), authenticationv1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
-		return fmt.Errorf("build the scheme: %w", err)
+		return nil, fmt.Errorf("build the scheme: %w", err)
 	}
-	mapper, err := NewRESTMapper(scheme)
-	if err != nil {
-		return err
-	}
-	var transport *http.Client
-	if transport, err = rest.HTTPClientFor(l.root); err != nil {
-		return fmt.Errorf("make the transport to Milo: %w", err)
-	}
-	l.options = client.Options{HTTPClient: transport, Scheme: scheme, Mapper: mapper}
-	if l.client, err = client.New(l.root, l.options); err != nil {
-		return fmt.Errorf("make a client for Milo's root: %w", err)
-	}
-	return nil
+	return newRemote(root, scheme)
 }
 
 // Project is the Project of that name at Milo's root, or ErrProjectNotFound. It is shared: callers must not change it.
@@ -248,7 +240,7 @@ func (l *Lookup) CityCodes(ctx context.Context, project *Project) (codes []strin
 
 func (l *Lookup) fetchLocations(project *Project) fetcher[[]citychoice.Location] {
 	return func(ctx context.Context) ([]citychoice.Location, bool, error) {
-		reader, err := l.within(project)
+		reader, err := l.planes.Client(project.Name)
 		if err != nil {
 			return nil, false, err
 		}
@@ -289,19 +281,6 @@ func (l *Lookup) uncached(ctx context.Context, kind string, ask func(context.Con
 	err := ask(ctx)
 	l.metrics.took(kind, l.clock.Since(began))
 	return err
-}
-
-// within is a client for a project's control plane.
-func (l *Lookup) within(project *Project) (client.Client, error) {
-	config, err := ProjectConfig(l.root, project.Name)
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.New(config, l.options)
-	if err != nil {
-		return nil, fmt.Errorf("make a client for the project: %w", err)
-	}
-	return c, nil
 }
 
 // identity is unique to a project and different from that of an earlier one with the same name.

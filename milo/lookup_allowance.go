@@ -33,7 +33,7 @@ func (l *Lookup) InstanceAllowance(ctx context.Context, project *Project) (limit
 
 // readAllowance sums the project's grants.
 func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance, error) {
-	reader, err := l.within(project)
+	reader, err := l.planes.Client(project.Name)
 	if err != nil {
 		return allowance{}, err
 	}

@@ -57,12 +57,12 @@ type entry[V any] struct {
 // answers caches Milo's answers. Concurrent lookups of a key share one request, and no lock is held during requests, so that
 // a slow answer for one key delays no other.
 type answers[V any] struct {
-	kind, what string
-	lifetimes  lifetimes
-	clock      clock.Clock
-	metrics    *lookupMetrics
-	entries    *cache.LRUExpireCache
-	flights    singleflight.Group
+	kind, plane, what string
+	lifetimes         lifetimes
+	clock             clock.Clock
+	metrics           *lookupMetrics
+	entries           *cache.LRUExpireCache
+	flights           singleflight.Group
 	// isNewer says whether an answer is newer than an event that arrived while the request was in flight. Nil: it is not.
 	isNewer func(answer, event V) bool
 
@@ -81,7 +81,7 @@ type refreshed[V any] struct {
 // newAnswers makes an empty cache. kind is the label of its metrics, what names the subject in errors.
 func newAnswers[V any](l *Lookup, kind, what string, lifetimes lifetimes) *answers[V] {
 	return &answers[V]{
-		kind: kind, what: what, lifetimes: lifetimes, clock: l.clock, metrics: l.metrics,
+		kind: kind, plane: l.planes.Name(), what: what, lifetimes: lifetimes, clock: l.clock, metrics: l.metrics,
 		entries: cache.NewLRUExpireCacheWithClock(maxEntries, l.clock),
 	}
 }
@@ -136,7 +136,7 @@ func (a *answers[V]) resolve(ctx context.Context, key string, fetch fetcher[V]) 
 
 // late is the error for a caller whose time has ended before Milo answered.
 func (a *answers[V]) late(ctx context.Context) error {
-	return &unansweredError{what: a.what, err: fmt.Errorf("it did not answer in time: %w", ctx.Err())}
+	return &unansweredError{plane: a.plane, what: a.what, err: fmt.Errorf("it did not answer in time: %w", ctx.Err())}
 }
 
 // getFresh returns an answer that is younger than maxAge, or fetches it: never an old one. With 0 it always fetches, or waits

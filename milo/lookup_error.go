@@ -18,20 +18,22 @@ import (
 // ServiceUnavailable when every other replica would get the same error. It hides the APIStatus of err, since an InternalError
 // of Milo is no fault of this replica.
 type unansweredError struct {
-	what string
-	err  error
-	own  bool
+	// plane is the API server that was asked.
+	plane string
+	what  string
+	err   error
+	own   bool
 }
 
 // Error names the subject of the lookup, and what an administrator has to do unless the error is temporary.
 func (e *unansweredError) Error() string {
 	switch {
 	case apierrors.IsForbidden(e.err):
-		return "Milo refuses the add-on " + e.what + ", an administrator must grant it: " + e.err.Error()
+		return e.plane + " refuses the add-on " + e.what + ", an administrator must grant it: " + e.err.Error()
 	case apierrors.IsUnauthorized(e.err):
-		return "Milo does not accept the credentials of this replica for " + e.what + ": " + e.err.Error()
+		return e.plane + " does not accept the credentials of this replica for " + e.what + ": " + e.err.Error()
 	default:
-		return "Milo cannot be reached for " + e.what + ": " + e.err.Error()
+		return e.plane + " cannot be reached for " + e.what + ": " + e.err.Error()
 	}
 }
 
@@ -51,7 +53,7 @@ func (e *unansweredError) Status() metav1.Status {
 
 // unanswered wraps and classifies the client's error of a request to Milo.
 func (l *Lookup) unanswered(what string, err error) error {
-	return &unansweredError{what: what, err: err, own: isOwnFault(err) || !l.answered.Load() && isMisconfiguration(err)}
+	return &unansweredError{plane: l.planes.Name(), what: what, err: err, own: isOwnFault(err) || !l.answered.Load() && isMisconfiguration(err)}
 }
 
 // isOwnFault says whether other replicas may succeed where this one fails: replicas read their credentials at different

@@ -11,8 +11,6 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
@@ -105,14 +103,13 @@ func (l *Lookup) countInstances(ctx context.Context, project *Project) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	reader, err := l.rawWithin(project)
-	if err != nil {
-		return 0, err
-	}
 	var sum int64
 	for page := ""; ; {
-		raw, err := reader.Get().AbsPath("apis", v1alpha.GroupVersion.Group, v1alpha.GroupVersion.Version, "workloads").
-			Param("limit", strconv.Itoa(workloadPage)).Param("continue", page).Do(ctx).Raw()
+		request, err := l.planes.List(project.Name, "workloads")
+		if err != nil {
+			return 0, err
+		}
+		raw, err := request.Param("limit", strconv.Itoa(workloadPage)).Param("continue", page).Do(ctx).Raw()
 		if err != nil {
 			return 0, l.unanswered("the project's Workloads", err)
 		}
@@ -131,18 +128,4 @@ func (l *Lookup) countInstances(ctx context.Context, project *Project) (int64, e
 			return sum, nil
 		}
 	}
-}
-
-// rawWithin is a client for a project's control plane that returns what the server has sent.
-func (l *Lookup) rawWithin(project *Project) (rest.Interface, error) {
-	config, err := ProjectConfig(l.root, project.Name)
-	if err != nil {
-		return nil, err
-	}
-	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
-	reader, err := rest.UnversionedRESTClientForConfigAndClient(config, l.options.HTTPClient)
-	if err != nil {
-		return nil, fmt.Errorf("make a client for the project: %w", err)
-	}
-	return reader, nil
 }

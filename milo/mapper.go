@@ -6,7 +6,6 @@ package milo
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -96,8 +94,4 @@ func checkKinds(mapper meta.RESTMapper, scheme *runtime.Scheme, kinds []client.O
 		}
 	}
 	return nil
-}
-
-func mapperProvider(mapper meta.RESTMapper) func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-	return func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 }

@@ -102,15 +102,11 @@ func newRootClient(root *rest.Config) (client.Client, error) {
 	if err := AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("build the scheme: %w", err)
 	}
-	mapper, err := NewRESTMapper(scheme)
+	planes, err := newRemote(root, scheme)
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(root, client.Options{Scheme: scheme, Mapper: mapper})
-	if err != nil {
-		return nil, fmt.Errorf("make a client for Milo's root: %w", err)
-	}
-	return c, nil
+	return planes.Root(), nil
 }
 
 // NewInformer makes an informer that waits for Milo. It is for cache.Options.

@@ -12,14 +12,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
@@ -31,8 +29,10 @@ import (
 
 // ProviderOptions configure a Provider.
 type ProviderOptions struct {
-	// Root is the configuration for Milo's root.
+	// Root is the configuration for Milo's root. It is not used with Planes.
 	Root *rest.Config
+	// Planes are the control planes of projects. Nil: those of Milo.
+	Planes Planes
 	// Scheme has every type that controllers read or write in a project, and those of this package.
 	Scheme *runtime.Scheme
 	// Kinds are watched by controllers in every project. Their informers are synced before controllers are engaged with the
@@ -61,7 +61,7 @@ type ProviderOptions struct {
 // of NewCoordinator. All methods are safe for concurrent use.
 type Provider struct {
 	options ProviderOptions
-	mapper  meta.RESTMapper
+	planes  Planes
 	root    client.Reader
 	// controllers are engaged with each project.
 	controllers *basic.Coordinator
@@ -124,37 +124,25 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 	if options.Shards < 1 {
 		return nil, fmt.Errorf("the number of shards is %d: it must be at least 1", options.Shards)
 	}
-	mapper, err := NewRESTMapper(options.Scheme)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKinds(mapper, options.Scheme, options.Kinds); err != nil {
-		return nil, err
-	}
-	root, err := newRootClient(options.Root)
-	if err != nil {
-		return nil, err
-	}
 	if options.IdleAfter > 0 && (options.Marks == nil || len(options.Using) == 0) {
 		return nil, errors.New("to disengage projects, set marks and the kinds that are in use")
 	}
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	if options.Patience == nil {
-		if options.Patience, err = NewPatience(PatienceOptions{Root: options.Root, Clock: clock.RealClock{}, Log: options.Log}); err != nil {
-			return nil, err
-		}
+	planes, err := options.planes()
+	if err != nil {
+		return nil, err
 	}
 	p := &Provider{
 		options: options,
-		mapper:  mapper,
-		root:    root,
+		planes:  planes,
+		root:    planes.Root(),
 
 		controllers: basic.New(),
 		due:         workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "visits", Clock: options.Clock}),
 		counts:      newVisitCounts(),
-		recorder:    sync.OnceValues(func() (record.EventRecorder, error) { return newRecorder(options.Root) }),
+		recorder:    sync.OnceValues(planes.Recorder),
 		leaveAfter:  leaveAfter,
 
 		known:     map[string]existing{},
@@ -169,6 +157,29 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 		p.AddNeeds(options.Marks)
 	}
 	return p, nil
+}
+
+// planes are those of the options, or those of Milo.
+func (o *ProviderOptions) planes() (Planes, error) {
+	if o.Planes != nil {
+		return o.Planes, nil
+	}
+	mapper, err := NewRESTMapper(o.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKinds(mapper, o.Scheme, o.Kinds); err != nil {
+		return nil, err
+	}
+	planes, err := newRemote(o.Root, o.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	planes.log, planes.patience = o.Log, o.Patience
+	if o.Patience == nil {
+		planes.patience, err = NewPatience(PatienceOptions{Root: o.Root, Clock: clock.RealClock{}, Log: o.Log})
+	}
+	return planes, err
 }
 
 // Get returns the cluster of a project. It returns multicluster.ErrClusterNotFound for a project that another replica owns,
@@ -325,7 +336,10 @@ func (p *Provider) run(ctx context.Context, project string, engaged *engagement)
 func (p *Provider) engage(parent context.Context, project string, engaged *engagement) error {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	cl, err := p.newCluster(ctx, project)
+	p.mu.RLock()
+	indexes := p.indexes
+	p.mu.RUnlock()
+	cl, err := p.planes.Cluster(project, indexes)
 	if err != nil {
 		return err
 	}
@@ -356,30 +370,4 @@ func (p *Provider) engage(parent context.Context, project string, engaged *engag
 		return fmt.Errorf("the project's cache stopped: %w", err)
 	}
 	return nil
-}
-
-func (p *Provider) newCluster(ctx context.Context, project string) (cluster.Cluster, error) {
-	config, err := ProjectConfig(p.options.Root, project)
-	if err != nil {
-		return nil, err
-	}
-	cl, err := cluster.New(config, func(o *cluster.Options) {
-		o.Scheme = p.options.Scheme
-		o.MapperProvider = mapperProvider(p.mapper)
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
-		o.Cache.NewInformer = p.options.Patience.NewInformer
-		o.Logger = p.options.Log.WithValues("project", project)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create the project's cluster: %w", err)
-	}
-	p.mu.RLock()
-	indexes := p.indexes
-	p.mu.RUnlock()
-	for _, index := range indexes {
-		if err := cl.GetFieldIndexer().IndexField(ctx, index.Object, index.Field, index.Extractor); err != nil {
-			return nil, fmt.Errorf("index %s in the project: %w", index.Field, err)
-		}
-	}
-	return cl, nil
 }

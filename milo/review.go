@@ -53,7 +53,7 @@ func reviewKey(project *Project, spec authorizationv1.SubjectAccessReviewSpec) (
 
 // askReview sends a review to a project.
 func (l *Lookup) askReview(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (reason string, allowed bool, err error) {
-	creator, err := l.within(project)
+	creator, err := l.planes.Client(project.Name)
 	if err != nil {
 		return "", false, err
 	}

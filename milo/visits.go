@@ -132,7 +132,7 @@ func (p *Provider) isToVisit(project string) (existing, bool) {
 func (p *Provider) visit(ctx context.Context, project string, known existing) (used bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, visitTimeout)
 	defer cancel()
-	c, err := p.newClient(project)
+	c, err := p.planes.Client(project)
 	if err != nil {
 		return false, err
 	}

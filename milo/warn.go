@@ -25,8 +25,7 @@ func (p *Provider) Warn(project, reason, message string) {
 		p.options.Log.Error(err, "Cannot write an Event at Milo's root", "project", project, "reason", reason)
 		return
 	}
-	about := &corev1.ObjectReference{APIVersion: ResourceManagerGroupVersion.String(), Kind: "Project", Name: project, UID: uid}
-	recorder.Event(about, corev1.EventTypeWarning, reason, message)
+	recorder.Event(p.planes.Reference(project, uid), corev1.EventTypeWarning, reason, message)
 }
 
 // newRecorder returns a recorder of core v1 Events at Milo's root: Milo does not serve events.k8s.io.

@@ -40,7 +40,7 @@ func (v *Workloads) reviewClaim(ctx context.Context, project Project, request ad
 		return new(unavailable(fmt.Errorf("the users of the add-on are not known, try again: %w", err)))
 	}
 	if never {
-		return stranger(project.Name, request)
+		return v.stranger(project.Name, request)
 	}
 	claimed := request.UserInfo
 	// Its members may do everything, which no API server asks a role about; and anybody can claim to be one.
@@ -61,7 +61,7 @@ func (v *Workloads) reviewClaim(ctx context.Context, project Project, request ad
 			return nil
 		}
 	}
-	return stranger(project.Name, request)
+	return v.stranger(project.Name, request)
 }
 
 // neverWrites reports whether a user changes no spec of a Workload, although its role lets it do so in every project: anybody can guess its
@@ -75,7 +75,7 @@ func (v *Workloads) neverWrites(ctx context.Context, name string) (bool, error) 
 }
 
 // stranger is the same response where there is no such project.
-func stranger(project string, request admission.Request) *admission.Response {
+func (v *Workloads) stranger(project string, request admission.Request) *admission.Response {
 	verb, hint := "create", ""
 	if request.Operation == admissionv1.Update {
 		verb = "update"
@@ -83,8 +83,8 @@ func stranger(project string, request admission.Request) *admission.Response {
 	if isMaster(request.UserInfo) {
 		hint = "; give the user a role: membership in " + user.SystemPrivilegedGroup + " is not proved to a webhook and does not count"
 	}
-	return new(admission.Denied(fmt.Sprintf("project %q does not exist, or user %q may not %s Workloads in its namespace %q%s",
-		project, request.UserInfo.Username, verb, request.Namespace, hint)))
+	return new(admission.Denied(fmt.Sprintf("%s, or user %q may not %s Workloads in its namespace %q%s",
+		scopeOf(v.Scope).Missing(project), request.UserInfo.Username, verb, request.Namespace, hint)))
 }
 
 func isMaster(who authenticationv1.UserInfo) bool {

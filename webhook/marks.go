@@ -22,7 +22,7 @@ func (v *Workloads) mark(ctx context.Context, request admission.Request) {
 		return
 	}
 	// A request in no project is stored only where nothing is refused, and nobody reads it there.
-	if project, err := projectOf(request.UserInfo); err == nil {
+	if project, err := scopeOf(v.Scope).Of(request); err == nil {
 		v.Marks.Mark(ctx, project)
 	}
 }

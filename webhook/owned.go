@@ -67,5 +67,6 @@ var ownedKinds = map[string]ownedKind{
 	"workloaddeployments": {"a WorkloadDeployment", "change the Workload that it comes from"},
 	"instances":           {"an Instance", "change the Workload that it comes from"},
 	"workloadrevisions":   {"a WorkloadRevision", "change the template of its Workload, or run kubectl compute rollout undo"},
-	"instancetypes":       {"an InstanceType", "it shows what the operator offers, who changes it on the hub"},
+	"instanceslices":      {"an InstanceSlice", "it shows Instances, which change with their Workload"},
+	"instancetypes":       {"an InstanceType", "it shows what the operator offers, and the operator changes it on the hub"},
 }

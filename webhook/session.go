@@ -51,6 +51,8 @@ type SessionGrants interface {
 type Sessions struct {
 	// Projects reads the project of a request.
 	Projects Projects
+	// Scope says which project that is. Nil: Milo.
+	Scope Scope
 	// Features say which types of sessions there are.
 	Features featuregate.FeatureGate
 	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
@@ -162,7 +164,7 @@ func (v *Sessions) refusal(kind v1alpha.InstanceSessionType) string {
 
 // project returns the project of a request, or the refusal if no project with the name accepts sessions.
 func (v *Sessions) project(ctx context.Context, request admission.Request) (Project, *admission.Response) {
-	name, err := projectOf(request.UserInfo)
+	name, err := scopeOf(v.Scope).Of(request)
 	if err != nil {
 		return Project{}, new(admission.Denied(err.Error()))
 	}
@@ -170,7 +172,7 @@ func (v *Sessions) project(ctx context.Context, request admission.Request) (Proj
 	project, err := v.Projects.FreshProject(ctx, name)
 	switch {
 	case errors.Is(err, ErrProjectNotFound):
-		return project, new(admission.Denied(noSession(name, request)))
+		return project, new(admission.Denied(v.noSession(name, request)))
 	case err != nil:
 		return project, new(unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err)))
 	}
@@ -202,7 +204,7 @@ func (v *Sessions) permission(ctx context.Context, project Project, request admi
 }
 
 // noSession is the message to a user of a project that does not exist.
-func noSession(project string, request admission.Request) string {
-	return fmt.Sprintf("project %q does not exist, or user %q may not create InstanceSessions in its namespace %q",
-		project, request.UserInfo.Username, request.Namespace)
+func (v *Sessions) noSession(project string, request admission.Request) string {
+	return fmt.Sprintf("%s, or user %q may not create InstanceSessions in its namespace %q",
+		scopeOf(v.Scope).Missing(project), request.UserInfo.Username, request.Namespace)
 }

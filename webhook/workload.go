@@ -27,6 +27,8 @@ import (
 type Workloads struct {
 	// Projects reads the project of a request.
 	Projects Projects
+	// Scope says which project that is. Nil: Milo.
+	Scope Scope
 	// Types are the instance types; nil: they are not checked.
 	Types InstanceTypes
 	// Features enable the reviews of access.
@@ -101,6 +103,10 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 		return nil, new(admission.Denied(refusal))
 	}
 	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
+	if foreign := scopeOf(v.Scope).Problems(project.Name, c.now); len(foreign) > 0 {
+		// What the project cannot have is not asked for.
+		return nil, new(refused(c.now, append(problems, foreign...)))
+	}
 	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
 	if errors.Is(err, citychoice.ErrLocationsNotServed) {
 		return nil, new(uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err)))
@@ -155,7 +161,7 @@ func annotationProblems(workload, before *v1alpha.Workload) field.ErrorList {
 
 // projectOf is the project of a request, or the response when there is none.
 func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (Project, *admission.Response) {
-	name, err := projectOf(request.UserInfo)
+	name, err := scopeOf(v.Scope).Of(request)
 	if err != nil {
 		return Project{}, new(admission.Denied(err.Error()))
 	}
@@ -166,7 +172,7 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 	}
 	switch {
 	case errors.Is(err, ErrProjectNotFound):
-		return project, stranger(name, request)
+		return project, v.stranger(name, request)
 	case err != nil:
 		return project, new(unavailable(fmt.Errorf("project %q could not be looked up, try again: %w", name, err)))
 	}

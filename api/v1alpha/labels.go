@@ -56,6 +56,10 @@ const (
 	// about to.
 	LabelProjectMark = "compute.datumapis.com/project-mark"
 
+	// LabelNamespaceProject, on a namespace of the hub, makes the namespace a project where projects are namespaces. Its values are
+	// NamespaceProject and NamespaceSuspended.
+	LabelNamespaceProject = "compute.datumapis.com/project"
+
 	// LabelProject is the project of a hub object, as "cluster-<project>" with "_" for "/".
 	LabelProject = "meta.datumapis.com/upstream-cluster-name"
 	// LabelProjectNamespace is the namespace, in its project, of the original of a hub object.
@@ -64,6 +68,12 @@ const (
 
 // ProtectedTrue is the value of LabelProtected.
 const ProtectedTrue = "true"
+
+// Values of LabelNamespaceProject. A namespace with any other value is no project.
+const (
+	NamespaceProject   = "true"
+	NamespaceSuspended = "suspended"
+)
 
 // DependenciesNone is the value of LabelDependencies.
 const DependenciesNone = "none"
@@ -114,6 +124,9 @@ const (
 	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then the
 	// projects that Milo does not have count as deleted, however many they are.
 	AnnotationWithdrawUntil = "compute.datumapis.com/withdraw-until"
+	// AnnotationCities, on a namespace of the hub that is a project, names the cities that the project may use, separated by commas. A
+	// project without the annotation may use every city that has cells.
+	AnnotationCities = "compute.datumapis.com/cities"
 	// AnnotationLeaving, on the mark of a project, says that the replica that watches the project is about to let go of it.
 	AnnotationLeaving = "compute.datumapis.com/leaving"
 )

@@ -38,6 +38,7 @@ func demoCommand() *cobra.Command {
 	var (
 		folder           string
 		keep, containers bool
+		withoutMilo      bool
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -47,13 +48,14 @@ func demoCommand() *cobra.Command {
 			// A closed terminal or pipe must stop the federation as Ctrl-C does.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP, syscall.SIGPIPE)
 			defer stop()
-			d := &demo{folder: folder, keep: keep, sample: sample{containers: containers}}
+			d := &demo{folder: folder, keep: keep, withoutMilo: withoutMilo, sample: sample{containers: containers}}
 			return d.runIn(ctx, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&folder, "folder", "", "folder of the federation (default: a new temporary one, removed after success)")
 	cmd.Flags().BoolVar(&keep, "keep", false, "leave the federation and the Workload running")
 	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
+	cmd.Flags().BoolVar(&withoutMilo, "without-milo", false, withoutMiloHelp)
 	return cmd
 }
 
@@ -62,7 +64,9 @@ type demo struct {
 	screen *terminal.Screen
 	folder string
 	keep   bool
-	sample sample
+	// withoutMilo says that the project is a namespace of the hub.
+	withoutMilo bool
+	sample      sample
 
 	federation *federation.Federation
 	// clients are the clients of planes, by plane and user.
@@ -105,9 +109,9 @@ func (d *demo) run(ctx context.Context) error {
 		headline string
 		do       func(context.Context) error
 	}{
-		{"Start a Karmada hub, two cells, DFW and ORD, and a Milo stand-in in " + d.folder, d.boot},
+		{d.parts() + " in " + d.folder, d.boot},
 		{fmt.Sprintf("karmadactl addons enable karmada-compute: %d replicas on the host, an agent in each cell", replicas), d.startAddOn},
-		{"Create project " + projectName + " with locations in DFW and ORD", d.makeProject},
+		{d.projectHeadline(), d.makeProject},
 		{"Create the Workload as " + consumer + " and follow it in the project", d.createWorkload},
 		{fmt.Sprintf("Scale placement %s to %d", scaledPlacement, scaledReplicas), d.scaleWorkload},
 		{"Delete the Workload", d.deleteWorkload},
@@ -139,7 +143,7 @@ func (d *demo) client(plane, user string) (client.Client, error) {
 }
 
 func (d *demo) boot(ctx context.Context) error {
-	options := federation.Options{Folder: d.folder, Projects: []string{}, Host: true, Detached: d.keep, Out: d.screen}
+	options := federation.Options{Folder: d.folder, Projects: []string{}, WithoutMilo: d.withoutMilo, Host: true, Detached: d.keep, Out: d.screen}
 	if d.sample.containers {
 		options.Cells = cellsWithContainers()
 	}
@@ -163,6 +167,7 @@ func (d *demo) wanted() (client.Client, *v1alpha.Workload, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	workload.Namespace = d.federation.NamespaceIn(projectName)
 	c, err := d.client(project, consumer)
 	return c, workload, err
 }

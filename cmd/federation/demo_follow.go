@@ -60,7 +60,7 @@ func (d *demo) watch(ctx context.Context) (*live.Watch, error) {
 		return nil, err
 	}
 	return live.Start(ctx, live.Options{
-		Project: &live.Plane{Config: config, Client: c}, Key: types.NamespacedName{Namespace: namespace, Name: workload.Name}, Now: time.Now,
+		Project: &live.Plane{Config: config, Client: c}, Key: types.NamespacedName{Namespace: workload.Namespace, Name: workload.Name}, Now: time.Now,
 	}, nil)
 }
 

@@ -77,8 +77,12 @@ func (d *demo) searches(plane string) []search {
 	namespaces := search{kind: "namespaces " + hubNamespacePrefix + "*", list: &corev1.NamespaceList{}, ours: isHubNamespace}
 	switch plane {
 	case project:
-		return []search{{kind: "workloads", list: &v1alpha.WorkloadList{}}, deployments, instances}
+		own := func(object client.Object) bool { return object.GetNamespace() == d.federation.NamespaceIn(projectName) }
+		deployments.ours, instances.ours = own, own
+		return []search{{kind: "workloads", list: &v1alpha.WorkloadList{}, ours: own}, deployments, instances}
 	case "hub":
+		// Without Milo the originals are on the hub, too.
+		deployments.ours = inHubNamespace
 		return []search{
 			deployments, namespaces,
 			{kind: "propagationpolicies", list: &policyv1alpha1.PropagationPolicyList{}, ours: inHubNamespace},

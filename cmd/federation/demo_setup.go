@@ -33,7 +33,8 @@ const (
 	projectName = "demo"
 	project     = "project/" + projectName
 	// consumer is the user that creates the Workload, with a consumer's permissions in the project only.
-	consumer  = federation.Consumer
+	consumer = federation.Consumer
+	// namespace is where soak and hostile have their Workloads.
 	namespace = "default"
 	// setupTimeout is how long the project and the access to it may take.
 	setupTimeout = 2 * time.Minute
@@ -89,12 +90,32 @@ func (d *demo) makeProject(ctx context.Context) error {
 	if err := d.federation.Equip(ctx, []string{projectName}, cities); err != nil {
 		return err
 	}
-	d.screen.Line("  LocationBindings for %s are Available", strings.Join(cities, " and "))
+	if d.withoutMilo {
+		d.screen.Line("  every city with a cell is open: %s", strings.Join(cities, " and "))
+	} else {
+		d.screen.Line("  LocationBindings for %s are Available", strings.Join(cities, " and "))
+	}
 	d.screen.Line("  user %s may write Workloads in it", consumer)
 	return d.readHubNamespace(ctx)
 }
 
 // citiesOf are the cities of a federation's cells.
+// parts says what the demo starts.
+func (d *demo) parts() string {
+	if d.withoutMilo {
+		return "Start a Karmada hub and two cells, DFW and ORD,"
+	}
+	return "Start a Karmada hub, two cells, DFW and ORD, and a Milo stand-in"
+}
+
+// projectHeadline says what the project is.
+func (d *demo) projectHeadline() string {
+	if d.withoutMilo {
+		return "Label namespace " + projectName + " of the hub as a project"
+	}
+	return "Create project " + projectName + " with locations in DFW and ORD"
+}
+
 func citiesOf(f *federation.Federation) []string {
 	cities := sets.New[string]()
 	for _, cell := range f.Cells() {
@@ -105,11 +126,19 @@ func citiesOf(f *federation.Federation) []string {
 
 // readHubNamespace derives the hub namespace from the UIDs of the project and of its namespace.
 func (d *demo) readHubNamespace(ctx context.Context) error {
-	milo, err := d.client("milo", federation.Admin)
+	admin, err := d.client(project, federation.Admin)
 	if err != nil {
 		return err
 	}
-	admin, err := d.client(project, federation.Admin)
+	object := &corev1.Namespace{}
+	if err := admin.Get(ctx, client.ObjectKey{Name: d.federation.NamespaceIn(projectName)}, object); err != nil {
+		return fmt.Errorf("read the project's namespace: %w", err)
+	}
+	if d.withoutMilo {
+		d.hubNamespace = naming.HubNamespace(string(object.UID), string(object.UID))
+		return nil
+	}
+	milo, err := d.client("milo", federation.Admin)
 	if err != nil {
 		return err
 	}
@@ -117,10 +146,6 @@ func (d *demo) readHubNamespace(ctx context.Context) error {
 	identity.SetGroupVersionKind(projectKind)
 	if err := milo.Get(ctx, client.ObjectKeyFromObject(identity), identity); err != nil {
 		return fmt.Errorf("read the project: %w", err)
-	}
-	object := &corev1.Namespace{}
-	if err := admin.Get(ctx, client.ObjectKey{Name: namespace}, object); err != nil {
-		return fmt.Errorf("read the project's namespace: %w", err)
 	}
 	d.hubNamespace = naming.HubNamespace(string(identity.GetUID()), string(object.UID))
 	return nil

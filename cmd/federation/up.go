@@ -37,7 +37,8 @@ func upCommand() *cobra.Command {
 		},
 	}
 	folderFlag(cmd, &options.Folder)
-	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "Milo projects to create")
+	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "projects to create")
+	cmd.Flags().BoolVar(&options.WithoutMilo, "without-milo", false, withoutMiloHelp)
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
 	cmd.Flags().StringVar(&options.KarmadaVersion, "karmada-version", "", "minor version of Karmada, such as 1.17 (default: the version in go.mod)")
 	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")
@@ -46,6 +47,8 @@ func upCommand() *cobra.Command {
 	cmd.Flags().StringVar(&released, "released", "", "with --add-on: folder with karmadactl, karmada-compute and karmada-compute-cell of a release, instead of those of the checkout")
 	return cmd
 }
+
+const withoutMiloHelp = "start no Milo: projects are namespaces of the hub"
 
 const containersHelp = "give each cell a node that runs containers instead of nodes that simulate them; they have the image " + federation.TestImage
 
@@ -79,7 +82,9 @@ func printKubeconfigs(f *federation.Federation, options federation.Options) erro
 	if options.Host {
 		planes = append(planes, "host")
 	}
-	planes = append(planes, "milo")
+	if !options.WithoutMilo {
+		planes = append(planes, "milo")
+	}
 	for _, project := range options.Projects {
 		planes = append(planes, "project/"+project)
 	}

@@ -160,15 +160,27 @@ func (a *app) names() []string {
 	return names
 }
 
-// targets are the control planes where the selected webhooks are registered: admission at Milo's root, from where it applies
-// to every project, and the interpreter on the hub.
+// admissionTarget is Milo's root, from where admission applies to every project, or the hub with its namespaces.
+func (p *planes) admissionTarget() (registration.Target, error) {
+	if p.namespaces == nil {
+		return newTarget("Milo's root", p.milo, webhook.Configuration)
+	}
+	configuration, err := webhook.NamespacesConfiguration()
+	if err != nil {
+		return registration.Target{}, err
+	}
+	return newTarget("the hub", p.hub, configuration)
+}
+
+// targets are the control planes where the selected webhooks are registered: admission where the projects are, and the interpreter
+// on the hub.
 func (a *app) targets(p *planes) ([]registration.Target, error) {
 	selected := a.builder.Webhooks()
 	isInterpreter := func(w server.Webhook) bool { return w.Name == interpreterName }
 	isAdmission := func(w server.Webhook) bool { return w.Name != interpreterName }
 	var targets []registration.Target
 	if slices.ContainsFunc(selected, isAdmission) {
-		target, err := newTarget("Milo's root", p.milo, webhook.Configuration)
+		target, err := p.admissionTarget()
 		if err != nil {
 			return nil, err
 		}

@@ -80,6 +80,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	o.Existence, o.Suspension, o.Waker, o.Visits = projects, projects, projects, projects
 	o.Network, o.Clock = milo.NetworkingGroupVersion.WithKind(milo.KindNetwork), clock.RealClock{}
 	o.Concurrency, o.ProjectConcurrency = a.options.hub.concurrency, a.options.milo.projectConcurrency
+	o.SharesTypes = p.namespaces != nil
 	o.Types, o.DefaultType, o.Features = p.types, a.options.hub.defaultType, a.options.webhook.features
 	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter, a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
@@ -96,7 +97,11 @@ func (a *app) provider(p *planes) (*milo.Provider, error) {
 		Root: p.milo, Scheme: p.scheme, Kinds: hub.ProjectKinds(p.locations), Shards: a.options.milo.shards, Log: ctrl.Log.WithName("projects"),
 		Patience: p.patience, Using: hub.UsingKinds(), IdleAfter: a.options.milo.idleAfter, Sweep: a.options.milo.sweep,
 	}
-	if p.marks != nil {
+	switch {
+	case p.namespaces != nil:
+		// The cache has all projects: none has to be visited.
+		o.Planes, o.Marks, o.Sweep = p.namespaces, p.namespaces.Uses(), 0
+	case p.marks != nil:
 		o.Marks = p.marks
 	}
 	return milo.NewProvider(o)

@@ -52,6 +52,8 @@ type hubOptions struct {
 }
 
 type miloOptions struct {
+	// projects is projectsOfMilo or projectsAreNamespaces.
+	projects           string
 	kubeconfig         string
 	projectConcurrency int
 	shards             int
@@ -85,6 +87,12 @@ type webhookOptions struct {
 	instances int64
 }
 
+// Values of --projects.
+const (
+	projectsOfMilo        = "milo"
+	projectsAreNamespaces = "namespaces"
+)
+
 // Values of --admission-mode.
 const (
 	modeFail   = "Fail"
@@ -107,8 +115,9 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	hub.DurationVar(&o.hub.deprecationGrace, "instance-type-deprecation-grace", 60*24*time.Hour, "How long new Workloads may name an InstanceType after it was deprecated. Afterwards such Workloads are refused, and existing Workloads keep the InstanceType. 0: forever. The value must be the same on every replica.")
 
 	milo := groups.FlagSet("milo")
-	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root.")
-	milo.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that Milo authenticates the controllers of the add-on as. Only these users may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig.")
+	milo.StringVar(&o.milo.projects, "projects", projectsOfMilo, "What a project is. milo: a project control plane of Milo. namespaces: a namespace of the hub with label compute.datumapis.com/project=true, without Milo. The value must be the same on every replica, and must not change while there are Workloads.")
+	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root. Required with --projects=milo.")
+	milo.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that Milo authenticates the controllers of the add-on as. With --projects=namespaces, users that the hub authenticates them as. Only these users may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig, or of --kubeconfig with --projects=namespaces.")
 	o.client.AddFlags(groups.FlagSet("clients"))
 
 	controllers := groups.FlagSet("controllers")
@@ -135,7 +144,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.StringVar(&o.webhook.pathSecret, "webhook-path-secret", "karmada-compute-webhook-path", "Name of the Secret on the hub with the keys from which the unguessable paths of the webhooks are derived. Callers that know such a path need no credentials. The add-on creates the Secret if it does not exist.")
 	webhooks.DurationVar(&o.webhook.pathLifetime, "webhook-path-lifetime", paths.DefaultLifetime, "How long an unguessable path is used before another one is registered. With --register-webhooks=false, paths change only on request.")
 	webhooks.DurationVar(&o.webhook.pathSpacing, "webhook-path-exposure-interval", paths.DefaultSpacing, "Least age at which an unguessable path is replaced because an API server may have shown it in an error. With --register-webhooks=false, paths change only on request.")
-	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create and update the webhook configurations at Milo's root and on the hub, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
+	webhooks.BoolVar(&o.webhook.register, "register-webhooks", true, "Create and update the webhook configurations at Milo's root, with --projects=milo, and on the hub, with their CA bundles and paths. If false, apply webhook/configuration.yaml, and policies/interpreter.yaml or interpreter/customization, yourself.")
 	webhooks.StringVar(&o.webhook.url, "webhook-url", "", "URL at which Milo and Karmada call the webhooks. Default: the URL of Service karmada-compute-webhook.")
 	webhooks.StringVar(&o.webhook.mode, "admission-mode", modeFail, "Fail: requests that cannot be reviewed are refused. Ignore: such requests are admitted. DryRun: as Ignore, and requests that would be refused are admitted with a warning and counted. Use Ignore and DryRun to introduce admission step by step.")
 	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. --project-sweep finds the first Workload of a project that admission does not review. Default: all namespaces.")
@@ -155,9 +164,6 @@ func (o *options) complete() error {
 	mistakes := []error{o.client.Validate(), o.endpoints.Validate()}
 	if o.hub.kubeconfig == "" {
 		mistakes = append(mistakes, errors.New("--kubeconfig: name the kubeconfig of the karmada-apiserver"))
-	}
-	if o.milo.kubeconfig == "" {
-		mistakes = append(mistakes, errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root"))
 	}
 	if o.milo.replicaName == "" {
 		name, err := os.Hostname()
@@ -201,7 +207,7 @@ func (o *miloOptions) metered() (labels.Selector, error) {
 
 // check returns all mistakes.
 func (o *miloOptions) check() []error {
-	var mistakes []error
+	mistakes := o.checkProjects()
 	if o.leaseDuration < 3*time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.leaseDuration))
 	}
@@ -219,6 +225,27 @@ func (o *miloOptions) check() []error {
 	}
 	if o.quotaProjects != "" && !o.quota {
 		mistakes = append(mistakes, errors.New("--quota-projects: has no effect without --quota"))
+	}
+	return mistakes
+}
+
+// checkProjects returns all mistakes about what a project is.
+func (o *miloOptions) checkProjects() []error {
+	var mistakes []error
+	switch o.projects {
+	case projectsOfMilo:
+		if o.kubeconfig == "" {
+			mistakes = append(mistakes, errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root, or set --projects=namespaces to use the add-on without Milo"))
+		}
+	case projectsAreNamespaces:
+		if o.kubeconfig != "" {
+			mistakes = append(mistakes, errors.New("--milo-kubeconfig: has no effect with --projects=namespaces"))
+		}
+		if o.quota {
+			mistakes = append(mistakes, errors.New("--quota: quota is claimed at Milo; remove the flag, or set --projects=milo"))
+		}
+	default:
+		mistakes = append(mistakes, fmt.Errorf("--projects: %q is neither %s nor %s", o.projects, projectsOfMilo, projectsAreNamespaces))
 	}
 	return mistakes
 }

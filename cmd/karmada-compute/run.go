@@ -31,6 +31,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/milo/marks"
+	"github.com/karmada-compute/karmada-compute/namespaces"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
@@ -81,6 +82,12 @@ func (a *app) Validate() error { return errors.Join(a.options.complete(), a.buil
 // interpreterName is the interpreter's name in --webhooks.
 const interpreterName = "interpreter"
 
+// projectWatch watches the Projects: once for a process, whatever needs it.
+type projectWatch interface {
+	AddHandler(handler milo.ProjectHandler)
+	Start(ctx context.Context) error
+}
+
 // planes are the control planes that the process connects to.
 type planes struct {
 	hub, milo *rest.Config
@@ -88,60 +95,87 @@ type planes struct {
 	lookup    *milo.Lookup
 	// locations are those of projects, for controllers.
 	locations milo.Locations
-	// patience is that of every informer for Milo, and watch the one watch of the Projects at Milo's root.
+	// patience is that of every informer for Milo, nil without Milo. watch is the one watch of the Projects.
 	patience *milo.Patience
-	watch    *milo.Watch
+	watch    projectWatch
+	// namespaces are the projects without Milo. Nil: Milo has them.
+	namespaces *namespaces.Planes
 	// types are the instance types of the hub, for admission and controllers.
 	types *instancetypes.Catalogue
-	// marks are those of projects with Workloads, on the hub. Nil: all projects are watched.
+	// marks are those of projects with Workloads, on the hub. Nil: all projects are watched, or projects are namespaces.
 	marks *marks.Marks
 }
 
 func (a *app) connect() (*planes, error) {
-	hubConfig, err := a.loadConfig(a.options.hub.kubeconfig)
+	p := &planes{}
+	var err error
+	if p.hub, err = a.loadConfig(a.options.hub.kubeconfig); err != nil {
+		return nil, err
+	}
+	if p.scheme, err = newScheme(); err != nil {
+		return nil, err
+	}
+	if a.options.milo.projects == projectsAreNamespaces {
+		err = a.connectNamespaces(p)
+	} else {
+		err = a.connectMilo(p)
+	}
 	if err != nil {
 		return nil, err
 	}
-	miloConfig, err := a.loadConfig(a.options.milo.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	scheme, err := newScheme()
-	if err != nil {
-		return nil, err
-	}
-	kind, err := milo.NewLocationKind(milo.LocationKindOptions{
-		Root: miloConfig, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("milo"),
-	})
-	if err != nil {
-		return nil, err
-	}
-	lookup, err := milo.NewLookup(milo.LookupOptions{Root: miloConfig, Clock: clock.RealClock{}, Registerer: metrics.Registry, LocationKind: kind})
-	if err != nil {
-		return nil, err
-	}
-	a.projects.lookup = lookup
+	a.projects.lookup = p.lookup
 	if a.projects.metered, err = a.options.milo.metered(); err != nil {
 		return nil, err
 	}
 	a.workloads.Bounds, a.workloads.MaxInstances = a.options.webhook.bounds, a.options.webhook.instances
-	a.users.set(a.options.webhook.users, lookup)
-	types, err := newCatalogue(hubConfig, scheme, a.options.hub.deprecationGrace)
-	if err != nil {
+	a.workloads.AdmitsRefused = a.options.webhook.mode != modeFail
+	a.users.set(a.options.webhook.users, p.lookup)
+	if p.types, err = newCatalogue(p.hub, p.scheme, a.options.hub.deprecationGrace); err != nil {
 		return nil, err
 	}
-	a.types.catalogue, a.types.byDefault = types, a.options.hub.defaultType
-	patience, err := milo.NewPatience(milo.PatienceOptions{
-		Root: miloConfig, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("milo"), LocationKind: kind,
+	a.types.catalogue, a.types.byDefault = p.types, a.options.hub.defaultType
+	return p, nil
+}
+
+// connectMilo fills in what depends on Milo.
+func (a *app) connectMilo(p *planes) (err error) {
+	if p.milo, err = a.loadConfig(a.options.milo.kubeconfig); err != nil {
+		return err
+	}
+	kind, err := milo.NewLocationKind(milo.LocationKindOptions{
+		Root: p.milo, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("milo"),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &planes{
-		hub: hubConfig, milo: miloConfig, scheme: scheme, lookup: lookup, locations: milo.Locations{Kind: kind},
-		patience: patience, watch: milo.NewWatch(miloConfig, patience, lookup), types: types,
+	p.locations = milo.Locations{Kind: kind}
+	if p.lookup, err = milo.NewLookup(milo.LookupOptions{
+		Root: p.milo, Clock: clock.RealClock{}, Registerer: metrics.Registry, LocationKind: kind,
+	}); err != nil {
+		return err
 	}
-	return p, a.mark(p)
+	if p.patience, err = milo.NewPatience(milo.PatienceOptions{
+		Root: p.milo, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("milo"), LocationKind: kind,
+	}); err != nil {
+		return err
+	}
+	p.watch = milo.NewWatch(p.milo, p.patience, p.lookup)
+	return a.mark(p)
+}
+
+// connectNamespaces fills in what depends on projects being namespaces of the hub.
+func (a *app) connectNamespaces(p *planes) (err error) {
+	log := ctrl.Log.WithName("namespaces")
+	if p.namespaces, err = namespaces.New(namespaces.Options{Hub: p.hub, Scheme: p.scheme, Log: log}); err != nil {
+		return err
+	}
+	if p.lookup, err = milo.NewLookup(milo.LookupOptions{Planes: p.namespaces, Clock: clock.RealClock{}, Registerer: metrics.Registry}); err != nil {
+		return err
+	}
+	p.watch = namespaces.NewWatch(p.namespaces, log, p.lookup)
+	scope := webhook.Namespaces{Eligible: namespaces.Eligible}
+	a.workloads.Scope, a.sessions.Scope, a.projects.onlyReady = scope, scope, true
+	return nil
 }
 
 // mark has admission tell the controllers of projects that are about to have Workloads, unless all projects are watched.
@@ -155,7 +189,6 @@ func (a *app) mark(p *planes) (err error) {
 		return err
 	}
 	a.workloads.Marks = p.marks
-	a.workloads.AdmitsRefused = a.options.webhook.mode != modeFail
 	return nil
 }
 

@@ -137,8 +137,10 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	s, err := sessions.New(sessions.Options{
 		Grants:   &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}},
 		Projects: projects, Cells: cells, Hub: config.Host, BytesPerSecond: o.bytesPerSecond, IdleTimeout: o.idleTimeout,
-		Ports:   func(at *url.URL) (httpstream.Dialer, error) { return portforward.NewSPDYOverWebsocketDialer(at, streams) },
-		Address: net.JoinHostPort(o.address, strconv.Itoa(o.port)),
+		Ports: func(at *url.URL) (httpstream.Dialer, error) {
+			return portforward.NewSPDYOverWebsocketDialer(at, streams)
+		},
+		Address:     net.JoinHostPort(o.address, strconv.Itoa(o.port)),
 		Certificate: access.certificates.GetCertificate, URL: o.url, Bundle: optional(access.bundle), Delay: sessionsEnd,
 		Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("sessions"),
 	})
@@ -207,12 +209,15 @@ func (a *app) sessionWriters(ctx context.Context) ([]string, error) {
 
 // sessionProjects implements sessions.Projects.
 type sessionProjects struct {
-	lookup  *milo.Lookup
-	root    *rest.Config
-	options client.Options
+	lookup *milo.Lookup
+	// client makes a client for a project.
+	client func(project string) (client.Client, error)
 }
 
 func newSessionProjects(p *planes) (*sessionProjects, error) {
+	if p.namespaces != nil {
+		return &sessionProjects{lookup: p.lookup, client: p.namespaces.Client}, nil
+	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
@@ -222,7 +227,14 @@ func newSessionProjects(p *planes) (*sessionProjects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the transport of sessions to Milo: %w", err)
 	}
-	return &sessionProjects{lookup: p.lookup, root: p.milo, options: client.Options{HTTPClient: transport, Scheme: p.scheme, Mapper: mapper}}, nil
+	options := client.Options{HTTPClient: transport, Scheme: p.scheme, Mapper: mapper}
+	return &sessionProjects{lookup: p.lookup, client: func(project string) (client.Client, error) {
+		config, err := milo.ProjectConfig(p.milo, project)
+		if err != nil {
+			return nil, err
+		}
+		return client.New(config, options)
+	}}, nil
 }
 
 // Client is a client of the project with this name and UID.
@@ -234,11 +246,7 @@ func (s *sessionProjects) Client(ctx context.Context, name string, uid types.UID
 	if err != nil {
 		return nil, fmt.Errorf("look project %s up: %w", name, err)
 	}
-	config, err := milo.ProjectConfig(s.root, name)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(config, s.options)
+	return s.client(name)
 }
 
 // Review asks a project whether a user may do something.

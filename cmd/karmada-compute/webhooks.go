@@ -22,6 +22,8 @@ import (
 // admissionProjects implements webhook.Projects with a Lookup.
 type admissionProjects struct {
 	lookup *milo.Lookup
+	// onlyReady says that a project which is not Ready is none: a namespace without the label.
+	onlyReady bool
 	// metered matches the labels of projects whose Instances need quota.
 	metered labels.Selector
 }
@@ -38,7 +40,7 @@ func (p *admissionProjects) FreshProject(ctx context.Context, name string) (webh
 
 // admitted is what admission knows of a project that was looked up.
 func (p *admissionProjects) admitted(project *milo.Project, err error) (webhook.Project, error) {
-	if errors.Is(err, milo.ErrProjectNotFound) {
+	if errors.Is(err, milo.ErrProjectNotFound) || err == nil && p.onlyReady && !project.IsReady() {
 		return webhook.Project{}, webhook.ErrProjectNotFound
 	}
 	if err != nil {
@@ -84,7 +86,7 @@ func known(project webhook.Project) *milo.Project {
 	return &milo.Project{ObjectMeta: metav1.ObjectMeta{Name: project.Name, UID: project.UID}}
 }
 
-// addOnUsers are the users that the add-on's controllers are at Milo.
+// addOnUsers are the users that the add-on's controllers are where the projects are.
 type addOnUsers struct {
 	lookup *milo.Lookup
 	// known is nil until Milo has answered. It is not guarded by a lock: no request may wait for another that Milo does
@@ -101,21 +103,21 @@ func (u *addOnUsers) set(users []string, lookup *milo.Lookup) {
 	}
 }
 
-// get returns the users of the flag or, if it is not set, the user that this process is at Milo.
+// get returns the users of the flag or, if it is not set, the user that this process is.
 func (u *addOnUsers) get(ctx context.Context) ([]string, error) {
 	if users := u.known.Load(); users != nil {
 		return *users, nil
 	}
 	self, err := u.self(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask Milo for the user that the add-on is, see --add-on-users: %w", err)
+		return nil, fmt.Errorf("ask for the user that the add-on is, see --add-on-users: %w", err)
 	}
 	users := []string{self}
 	u.known.Store(&users)
 	return users, nil
 }
 
-// self returns the user that this process is at Milo.
+// self returns the user that this process is.
 func (u *addOnUsers) self(ctx context.Context) (string, error) {
 	if self := u.own.Load(); self != nil {
 		return *self, nil

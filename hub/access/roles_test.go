@@ -16,7 +16,7 @@ import (
 
 // files are the roles of the add-on.
 var files = []string{
-	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "webhooks/hub/role.yaml", "webhooks/project/role.yaml",
+	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "namespaces/role.yaml", "webhooks/hub/role.yaml", "webhooks/project/role.yaml",
 	"sessions/hub/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml", "../../cell/access/role.yaml",
 }
 
@@ -25,6 +25,7 @@ var files = []string{
 var ofData = map[string][]string{
 	"namespace/role.yaml":         {"create", "delete", "get", "list", "patch"},
 	"project/role.yaml":           {"get", "list", "watch"},
+	"namespaces/role.yaml":        {"get", "list", "watch"},
 	"../../cell/access/role.yaml": {"list", "watch"},
 }
 

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
@@ -104,6 +105,16 @@ type Project struct {
 // Origin is what objects on the hub that come from a namespace of the project are marked with.
 func (p Project) Origin(namespace string) Origin {
 	return Origin{Project: p.Name, ProjectUID: p.UID, Namespace: namespace}
+}
+
+// CacheNamespaces are the namespaces that a cache of a project must be limited to. Nil: it is not limited. A project that is a namespace
+// shares its API server with others.
+func CacheNamespaces(project cluster.Cluster) map[string]cache.Config {
+	limited, isNamespace := project.(interface{ OnlyNamespace() string })
+	if !isNamespace {
+		return nil
+	}
+	return map[string]cache.Config{limited.OnlyNamespace(): {}}
 }
 
 // Find returns an engaged project, or multicluster.ErrClusterNotFound.

@@ -79,7 +79,7 @@ func (p *projectSources) watch(kind string) error {
 	if p.metadata == nil {
 		metadata, err := cache.New(p.Cluster.GetConfig(), cache.Options{
 			HTTPClient: p.Cluster.GetHTTPClient(), Scheme: p.Cluster.GetScheme(), Mapper: p.Cluster.GetRESTMapper(),
-			DefaultTransform: transforms.OnlyIdentity,
+			DefaultTransform: transforms.OnlyIdentity, DefaultNamespaces: projects.CacheNamespaces(p.Cluster),
 		})
 		if err != nil {
 			return fmt.Errorf("make a cache for what deployments name: %w", err)

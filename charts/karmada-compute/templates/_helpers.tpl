@@ -199,6 +199,16 @@ system:serviceaccount:{{ .namespace | default $namespace }}:{{ .name }}
 {{/* The user as which Karmada's proxy makes the requests of sessions in cells. */}}
 {{- define "karmada-compute.sessionUser" -}}karmada-compute-sessions{{- end }}
 
+{{/* Whether projects are namespaces of the hub: a text that is not empty. */}}
+{{- define "karmada-compute.namespaces" -}}
+{{- if eq .Values.projects.mode "namespaces" -}}true{{- end -}}
+{{- end }}
+
+{{/* The control planes that the host needs a credential for, as a list in JSON. */}}
+{{- define "karmada-compute.planes" -}}
+{{- if include "karmada-compute.namespaces" . -}}["hub"]{{- else -}}["hub","milo"]{{- end -}}
+{{- end }}
+
 {{/* Whether sessions of any type are offered: a text that is not empty. */}}
 {{- define "karmada-compute.sessions" -}}
 {{- if or .Values.sessions.logs .Values.sessions.exec -}}true{{- end -}}

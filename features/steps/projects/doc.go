@@ -20,6 +20,7 @@ func from(ctx context.Context) Steps { return In(world.From(ctx)) }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {
+	addNamespaceSteps(sc)
 	addNetworkSteps(sc)
 	addProjectSteps(sc)
 	addQuotaSteps(sc)

@@ -93,7 +93,11 @@ func Start(ctx context.Context, report *Report, setting Setting) (*World, error)
 		}
 	}
 	out := prefixed{report.out, setting.Name + " "}
-	fed, err := federation.Up(ctx, federation.Options{Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, Out: out})
+	options := federation.Options{Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, Out: out}
+	if setting.Mode == ModeNamespaces {
+		options.Projects, options.WithoutMilo = []string{}, true
+	}
+	fed, err := federation.Up(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +131,9 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 		return err
 	}
 	w.AddOn, w.Ready = addOn, time.Now()
+	if mode == ModeNamespaces {
+		return nil
+	}
 	return w.Federation.Equip(ctx, sharedProjects, []string{"DFW", "ORD"})
 }
 
@@ -137,15 +144,18 @@ var AddOnUsers = []string{AddOnUser, AddOnAccount, AgentAccount}
 const (
 	ModeWebhook       = "webhook"
 	ModeCustomization = "customization"
+	// ModeNamespaces is ModeCustomization in a federation without Milo.
+	ModeNamespaces = "namespaces"
 )
 
 // addOnArgs are for every replica. A lost cell is given up, what nobody asked for is removed, and what Karmada forgot is looked for,
 // earlier than anybody would want in earnest.
 func addOnArgs(mode string) []string {
-	return append([]string{
-		"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s", "--interpreter-mode=" + mode,
-		"--feature-gates=NetworkBinding=true",
-	}, soak.QuotaArgs...)
+	args := []string{"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s"}
+	if mode == ModeNamespaces {
+		return args
+	}
+	return append(append(args, "--interpreter-mode="+mode, "--feature-gates=NetworkBinding=true"), soak.QuotaArgs...)
 }
 
 // interpreters are the kinds that are registered on the hub in each mode.

@@ -3,7 +3,11 @@
 {{- $root := index . 0 -}}
 {{- $bind := $root.Values.host.bindAddress -}}
 - --kubeconfig=/etc/karmada-compute/hub/kubeconfig
+{{- if include "karmada-compute.namespaces" $root }}
+- --projects=namespaces
+{{- else }}
 - --milo-kubeconfig=/etc/karmada-compute/milo/kubeconfig
+{{- end }}
 - --namespace={{ $root.Values.hub.namespace }}
 - --default-instance-type={{ $root.Values.defaultInstanceType }}
 - --replica-name=$(POD_NAME)

@@ -261,7 +261,7 @@ topologySpreadConstraints:
 {{- define "karmada-compute.volumes" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
-{{- range list "hub" "milo" }}
+{{- range include "karmada-compute.planes" $root | fromJsonArray }}
 - name: {{ . }}
   projected:
     defaultMode: 0440
@@ -289,9 +289,11 @@ topologySpreadConstraints:
 - name: hub
   mountPath: /etc/karmada-compute/hub
   readOnly: true
+{{- if not (include "karmada-compute.namespaces" $root) }}
 - name: milo
   mountPath: /etc/karmada-compute/milo
   readOnly: true
+{{- end }}
 {{- if include "karmada-compute.certificates" $root }}
 - name: certificates
   mountPath: /etc/karmada-compute/certificates

@@ -1,0 +1,102 @@
+@namespaces
+Feature: Without Milo
+  A labelled namespace of the hub is a project. Ordinary roles make a consumer, and every city with a cell is open.
+
+  Scenario: The first Instance, and nothing is left of it
+    Given a namespace of the hub that is a project
+    When the consumer creates Workload "web" with
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 1        |
+    Then Workload "web" becomes available with 2 ready Instances
+    And instance "web-main-dfw-0" has condition Ready True because of "Running"
+    And instance "web-main-ord-0" has condition Ready True because of "Running"
+    And pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" exists
+    When the consumer deletes workload "web"
+    Then the project has nothing of the namespace
+    And the hub has nothing of the namespace
+
+  Scenario: Admission refuses what cannot run
+    Given a namespace of the hub that is a project
+    When the consumer tries to create Workload "web" with
+      | placement | cities   | replicas |
+      | main      | DFW, XYZ | 1        |
+    Then that is refused with "spec.placements[0].cityCodes[1]: Unsupported value"
+    When an operator patches namespace "${namespace}" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/cities":"ORD"}}}
+    And the consumer tries to create Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then that comes to be refused with "spec.placements[0].cityCodes[0]: Unsupported value"
+
+  Scenario: A namespace without the label is no project
+    Given a namespace of the hub without the label
+    When the consumer tries to create Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then that is refused with "label it compute.datumapis.com/project=true"
+    When an operator patches namespace "${namespace}" on the hub with {"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}
+    Then that comes to be not refused
+
+  Scenario: A suspended project runs nothing, and resumes
+    Given a namespace of the hub that is a project
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When an operator patches namespace "${namespace}" on the hub with {"metadata":{"labels":{"compute.datumapis.com/project":"suspended"}}}
+    Then pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" is gone
+    When the consumer tries to create Workload "more" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then that is refused with "is suspended"
+    When an operator patches namespace "${namespace}" on the hub with {"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}
+    Then Workload "web" becomes available with 1 ready Instances
+
+  Scenario: A project that loses its label keeps what runs, and admits nothing more
+    Given a namespace of the hub that is a project
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    When an operator patches namespace "${namespace}" on the hub with {"metadata":{"labels":{"compute.datumapis.com/project":null}}}
+    And the consumer tries to create Workload "more" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then that comes to be refused with "is not a project"
+    And pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" exists
+    When the consumer deletes workload "web"
+    Then the project has nothing of the namespace
+    And the hub has nothing of the namespace
+
+  Scenario: A namespace that is made again is another project
+    Given a namespace of the hub that is a project
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And "metadata.name" of namespace "${hubNamespace}" on the hub is remembered as "EARLIER"
+    When an operator deletes namespace "${namespace}" on the hub
+    Then namespace "${namespace}" on the hub is gone
+    And the hub has nothing of the namespace
+    When the namespace is recreated
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" exists
+    And namespace "${EARLIER}" on the hub does not exist
+
+  Scenario: Two projects are apart, and nobody owns a hub namespace
+    Given a namespace of the hub that is a project
+    And a second namespace of the hub that is a project, "other"
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then workload "${other}/web" on the hub does not exist
+    # Whoever has every role in a namespace still cannot write what the add-on alone writes.
+    When an operator tries to patch workloaddeployment "web-main-dfw" with {"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-other"}}}
+    Then that is refused with "is created and kept by karmada-compute"
+    When an operator tries to create an object on the hub
+      """
+      apiVersion: v1
+      kind: Namespace
+      metadata:
+        name: ns-00000000-0000-4000-8000-000000000001
+        labels: {compute.datumapis.com/project: "true"}
+      """
+    Then that is refused with "names of this form are those of the hub namespaces"

@@ -1,0 +1,150 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package milo
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Planes are the control planes of projects, and the API server that has the Projects. A Lookup and a Provider use those of Milo unless
+// they get others. Methods that make something send no request. All methods are safe for concurrent use.
+type Planes interface {
+	// Name is the API server that has the Projects, in errors.
+	Name() string
+	// Root is a client for that API server, without a cache, which gets Projects.
+	Root() client.Client
+	// Client makes a client for a project, without a cache.
+	Client(project string) (client.Client, error)
+	// List makes a request for the objects of a resource of the add-on in a project.
+	List(project, resource string) (*rest.Request, error)
+	// Cluster makes the cluster of a project, whose cache has these indexes.
+	Cluster(project string, indexes []clusters.Index) (cluster.Cluster, error)
+	// Identity is the same for as long as the API server that has the Projects keeps its storage. It is read past every cache.
+	Identity(ctx context.Context) (types.UID, error)
+	// Recorder makes a recorder of Events about Projects.
+	Recorder() (record.EventRecorder, error)
+	// Reference names a project in such an Event.
+	Reference(project string, uid types.UID) *corev1.ObjectReference
+}
+
+// remote are the control planes of Milo.
+type remote struct {
+	config  *rest.Config
+	options client.Options
+	root    client.Client
+	// patience and log are for clusters.
+	patience *Patience
+	log      logr.Logger
+}
+
+var _ Planes = &remote{}
+
+// newRemote makes the control planes of Milo. It returns an error if the scheme lacks the types of this package.
+func newRemote(config *rest.Config, scheme *runtime.Scheme) (*remote, error) {
+	mapper, err := NewRESTMapper(scheme)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{config: config, options: client.Options{Scheme: scheme, Mapper: mapper}}
+	if r.options.HTTPClient, err = rest.HTTPClientFor(config); err != nil {
+		return nil, fmt.Errorf("make the transport to Milo: %w", err)
+	}
+	if r.root, err = client.New(config, r.options); err != nil {
+		return nil, fmt.Errorf("make a client for Milo's root: %w", err)
+	}
+	return r, nil
+}
+
+// Name is Milo.
+func (*remote) Name() string { return "Milo" }
+
+// Root is a client for Milo's root.
+func (r *remote) Root() client.Client { return r.root }
+
+// Client makes a client for a project's control plane.
+func (r *remote) Client(project string) (client.Client, error) {
+	config, err := ProjectConfig(r.config, project)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, r.options)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the project: %w", err)
+	}
+	return c, nil
+}
+
+// List makes a request for a list in a project's control plane.
+func (r *remote) List(project, resource string) (*rest.Request, error) {
+	config, err := ProjectConfig(r.config, project)
+	if err != nil {
+		return nil, err
+	}
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	reader, err := rest.UnversionedRESTClientForConfigAndClient(config, r.options.HTTPClient)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the project: %w", err)
+	}
+	return reader.Get().AbsPath("apis", v1alpha.GroupVersion.Group, v1alpha.GroupVersion.Version, resource), nil
+}
+
+// Cluster makes a cluster with a cache of its own.
+func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Cluster, error) {
+	config, err := ProjectConfig(r.config, project)
+	if err != nil {
+		return nil, err
+	}
+	cl, err := cluster.New(config, func(o *cluster.Options) {
+		o.Scheme = r.options.Scheme
+		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.options.Mapper, nil }
+		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.NewInformer = r.patience.NewInformer
+		o.Logger = r.log.WithValues("project", project)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create the project's cluster: %w", err)
+	}
+	for _, index := range indexes {
+		// It does not wait for the API server, so that it needs no context.
+		if err := cl.GetFieldIndexer().IndexField(context.Background(), index.Object, index.Field, index.Extractor); err != nil {
+			return nil, fmt.Errorf("index %s in the project: %w", index.Field, err)
+		}
+	}
+	return cl, nil
+}
+
+// Identity is the UID of namespace default at Milo's root. Milo creates the namespace with its storage and never deletes it.
+func (r *remote) Identity(ctx context.Context) (types.UID, error) {
+	namespace := &corev1.Namespace{}
+	if err := r.root.Get(ctx, client.ObjectKey{Name: metav1.NamespaceDefault}, namespace); err != nil {
+		return "", fmt.Errorf("get Milo's namespace %s, whose UID identifies Milo: %w", metav1.NamespaceDefault, err)
+	}
+	return namespace.UID, nil
+}
+
+// Recorder makes a recorder of core v1 Events at Milo's root.
+func (r *remote) Recorder() (record.EventRecorder, error) { return newRecorder(r.config) }
+
+// Reference names a Project.
+func (*remote) Reference(project string, uid types.UID) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: ResourceManagerGroupVersion.String(), Kind: "Project", Name: project, UID: uid}
+}

@@ -1,0 +1,52 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package namespaces
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/milo"
+)
+
+// reserved are the beginnings of names of namespaces that Kubernetes and Karmada use themselves. Their Secrets must not reach a cell
+// because somebody labels the namespace.
+var reserved = []string{"kube-", "karmada-"}
+
+// Eligible reports whether a namespace of that name can be a project. The name of a hub namespace cannot: admission does not review what
+// Karmada writes there, and a name, other than a label, never changes.
+func Eligible(name string) bool {
+	for _, prefix := range reserved {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	return name != "" && !naming.IsHubNamespace(name)
+}
+
+// isLabelled reports whether a namespace has a label that makes it a project.
+func isLabelled(namespace *corev1.Namespace) bool {
+	value := namespace.Labels[v1alpha.LabelNamespaceProject]
+	return value == v1alpha.NamespaceProject || value == v1alpha.NamespaceSuspended
+}
+
+// projectOf is a namespace as a Project. Its identity is that of the namespace. isReady says whether Workloads may be written there.
+func projectOf(namespace *corev1.Namespace, isReady bool) *milo.Project {
+	project := &milo.Project{ObjectMeta: metav1.ObjectMeta{
+		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,
+		CreationTimestamp: namespace.CreationTimestamp, DeletionTimestamp: namespace.DeletionTimestamp,
+	}}
+	set := func(condition string, isTrue bool) {
+		if isTrue {
+			project.Status.Conditions = append(project.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue})
+		}
+	}
+	set(milo.ConditionReady, isReady)
+	set(milo.ConditionSuspended, namespace.Labels[v1alpha.LabelNamespaceProject] == v1alpha.NamespaceSuspended)
+	return project
+}
