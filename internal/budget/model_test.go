@@ -241,7 +241,7 @@ func (w *world) change(c *cell) {
 				other.awaiting = 0
 			}
 		}
-		c.awaiting = int32(w.IntN(len(c.instances) + 1)) //nolint:gosec // small
+		c.awaiting = int32(w.IntN(len(c.instances) + 1))
 	}
 }
 
