@@ -51,7 +51,7 @@ func (w *world) drain() error {
 		return nil
 	}
 	for _, c := range w.cells {
-		c.awaiting = int32(len(c.instances)) //nolint:gosec // small
+		c.awaiting = int32(len(c.instances))
 	}
 	for range 4 * total {
 		w.settle()

@@ -90,6 +90,15 @@ func (w *world) divide(d Division) Divided {
 				result.Floors[i] = d.Members[i].next(target, d.Sequence+1)
 			}
 		}
+	default:
+		w.forget(d.Members, &result)
+	}
+	return result
+}
+
+// forget spoils the floors of a division as a hub with a mistake does.
+func (w *world) forget(members []Member, result *Divided) {
+	switch w.broken {
 	case "what was sent before is forgotten":
 		for i := range result.Floors {
 			if pending := result.Floors[i].Pending; pending != nil {
@@ -98,18 +107,17 @@ func (w *world) divide(d Division) Divided {
 		}
 	case "the last report of a lost cell counts when it returns":
 		for i := range result.Floors {
-			if m := &d.Members[i]; m.Lost && m.Floor != nil && result.Floors[i].Pending != nil {
+			if m := &members[i]; m.Lost && m.Floor != nil && result.Floors[i].Pending != nil {
 				result.Floors[i].Pending.Confirmed = m.since()
 			}
 		}
 	case "recovery lets others be disrupted":
 		for i := range result.Floors {
-			if m := &d.Members[i]; m.Floor != nil && result.Floors[i].MinAvailable == Everything && m.current() != Everything {
+			if m := &members[i]; m.Floor != nil && result.Floors[i].MinAvailable == Everything && m.current() != Everything {
 				result.Floors[i] = m.next(max(m.current(), m.available()), result.Sequence)
 			}
 		}
 	}
-	return result
 }
 
 // divideWorkload is hub/deployments.

@@ -133,7 +133,7 @@ func pickName[V any](w *world, of map[string]V) string {
 
 func newWorld(seed uint64, broken string) *world {
 	w := &world{
-		Rand: rand.New(rand.NewPCG(seed, 1)), broken: broken, //nolint:gosec // reproducible
+		Rand: rand.New(rand.NewPCG(seed, 1)), broken: broken,
 		deployments: map[string]stored[deployment]{}, copies: map[string]stored[copied]{}, cells: map[string]*cell{},
 	}
 	w.failures = w.IntN(2) == 0
@@ -155,9 +155,9 @@ func (w *world) anyMinimum() int32 {
 	}
 	// Most often there is some slack, and less than every city could use.
 	if w.IntN(4) > 0 {
-		return int32(max(0, total-1-w.IntN(3))) //nolint:gosec // small
+		return int32(max(0, total-1-w.IntN(3)))
 	}
-	return int32(w.IntN(total + 2)) //nolint:gosec // small
+	return int32(w.IntN(total + 2))
 }
 
 func (w *world) addCity() {
@@ -241,7 +241,7 @@ func (w *world) change(c *cell) {
 				other.awaiting = 0
 			}
 		}
-		c.awaiting = int32(w.IntN(len(c.instances) + 1)) //nolint:gosec // small
+		c.awaiting = int32(w.IntN(len(c.instances) + 1))
 	}
 }
 
@@ -266,15 +266,19 @@ func (w *world) operate() {
 		}
 	case 4:
 		if c := w.pick(w.cells); c != nil && w.failures && w.IntN(3) == 0 {
-			// What is gone for good counts as fresh failures until the hub has heard of it.
-			for _, one := range c.instances {
-				one.fresh = one.fresh || !one.failed && !one.down
-				one.failed, one.down = true, false
-			}
-			c.cut, c.lost = true, true
+			c.vanish()
 		}
 	}
 	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
+}
+
+// vanish takes the cell away for good. Its Instances count as fresh failures until the hub has heard of it.
+func (c *cell) vanish() {
+	for _, one := range c.instances {
+		one.fresh = one.fresh || !one.failed && !one.down
+		one.failed, one.down = true, false
+	}
+	c.cut, c.lost = true, true
 }
 
 // deliver moves a message down or up: late, twice, out of order, or never.
