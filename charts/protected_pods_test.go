@@ -104,7 +104,6 @@ func TestProtectedPods(t *testing.T) {
 	if err := other.SubResource("eviction").Create(t.Context(), pod.DeepCopy(), eviction, client.DryRunAll); err != nil {
 		t.Errorf("eviction: %v", err)
 	}
-
 }
 
 // TestUnprotectedPods: what takes nothing from a budget may be deleted, and anything in an emergency.
