@@ -61,7 +61,7 @@ type planCase struct {
 	// partition is the lowest index that gets template B; the others get A.
 	partition  int
 	wantCreate []int
-	wantRemove  []string
+	wantRemove []string
 }
 
 func (c *planCase) hashAt(index int) string {
