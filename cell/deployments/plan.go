@@ -179,7 +179,7 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 func outdated(t *target, instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]
-	return instance.TemplateHash() != t.hashAt(index) && !(t.kept(index) && owned.Ready(instance)) || workload != "" && workload != t.workload
+	return instance.TemplateHash() != t.hashAt(index) && (!t.kept(index) || !owned.Ready(instance)) || workload != "" && workload != t.workload
 }
 
 func deleting(instance *v1alpha.Instance) bool { return !instance.DeletionTimestamp.IsZero() }

@@ -211,7 +211,7 @@ func (d *decision) give(city int) {
 		// Its cells may be replacing any of these Instances now: one at a time from here on.
 		index, _ := highest(c.Instances, func(i Instance) bool { return !i.Updated })
 		d.step(city, Step{Index: index, Cautious: true})
-	case !d.passed() && c.Missing > 0 && !(c.Ordered && broken):
+	case !d.passed() && c.Missing > 0 && (!c.Ordered || !broken):
 		// What does not exist yet is free as well.
 		d.step(city, Step{Index: missing(c), Cautious: true})
 	case returns && (broken || c.pending() > 0):

@@ -183,7 +183,7 @@ func (c *City) pending() int {
 // replacing is the highest index of an Instance that is allowed to have the template of the deployment and is not Available with it.
 func (c *City) replacing() int {
 	if index, found := highest(c.Instances, func(i Instance) bool {
-		return i.Index >= c.Partition.Index && !(i.Updated && (i.Available || i.Held))
+		return i.Index >= c.Partition.Index && (!i.Updated || !i.Available && !i.Held)
 	}); found {
 		return index
 	}
@@ -216,13 +216,14 @@ func (c *City) unfinished() int {
 // city in turn still has.
 func Newcomer(s *State) string {
 	for i := range s.Cities {
-		switch c := &s.Cities[i]; s.stage(c) {
-		case waiting, partitioned:
-			if c.Partition != nil {
-				return c.Partition.Template
-			}
-			return c.Template
+		c := &s.Cities[i]
+		if at := s.stage(c); at != waiting && at != partitioned {
+			continue
 		}
+		if c.Partition != nil {
+			return c.Partition.Template
+		}
+		return c.Template
 	}
 	return s.Target
 }
