@@ -8,8 +8,8 @@ Feature: Without Milo
       | placement | cities   | replicas |
       | main      | DFW, ORD | 1        |
     Then Workload "web" becomes available with 2 ready Instances
-    And instance "web-main-dfw-0" has condition Ready True because of "Running"
-    And instance "web-main-ord-0" has condition Ready True because of "Running"
+    And instance "web-main-dfw-0" has condition Ready True because of "Available"
+    And instance "web-main-ord-0" has condition Ready True because of "Available"
     And pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" exists
     When the consumer deletes workload "web"
     Then the project has nothing of the namespace
@@ -56,9 +56,7 @@ Feature: Without Milo
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     When an operator patches namespace "${namespace}" on the hub with {"metadata":{"labels":{"compute.datumapis.com/project":null}}}
-    And the consumer tries to create Workload "more" with
-      | placement | cities | replicas |
-      | main      | DFW    | 1        |
+    And the consumer dry-runs the sample Workload
     Then that comes to be refused with "is not a project"
     And pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" exists
     When the consumer deletes workload "web"
