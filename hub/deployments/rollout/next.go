@@ -189,51 +189,92 @@ func (d *decision) start(city int) bool {
 	return true
 }
 
+// offer is what a city can get.
+type offer struct {
+	*City
+	city     int
+	outdated []Instance
+	// spare is how many more Instances of the city may become unavailable, and extra how many do when its cells may replace all.
+	spare, extra int
+	// waits says that the city has an earlier template, and returns that its partition has the target.
+	waits, returns bool
+	// broken says that Instances without the target are unavailable; worst is the highest index of these.
+	broken bool
+	worst  int
+}
+
+func (d *decision) offer(city int) *offer {
+	c := &d.Cities[city]
+	o := &offer{City: c, city: city, outdated: d.outdated(c), waits: c.Template != d.Target}
+	unavailable := c.unavailable()
+	o.spare = d.left + d.cost(c) - unavailable
+	o.extra = max(0, min(c.Room, len(o.outdated)+unavailable)-unavailable)
+	o.worst, o.broken = highest(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
+	o.returns = c.Partition != nil && c.Partition.Template == d.Target
+	return o
+}
+
 // give gives a city as many more Instances with the target as are allowed.
 func (d *decision) give(city int) {
-	c, outdated, unavailable := &d.Cities[city], d.outdated(&d.Cities[city]), d.Cities[city].unavailable()
-	// spare is how many more Instances of this city may become unavailable, and extra how many do when its cells may replace all.
-	spare := d.left + d.cost(c) - unavailable
-	extra := max(0, min(c.Room, len(outdated)+unavailable)-unavailable)
-	// An Instance that is unavailable may be replaced whatever the limit is: a broken template must not keep its correction out.
-	worst, broken := highest(outdated, func(i Instance) bool { return !i.Available && !i.Held })
-	returns := c.Partition != nil && c.Partition.Template == d.Target
-	d.left = spare
+	o := d.offer(city)
+	d.left = o.spare
+	fits := o.extra <= max(0, o.spare)
+	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
 	switch {
-	case returns && extra <= max(0, spare), d.passed() && d.Batch == 0 && !d.limited(len(outdated)) && extra <= max(0, spare):
-		d.left -= extra
+	case whole && fits:
+		d.left -= o.extra
 		d.release(city)
-	case c.Template != d.Target && c.Partition != nil && c.Partition.Index < MaxIndex && c.pending() > 0 && !d.passed():
-		// An Instance that an earlier rollout was replacing is the canary. The others that it was replacing get their earlier template.
-		d.left -= max(0, c.pending()-unavailable)
-		d.step(city, Step{Index: c.replacing(), Cautious: true})
-	case c.Template != d.Target && c.Partition == nil && c.Cells > 0 && c.unfinished() > 0:
-		// Its cells may be replacing any of these Instances now: one at a time from here on.
-		index, _ := highest(c.Instances, func(i Instance) bool { return !i.Updated })
-		d.step(city, Step{Index: index, Cautious: true})
-	case !d.passed() && c.Missing > 0 && (!c.Ordered || !broken):
-		// What does not exist yet is free as well.
-		d.step(city, Step{Index: missing(c), Cautious: true})
-	case returns && (broken || c.pending() > 0):
-		// Only these Instances have another template than the one that the city returns to.
-		d.left -= max(0, c.pending()-unavailable)
-		d.step(city, Step{Index: c.Partition.Index, Cautious: true})
-	case broken && (spare < 1 || c.Cells < 2 && !d.passed()):
-		d.step(city, Step{Index: worst, Cautious: true})
-	case spare < 1:
+	case d.takeOver(o) || d.replaceBroken(o):
+	case o.spare < 1:
 		d.say(city, fmt.Sprintf("waits: with one Instance more, %d would be unavailable, and maxUnavailable allows %d; "+
-			"repair them, or raise spec.rollout.maxUnavailable", d.MaxUnavailable-spare+1, d.MaxUnavailable))
+			"repair them, or raise spec.rollout.maxUnavailable", d.MaxUnavailable-o.spare+1, d.MaxUnavailable))
 	case !d.passed():
 		d.left--
-		d.step(city, Step{Index: canary(c)})
-	case d.most() >= len(outdated):
-		d.left -= len(outdated)
+		d.step(city, Step{Index: canary(o.City)})
+	case d.most() >= len(o.outdated):
+		d.left -= len(o.outdated)
 		d.release(city)
 	default:
 		most := d.most()
 		d.left -= most
-		d.step(city, Step{Index: outdated[len(outdated)-most].Index})
+		d.step(city, Step{Index: o.outdated[len(o.outdated)-most].Index})
 	}
+}
+
+// takeOver gives the target to Instances that an earlier rollout was replacing. It reports whether there are some.
+func (d *decision) takeOver(o *offer) bool {
+	inFlight := o.waits && o.Partition != nil && o.Partition.Index < MaxIndex && o.pending() > 0
+	switch {
+	case inFlight && !d.passed():
+		// The highest is the canary. The others get their earlier template.
+		d.left -= max(0, o.pending()-o.unavailable())
+		d.step(o.city, Step{Index: o.replacing(), Cautious: true})
+	case o.waits && o.Partition == nil && o.Cells > 0 && o.unfinished() > 0:
+		// Its cells may be replacing any of these Instances now: one at a time from here on.
+		index, _ := highest(o.Instances, func(i Instance) bool { return !i.Updated })
+		d.step(o.city, Step{Index: index, Cautious: true})
+	default:
+		return false
+	}
+	return true
+}
+
+// replaceBroken gives the target to an Instance that is unavailable. That is allowed whatever the limit is: a broken template must not keep
+// its correction out. It reports whether there is one.
+func (d *decision) replaceBroken(o *offer) bool {
+	switch {
+	case !d.passed() && o.Missing > 0 && (!o.Ordered || !o.broken):
+		d.step(o.city, Step{Index: missing(o.City), Cautious: true})
+	case o.returns && (o.broken || o.pending() > 0):
+		// Only these Instances have another template than the one that the city returns to.
+		d.left -= max(0, o.pending()-o.unavailable())
+		d.step(o.city, Step{Index: o.Partition.Index, Cautious: true})
+	case o.broken && (o.spare < 1 || o.Cells < 2 && !d.passed()):
+		d.step(o.city, Step{Index: o.worst, Cautious: true})
+	default:
+		return false
+	}
+	return true
 }
 
 // limited reports whether the rollout pauses before so many more Instances have the target.
