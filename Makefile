@@ -9,6 +9,7 @@ CONTROLLER_GEN := $(BIN)/controller-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
 CRD_REF_DOCS := $(BIN)/crd-ref-docs
 VALE := $(BIN)/vale
+COSIGN := $(BIN)/cosign
 # PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, the texts of reasons, and the
 # doc comments of the API.
 PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
@@ -21,6 +22,9 @@ COUNT ?= 1
 VERSION ?= v0.0.0-devel
 PLATFORMS ?= linux/amd64,linux/arm64
 OUT ?= $(BIN)/images
+# RELEASE is the folder of a release, REGISTRY what users pull its images and chart from.
+RELEASE ?= $(BIN)/release
+REGISTRY ?= ghcr.io/karmada-compute
 # Compilers that collect garbage less often take a third less time.
 BUILD := GOGC=400 go build
 SMALL := -trimpath -ldflags "-s -w"
@@ -48,6 +52,16 @@ build: ## Build every binary into bin/.
 .PHONY: images
 images: ## Build OCI images of both binaries into OUT=bin/images, without an engine. VERSION, PLATFORMS, PUSH=registry/prefix.
 	@go run -C hack/tools/images . --source=$(CURDIR) --version=$(VERSION) --platforms=$(PLATFORMS) --out=$(abspath $(OUT)) $(if $(PUSH),--push=$(PUSH))
+
+.PHONY: release
+release: $(COSIGN) ## Build a release of the tagged commit into RELEASE=bin/release. VERSION, PUSH=registry/prefix, REGISTRY, KEY=path or keyless.
+	@version=$(if $(filter file,$(origin VERSION)),$$(git describe --tags --exact-match --match='v[0-9]*'),$(VERSION)) && \
+	go run -C hack/tools/images . release --source=$(CURDIR) --version="$$version" --registry=$(or $(PUSH),$(REGISTRY)) --out=$(abspath $(RELEASE)) \
+		--cosign=$(abspath $(COSIGN)) $(if $(PUSH),--push=$(PUSH)) $(if $(KEY),--key=$(KEY)) $(if $(BUILDER),--builder=$(BUILDER))
+
+.PHONY: release-test
+release-test: $(COSIGN) ## Release the commit for this platform, verify it, and install it on a federation of its own, from its registry and its archives alone.
+	KARMADA_COMPUTE_COSIGN=$(abspath $(COSIGN)) go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) -v -run TestInstallRelease .
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files, its dashboards and the reference.
@@ -124,6 +138,13 @@ unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among t
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
 	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
+.PHONY: compatibility
+compatibility: ## Run the scenarios tagged @core on every version of Karmada in hack/tools. KARMADA=1.17 selects one.
+	@for version in $(or $(KARMADA),$(patsubst hack/tools/karmada-%,%,$(wildcard hack/tools/karmada-*))); do \
+		echo "Karmada $$version"; \
+		go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core --karmada-version=$$version || exit 1; \
+	done
+
 .PHONY: docs
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
 	go test -count=1 ./docs/...
@@ -186,3 +207,7 @@ $(GOLANGCI_LINT): hack/tools/lint/go.mod hack/tools/lint/go.sum
 $(VALE): hack/tools/prose/go.mod hack/tools/prose/go.sum
 	@echo "building vale"
 	@$(BUILD) -C hack/tools/prose $(SMALL) -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale
+
+$(COSIGN): hack/tools/cosign/go.mod hack/tools/cosign/go.sum
+	@echo "building cosign (some minutes the first time)"
+	@$(BUILD) -C hack/tools/cosign $(SMALL) -o $(CURDIR)/$@ github.com/sigstore/cosign/v3/cmd/cosign

@@ -1,8 +1,7 @@
 @admission
 Feature: Admission
-  Every replica answers for every project, whatever happens to the other replicas, to leases and to Milo; it answers
-  those alone who can read where it is registered, or have credentials, as Milo's API servers do not; and it is never the
-  reason that something cannot be repaired.
+  Every replica answers for every project, whatever happens to other replicas, to Leases or to Milo. It answers only callers that
+  know its secret path or have credentials. It never prevents a repair.
 
   Background:
     Given a namespace in project "north"
@@ -21,7 +20,7 @@ Feature: Admission
     When somebody without a certificate calls the admission webhook of replica 1 at the registered path
     Then the call is answered with 200
 
-  Scenario: Metrics are for those who may get them
+  Scenario: Metrics need permission
     When somebody without a certificate reads the metrics of replica 0
     Then the call is answered with 401
     When user "consumer" reads the metrics of replica 0
@@ -46,14 +45,14 @@ Feature: Admission
     Then that is refused with "may not get secrets \"root-password\""
     And that is refused with "spec.template.spec.volumes[0]"
 
-  Scenario: Everything that is wrong is said at once
+  Scenario: One answer names every error
     When the consumer tries to create the sample Workload with {"spec":{"template":{"spec":{"runtime":{"resources":{"instanceType":"huge"},"sandbox":{"containers":[{"name":"a","image":"not an image"},{"name":"b","image":"docker.io/library/nginx:1.27","volumeAttachments":[{"name":"missing","mountPath":"relative"}]}]}}}}}}
     Then that is refused with "spec.template.spec.runtime.sandbox.containers[0].image"
     And that is refused with "instanceType: Unsupported value: \"huge\": supported values: \"datumcloud-d1-standard-2\""
     And that is refused with "spec.template.spec.runtime.sandbox.containers[1].volumeAttachments[0].name"
     And that is refused with "spec.template.spec.runtime.sandbox.containers[1].volumeAttachments[0].mountPath"
 
-  Scenario: What works and will work badly is warned of
+  Scenario: A valid template with a likely problem gets a warning
     When the consumer tries to create the sample Workload with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"nginx"}]}}}}}}
     Then that is not refused
     And that is warned of "nginx"
@@ -107,7 +106,7 @@ Feature: Admission
     Then instance "held-main-dfw-0" has another "status.conditions[?(@.type=='Ready')].lastTransitionTime" than "${READY}"
     And Workload "held" becomes available with 1 ready Instances
 
-  Scenario: A project that is deleted and made anew
+  Scenario: A project is deleted and recreated
     Given a project of its own
     When the consumer dry-runs the sample Workload
     Then that comes to be not refused
@@ -117,7 +116,7 @@ Feature: Admission
     Then that comes to be not refused
 
   @serial
-  Scenario: The replica that does not have the project is the one that is asked
+  Scenario: A replica that has not engaged the project gets the request
     Given replica 1 is restarted without controllers
     And replica 0 has every project
     When only replica 1 is called

@@ -1,12 +1,12 @@
 @audit
-Feature: Audit of the way to the cells
-  Karmada reacts to events, and forgets some. What is wrong on the way of a deployment to its cells is put right by its state,
-  and what runs is not restarted for that.
+Feature: Audit of the path to the cells
+  Karmada reacts to events and can miss some. The add-on compares states along the path of a deployment and repairs differences,
+  without a restart of any Instance.
 
   Background:
     Given a namespace in project "north"
 
-  Scenario: A binding of an earlier deployment of the name is given to the present one
+  Scenario: The binding of an earlier deployment with the same name is repaired
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -17,7 +17,8 @@ Feature: Audit of the way to the cells
     Then instance "web-main-dfw-0" in cell "dfw" was not replaced
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
-  Scenario: A binding that was deleted by hand is made again
+  @core
+  Scenario: A binding that was deleted by hand is recreated
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -26,7 +27,8 @@ Feature: Audit of the way to the cells
     And Workload "web" becomes available with 1 ready Instances
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
-  Scenario: A Work that was edited by hand is written again
+  @core
+  Scenario: A Work that was edited by hand is restored
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 2        |

@@ -1,9 +1,10 @@
 @autoscaling
 Feature: A Workload is scaled by metrics
-  Kubernetes' own autoscaler in the cell decides how many Instances run between minReplicas and maxReplicas.
-  It reads the metrics API, which a metrics server serves in a real cell; here an operator writes what that would say.
+  Kubernetes' autoscaler in the cell decides how many Instances run between minReplicas and maxReplicas.
+  It reads the metrics API, which a metrics server serves in a real cell. Here an operator writes the metrics.
 
-  Scenario: Instances come and go with the load, and what the hub writes does not undo it
+  @core
+  Scenario: The number of Instances follows the load, and writes of the hub do not reset it
     Given a namespace in project "north"
     And cell "dfw" serves metrics of Pods
     When the consumer creates in the project

@@ -1,6 +1,6 @@
 Feature: Bad input
-  What cannot be right is refused with a word about what to do; what was edited behind the add-on's back is put
-  right; nothing is lost.
+  Invalid input is refused with a message that says what to do. Objects of the add-on that somebody edited are restored. Nothing is
+  lost.
 
   Background:
     Given a namespace in project "north"
@@ -51,7 +51,7 @@ Feature: Bad input
     And workloaddeployment "web-main-dfw" on the hub has the same "spec" as in the project, but for "spec.assignment"
     And Workload "web" becomes available with 1 ready Instances
 
-  Scenario: A cell that reports what it was not sent
+  Scenario: A cell reports a deployment that it was not sent
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |

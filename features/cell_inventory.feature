@@ -1,9 +1,9 @@
 @cellaudit
-Feature: What a cell has is what it was sent
-  Each cell says which WorkloadDeployments it has, and the hub compares that with what it sends there. What the projects have
-  not asked for is removed, by Karmada and after they were asked twice; nothing else is.
+Feature: Inventory of a cell
+  Each cell lists its WorkloadDeployments, and the hub compares the list with what it sends to the cell. Karmada removes a deployment
+  only after its project has denied it twice.
 
-  Scenario Outline: What no project has asked for is removed from a cell in <mode> mode
+  Scenario Outline: A deployment that no project wants is removed from a cell in <mode> mode
     Given <given>
     And a namespace in project "south"
     And project "south" may use LHR

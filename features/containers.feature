@@ -1,7 +1,7 @@
 @containers
 Feature: Instances as processes
-  Cell "hou" has nodes with kubelet, containerd and runc. What simulated nodes cannot show is shown here: what the process of
-  an Instance sees and hears, and what becomes of an Instance whose process fails.
+  Cell "hou" has nodes with kubelet, containerd and runc. These scenarios need real processes: their environment, their signals and their
+  failures.
 
   Background:
     Given cell "hou" runs containers
@@ -50,7 +50,7 @@ Feature: Instances as processes
     And Instance "web-main-hou-0" answers "/" with "web-main-hou-0"
     And Workload "web" becomes available with 1 ready Instances
 
-  Scenario: An Instance whose process exits again and again is reported as crashing
+  Scenario: An Instance whose process exits repeatedly is reported as crashing
     When the consumer creates Workload "web" of 1 in HOU with container {"args":["--exit=500ms","--code=7"]}
     Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "7"
     And instance "web-main-hou-0" has condition Ready False because of "InstanceCrashing"

@@ -1,10 +1,11 @@
 Feature: Delete a Workload
-  Nothing outlives the Workload: not in the project, not on the hub, not in a cell.
+  Nothing of a deleted Workload remains in the project, on the hub or in a cell.
 
   Background:
     Given a namespace in project "north"
 
-  Scenario: Everything goes
+  @core
+  Scenario: Everything is deleted
     Given Workload "web" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
@@ -18,7 +19,7 @@ Feature: Delete a Workload
     And cell "dfw" has nothing of the namespace
     And cell "ord" has nothing of the namespace
 
-  Scenario: A Workload made again under the same name is a new one
+  Scenario: A Workload that is recreated under the same name is another Workload
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -30,7 +31,7 @@ Feature: Delete a Workload
     And Workload "web" becomes available with 1 ready Instances
     And instance "web-main-dfw-0" in cell "dfw" was replaced
 
-  Scenario: A project that is deleted takes everything with it
+  Scenario: Everything of a deleted project is deleted
     Given a project of its own that may use DFW
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -40,7 +41,7 @@ Feature: Delete a Workload
     And the hub has nothing of the namespace
     And cell "dfw" has nothing of the namespace
 
-  Scenario: A project made again under the same name is another project
+  Scenario: A project that is recreated under the same name is another project
     Given a project of its own that may use DFW
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -58,7 +59,7 @@ Feature: Delete a Workload
       | metadata.labels['compute.datumapis.com/project-uid']         | ${projectUID}      |
       | metadata.labels['namespace.karmada.io/skip-auto-propagation'] | true              |
 
-  Scenario: A cell that is down during the deletion delays no other cell, and is cleaned when it comes back
+  Scenario: A cell that is down during a deletion delays no other cell, and is cleaned up when it returns
     Given the federation has cells "iad-1, iad-2"
     And cell "iad-2" does not serve the city
     And a namespace in project "south"

@@ -1,6 +1,6 @@
 @pages
-Feature: What the documentation says
-  The commands of the pages are run, and print what the pages say. Those of docs/how-to/install.md are in install.feature.
+Feature: Commands of the documentation
+  Each command of a page prints what the page shows. The commands of docs/how-to/install.md are in install.feature.
 
   Scenario: A consumer's first Workload
     Given a namespace in project "north"
@@ -20,7 +20,7 @@ Feature: What the documentation says
     And namespace "karmada-compute-system" in cell "iad-1" is gone
     Then the commands of page "docs/tutorial/first-city.md" print what it says
 
-  Scenario: How-to pages and runbooks, on a federation that works
+  Scenario: How-to pages and runbooks on a working federation
     Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities | replicas |

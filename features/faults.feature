@@ -1,12 +1,12 @@
-Feature: Any process, at any time
-  Whatever is killed, and whatever Karmada and Kubernetes miss while it is down: nothing is lost, nothing is left behind, and
-  the project shows nothing that no cell says. The letters are those of the table in docs/reliability.md.
+Feature: Faults of any process
+  Whatever process is killed, and whatever Karmada and Kubernetes miss meanwhile: nothing is lost, nothing is left behind, and
+  the project shows only what cells report. The letters are those of the table in docs/reliability.md.
 
   Background:
     Given a namespace in project "north"
 
   @serial @faults
-  Scenario: A, C. Karmada and a garbage collector miss what changes while they are down
+  Scenario: A, C. Karmada and a garbage collector miss changes while they are down
     Given Workload "bound" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -44,7 +44,7 @@ Feature: Any process, at any time
     And cell "dfw" runs exactly the Pods "bound-main-dfw-0, bound-main-dfw-1, new-main-dfw-0"
 
   @serial
-  Scenario: B. A garbage collector misses an Instance that is made again under its name
+  Scenario: B. A garbage collector misses an Instance that is recreated under the same name
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 2        |
@@ -59,7 +59,7 @@ Feature: Any process, at any time
     Then cell "dfw" runs exactly the Pods "web-main-dfw-0, web-main-dfw-1, web-main-dfw-2"
 
   @serial @faults
-  Scenario: D, E. A cell that cannot be reached says nothing, and what was forced to go without it goes when it is back
+  Scenario: D, E. An unreachable cell reports nothing, and forced deletions are completed when it returns
     Given Workload "stays" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -81,7 +81,7 @@ Feature: Any process, at any time
     And instance "stays-main-dfw-0" in cell "dfw" was not replaced
 
   @serial
-  Scenario: R. The hub is away
+  Scenario: R. The hub is down
     Given Workload "runs" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -97,7 +97,7 @@ Feature: Any process, at any time
     And instance "runs-main-dfw-0" in cell "dfw" was not replaced
 
   @serial
-  Scenario: F. An agent that was killed goes on where it was
+  Scenario: F. An agent that was killed continues
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -110,7 +110,7 @@ Feature: Any process, at any time
     And at most 15 seconds have passed
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
-  Scenario: G. A deployment that its consumer deletes by mistake comes back with what runs
+  Scenario: G. A deployment that its consumer deletes by mistake is recreated and keeps its Instances
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 2        |
@@ -122,7 +122,7 @@ Feature: Any process, at any time
     Then none of the Instances in cells "dfw" was replaced
 
   @serial
-  Scenario: L. What Milo says of a project counts at once
+  Scenario: L. A change of a project at Milo takes effect at once
     Given a project of its own
     And the consumer dry-runs the sample Workload
     And that comes to be not refused

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/karmada-compute/karmada-compute/features/steps"
+	"github.com/karmada-compute/karmada-compute/features/steps/rights"
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
 var (
@@ -22,6 +24,7 @@ var (
 	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
 	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
+	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
 	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
 )
 
@@ -37,7 +40,7 @@ const inBothModes = " && @status,@dependency,@customization"
 
 // part is scenarios that run together, in one mode.
 type part struct {
-	steps.Selection
+	world.Selection
 	mode string
 }
 
@@ -45,18 +48,18 @@ type part struct {
 type run struct {
 	name  string
 	parts []part
-	world *steps.World
+	world *world.World
 	mode  string
 	// ended is what was wrong at the end.
 	ended error
 }
 
 var (
-	together    = part{steps.Selection{Name: "webhook", Tags: "~@serial && ~@customization && ~@namespaces", AtOnce: atOnce}, steps.ModeWebhook}
-	faults      = part{steps.Selection{Name: "faults", Tags: "@serial && @faults", AtOnce: 1}, steps.ModeWebhook}
-	customized  = part{steps.Selection{Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, steps.ModeCustomization}
-	withoutMilo = part{steps.Selection{Name: "without Milo", Tags: "@namespaces", AtOnce: atOnce}, steps.ModeNamespaces}
-	oneByOne    = part{steps.Selection{Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, steps.ModeWebhook}
+	together    = part{world.Selection{Steps: steps.Register, Name: "webhook", Tags: "~@serial && ~@customization && ~@namespaces", AtOnce: atOnce}, world.ModeWebhook}
+	faults      = part{world.Selection{Steps: steps.Register, Name: "faults", Tags: "@serial && @faults", AtOnce: 1}, world.ModeWebhook}
+	customized  = part{world.Selection{Steps: steps.Register, Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, world.ModeCustomization}
+	withoutMilo = part{world.Selection{Steps: steps.Register, Name: "without Milo", Tags: "@namespaces", AtOnce: atOnce}, world.ModeNamespaces}
+	oneByOne    = part{world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, world.ModeWebhook}
 )
 
 // federations run side by side. In the first are the scenarios that get along with each other, several at once, which keep the
@@ -81,7 +84,7 @@ func TestFeatures(t *testing.T) {
 	if err := steps.Check(paths); err != nil {
 		t.Fatal(err)
 	}
-	runs, report := federations(), steps.NewReport(os.Stdout)
+	runs, report := federations(), world.NewReport(os.Stdout)
 	defer report.Summary()
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, run := range runs {
@@ -101,7 +104,7 @@ func TestFeatures(t *testing.T) {
 }
 
 // run runs the parts on the federation, which is started for the first scenario that is wanted.
-func (r *run) run(ctx context.Context, report *steps.Report) error {
+func (r *run) run(ctx context.Context, report *world.Report) error {
 	for _, part := range r.parts {
 		selection := part.Selection
 		if *tags != "" {
@@ -116,7 +119,7 @@ func (r *run) run(ctx context.Context, report *steps.Report) error {
 			continue
 		}
 		if r.world == nil {
-			if r.world, err = steps.Start(ctx, report, r.name, part.mode); err != nil {
+			if r.world, err = world.Start(ctx, report, world.Setting{Name: r.name, Mode: part.mode, Karmada: *karmada}); err != nil {
 				return err
 			}
 			r.mode, r.world.Earlier = part.mode, *earlier
@@ -137,9 +140,9 @@ func (r *run) end(ctx context.Context) error {
 	if r.world == nil {
 		return nil
 	}
-	var rights error
-	if *tags == "" && ctx.Err() == nil && r.mode != steps.ModeNamespaces {
-		rights = r.world.CheckRights(ctx)
+	var unused error
+	if *tags == "" && ctx.Err() == nil && r.mode != world.ModeNamespaces {
+		unused = rights.CheckRights(ctx, r.world)
 	}
-	return errors.Join(rights, r.world.Stop())
+	return errors.Join(unused, r.world.Stop())
 }

@@ -1,7 +1,7 @@
 @cells @hostile
 Feature: Hostile parties
   Whatever a consumer writes in its own project, and whatever an administrator writes in a cell: nothing of others changes, no process
-  runs out of memory, and what is theirs recovers afterwards. `make hostile` does the same for longer.
+  runs out of memory, and their own objects recover afterwards. `make hostile` runs longer.
 
   Background:
     Given the federation has cells "iad-1, iad-2"

@@ -1,8 +1,8 @@
 @serial @install
 Feature: Install by karmadactl
-  The commands of docs/how-to/install.md, run as they are there.
+  These are the commands of docs/how-to/install.md.
 
-  Scenario: What would be applied is shown
+  Scenario: A dry run prints the manifests
     When the commands of "docs/how-to/install.md" under "Look before" are run
     Then file "manifests.yaml" of the commands has
       | kind: ClusterPropagationPolicy |
@@ -10,7 +10,7 @@ Feature: Install by karmadactl
       | kind: PodDisruptionBudget      |
     And deployment "karmada-system/karmada-compute" on the host exists
 
-  Scenario: Enabled again with other values, and back
+  Scenario: Values are changed and restored
     Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -23,7 +23,7 @@ Feature: Install by karmadactl
     And none of them was refused
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
-  Scenario: A cell loses its city and gets it back
+  Scenario: The city of a cell is removed and set again
     Given the federation has cells "iad-1"
     And a namespace in project "north"
     And project "north" may use IAD
@@ -40,7 +40,7 @@ Feature: Install by karmadactl
     Then Workload "web" becomes available with 2 ready Instances
     And cluster "iad-1" on the hub has condition ComputeAgentReady True because of "AgentReady"
 
-  Scenario: Disable refuses while something runs, and else leaves nothing
+  Scenario: Disable refuses while a Workload runs, and otherwise leaves nothing
     Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities | replicas |

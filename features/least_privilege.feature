@@ -1,5 +1,5 @@
 Feature: Least privilege
-  No process of the add-on may do more than its work needs, and an agent in a cell may do nothing outside of it.
+  Each process of the add-on has only the permissions that it needs. An agent has none outside of its cell.
 
   Scenario Outline: <user> and <verb> <resource> in <plane>
     Then in plane "<plane>" user "<user>" <may> <verb> "<resource>"

@@ -1,6 +1,6 @@
 Feature: Monitoring
-  What the chart has for Prometheus and Grafana is about metrics that exist, with the labels that they have. A real Prometheus scrapes
-  the replicas and the agents, loads the alerts, and is asked every query.
+  The alerts and dashboards of the chart use metrics and labels that exist. A real Prometheus scrapes the replicas and the agents, loads
+  the alerts, and evaluates every query.
 
   Scenario: Every query of every alert and dashboard returns data
     Given a project of its own with quota for 1 Instances

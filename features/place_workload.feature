@@ -1,10 +1,11 @@
 Feature: Place a Workload
-  A consumer names cities; the add-on keeps one deployment per placement and city, and says of every city that gets
-  none why that is so.
+  A consumer names cities. The add-on keeps one deployment per placement and city, and gives the reason for each city without a
+  deployment.
 
   Background:
     Given a namespace in project "north"
 
+  @core
   Scenario: A deployment per placement and city
     When the consumer creates Workload "web" with
       | placement | cities   | replicas |
@@ -17,7 +18,7 @@ Feature: Place a Workload
       | web-extra-ord | ORD  | 2        |
     And Workload "web" becomes available with 4 ready Instances
 
-  Scenario: A placement that is removed takes its deployments with it
+  Scenario: The deployments of a removed placement are deleted
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -30,7 +31,7 @@ Feature: Place a Workload
       | web-main-dfw | DFW  | 1        |
     And the project has exactly the instances "web-main-dfw-0"
 
-  Scenario: A city whose location was withdrawn keeps what runs, gets nothing new, and is picked up again
+  Scenario: A city whose location is withdrawn keeps its Instances and gets no new ones until the location returns
     Given a project of its own that may use DFW, ORD
     And project "${project}" may use AMS
     And the consumer creates Workload "web" with

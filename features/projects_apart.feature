@@ -1,6 +1,7 @@
 Feature: Projects do not see each other
-  Two projects may use the same names for everything, and one without Workloads costs nothing.
+  Two projects may use the same names. A project without Workloads costs nothing.
 
+  @core
   Scenario: Equal names in two projects
     Given a namespace in project "north" and one of the same name in project "south"
     When in project "north" the consumer creates Workload "web" with
@@ -41,7 +42,7 @@ Feature: Projects do not see each other
     And workloaddeployment "${hubNamespace of south}/web-main-dfw" on the hub still has "metadata.uid" "${COPY}"
     And pod "${hubNamespace of south}/web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${POD}"
 
-  Scenario: A project is watched when it has a Workload, and not before
+  Scenario: A project is watched only while it has a Workload
     Given a project of its own
     And instancetype "datumcloud-d1-standard-2" exists
     Then the add-on watches nothing in the project

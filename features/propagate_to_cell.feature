@@ -4,6 +4,7 @@ Feature: Propagate to the cell of the city
   Background:
     Given a namespace in project "north"
 
+  @core
   Scenario: The hub has a namespace, a copy and a policy, and only the cell of the city has the deployment
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -20,7 +21,8 @@ Feature: Propagate to the cell of the city
     And cell "dfw" has exactly the workloaddeployments "web-main-dfw"
     And cell "ord" has nothing of the namespace
 
-  Scenario: A namespace that vanishes from a cell is made again, and what was in it
+  @core
+  Scenario: A namespace that disappears from a cell is recreated with its objects
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -28,7 +30,7 @@ Feature: Propagate to the cell of the city
     Then instance "web-main-dfw-0" in cell "dfw" becomes another one
     And Workload "web" becomes available with 1 ready Instances
 
-  Scenario: A policy is made with the first deployment of its city and goes with the last
+  Scenario: A policy is created with the first deployment of its city and deleted with the last
     Given Workload "one" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 1        |

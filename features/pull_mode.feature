@@ -1,14 +1,15 @@
 @customization
 Feature: A cell in pull mode
-  A cell in pull mode, with no way to reach the host, reports like any other: its karmada-agent asks the hub for work
-  and says itself what became of it, so it must not need the add-on's webhooks for that.
+  A cell in pull mode cannot reach the host. Its karmada-agent gets Works from the hub and interprets and reports their status
+  itself, without the add-on's webhooks.
 
   Background:
     Given cell "lhr" is in pull mode and cannot reach the webhooks
     And a namespace in project "south"
     And project "south" may use LHR
 
-  Scenario: A Workload comes, grows and goes
+  @core
+  Scenario: A Workload is created, scaled and deleted
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | LHR    | 2        |
@@ -25,7 +26,7 @@ Feature: A cell in pull mode
     And the hub has nothing of the namespace
     And cell "lhr" has nothing of the namespace
 
-  Scenario: The cell is lost and comes back
+  Scenario: The cell is lost and returns
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | LHR    | 1        |

@@ -1,7 +1,7 @@
 @serial
 Feature: Quiet when settled
-  A federation with nothing to do makes no writes. Only the Leases of the replicas are renewed: that is their heartbeat, and
-  less than one write a second, whatever runs.
+  A settled federation makes no writes. Only the replicas renew their Leases, with less than one write a second, whatever
+  runs.
 
   Scenario: No write anywhere for 30 seconds
     Given a namespace in project "north"

@@ -1,8 +1,9 @@
 Feature: Quota
   Where quota is configured, an Instance starts only when its project's quota is granted, and holds a claim exactly as long as it
-  is there.
+  exists.
 
-  Scenario: What fits starts, the rest says what is missing, and starts when the quota is raised
+  @core
+  Scenario: Instances within the quota start; the others name the missing quota and start when it is raised
     Given a project of its own with quota for 1 Instances
     When the consumer creates Workload "web" with
       | placement | cities | replicas |

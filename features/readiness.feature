@@ -1,5 +1,5 @@
 @containers
-Feature: Ready is what the consumer's own probe says
+Feature: Ready follows the consumer's probe
   Cell "hou" has nodes with kubelet, containerd and runc, where probes run.
 
   Background:

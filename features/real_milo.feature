@@ -1,7 +1,7 @@
 @milo
-Feature: Milo as it is
-  Milo does not wait for the add-on when a project is deleted, it restarts, and it lets those who may impersonate say that
-  they are in a project.
+Feature: Properties of Milo
+  Milo does not wait for the add-on when a project is deleted. Milo restarts. A user who may impersonate can claim to act in a
+  project.
 
   @serial
   Scenario: A project that is deleted while no replica runs
@@ -25,7 +25,7 @@ Feature: Milo as it is
     Then the hub has nothing of the namespace
 
   @serial
-  Scenario: Milo is away and comes back
+  Scenario: Milo is down and returns
     Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -42,7 +42,7 @@ Feature: Milo as it is
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
   @serial @emptied
-  Scenario: Milo loses its storage, and nothing is deleted until an operator decides
+  Scenario: Milo loses its storage, and nothing is deleted before an operator decides
     Given a project of its own
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -61,7 +61,7 @@ Feature: Milo as it is
     When Milo has its storage again
     Then Workload "web" becomes available with 1 ready Instances
 
-  Scenario: Somebody at Milo's root claims to be in a project that exists
+  Scenario: A user at Milo's root claims to act in an existing project
     Given a namespace in project "north"
     When somebody at Milo who claims to be in Project "north" tries to create a Workload
     Then that is refused with "may not create Workloads"

@@ -1,13 +1,13 @@
 Feature: Referenced data
-  ConfigMaps and Secrets that a Workload names in its project are in the cells that run it, as they are now, and in no
-  other cell; and what a Secret holds is nowhere else.
+  The cells that run a Workload have the ConfigMaps and Secrets that it names, in their present form. No other cell has them, and the
+  content of a Secret is nowhere else.
 
   Background:
     Given a namespace in project "north"
     And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
 
-  @dependency
-  Scenario: What a Workload names is in the cell of its city, and in no other
+  @dependency @core
+  Scenario: Only the cell of a Workload's city has the data that the Workload names
     Given the consumer keeps
       | data                | key      | value             |
       | ConfigMap greetings | greeting | hello             |
@@ -45,7 +45,7 @@ Feature: Referenced data
     And no log of the add-on shows what a Secret holds
 
   @serial
-  Scenario: What is changed in the project is changed in the cell within seconds, and nothing is written after
+  Scenario: A change in the project reaches the cell within seconds, and then no writes follow
     Given the consumer keeps
       | data                | key      | value             |
       | ConfigMap greetings | greeting | hello             |
@@ -59,7 +59,7 @@ Feature: Referenced data
     And nothing in the federation has been written by the add-on for 5 seconds
     And no log of the add-on shows what a Secret holds
 
-  Scenario: What is missing holds the Instances, is named, and is picked up when it appears
+  Scenario: Instances wait for missing data, name it, and start when it appears
     Given the consumer keeps
       | data                | key      | value |
       | ConfigMap greetings | greeting | hello |
@@ -88,7 +88,7 @@ Feature: Referenced data
     Then Workload "web" becomes available with 1 ready Instances
     And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
-  Scenario: A template whose data is missing takes nothing down
+  Scenario: A new template whose data is missing replaces no Instance
     Given the consumer keeps
       | data                | key      | value |
       | ConfigMap greetings | greeting | hello |
@@ -106,7 +106,7 @@ Feature: Referenced data
     And Workload "web" becomes available with 1 ready Instances
 
   @dependency
-  Scenario: A Workload that runs begins to name data
+  Scenario: A running Workload begins to name data
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -124,7 +124,7 @@ Feature: Referenced data
     And cell "dfw" has nothing of the namespace
 
   @dependency
-  Scenario: What two Workloads share stays until both are gone
+  Scenario: Shared data stays until both Workloads are deleted
     Given the consumer keeps
       | data            | key      | value             |
       | Secret database | password | a random password |
@@ -149,7 +149,7 @@ Feature: Referenced data
     Then the hub keeps exactly ""
     And cell "dfw" keeps exactly ""
 
-  Scenario: What a template no longer names goes
+  Scenario: Data that the template no longer names is deleted
     Given the consumer keeps
       | data                | key      | value             |
       | ConfigMap greetings | greeting | hello             |
@@ -166,7 +166,7 @@ Feature: Referenced data
     And Workload "web" becomes available with 1 ready Instances
     And workloaddeployment "web-main-dfw" has no condition ReferencedDataReady
 
-  Scenario: What is deleted in the project is gone everywhere, and what runs goes on
+  Scenario: Data that is deleted in the project is deleted everywhere, and Instances continue
     Given the consumer keeps
       | data            | key      | value             |
       | Secret database | password | a random password |
@@ -180,7 +180,7 @@ Feature: Referenced data
     And Workload "web" becomes available with 1 ready Instances
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
-  Scenario: What is made again with another type, or was immutable, is followed
+  Scenario: Data that is recreated with another type, or was immutable, is replaced
     Given the consumer keeps
       | data                          | key      | value             |
       | immutable ConfigMap greetings | greeting | hello             |
@@ -197,7 +197,7 @@ Feature: Referenced data
     Then the data in cell "dfw" is what the project's is
     And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
-  Scenario: What cannot be carried is said
+  Scenario: Data that cannot be propagated is reported
     Given the consumer keeps
       | data             | key      | value        |
       | ConfigMap big    | greeting | 262145 bytes |
@@ -221,7 +221,7 @@ Feature: Referenced data
     Then Workload "big" becomes available with 1 ready Instances
     And Workload "many" becomes available with 1 ready Instances
 
-  Scenario: What the add-on may not read is said, and read as soon as it may
+  Scenario: Data that the add-on may not read is reported, and propagated as soon as it may
     Given a project of its own that may use DFW
     And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
     And the consumer keeps
@@ -235,7 +235,7 @@ Feature: Referenced data
     When the add-on may read Secrets in the project again
     Then Workload "web" becomes available with 1 ready Instances
 
-  Scenario: What is done to a copy on the hub is put right, and what is not ours is left alone
+  Scenario: An edited copy on the hub is restored, and objects of others stay as they are
     Given the consumer keeps
       | data                | key      | value |
       | ConfigMap greetings | greeting | hello |

@@ -1,7 +1,7 @@
 @serial
 Feature: Lose a replica
-  Projects are shared among the replicas; a replica that is killed leaves its projects to the others. Whichever has
-  the projects, one of the two examples kills it. K in docs/reliability.md.
+  The replicas share the projects, and the others take over the projects of a killed replica. Whichever replica has the projects,
+  one of the two examples kills it. K in docs/reliability.md.
 
   Scenario Outline: A killed replica
     Given a namespace in project "north" and one of the same name in project "south"

@@ -1,11 +1,11 @@
 Feature: Report status into the project
-  What runs in a cell is seen in the project, through Karmada's work status alone.
+  The project shows the Instances in the cells, through Karmada's work status alone.
 
   Background:
     Given a namespace in project "north"
 
   @serial
-  Scenario: Counts and Instances are in the project within seconds of the cell
+  Scenario: Counts and Instances reach the project within seconds
     When the consumer creates Workload "web" with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
@@ -14,8 +14,8 @@ Feature: Report status into the project
     And workload "web" has only current conditions
     And the Instances in the project show the addresses of their Pods
 
-  @status
-  Scenario: What a consumer does to a projected Instance is refused or put back
+  @status @core
+  Scenario: A consumer's change of a projected Instance is refused or undone
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -30,7 +30,7 @@ Feature: Report status into the project
     And the project has exactly the instances "web-main-dfw-0"
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
-  @status @dependency
+  @status @dependency @core
   Scenario: The Instances of a large deployment are reported in slices
     When the consumer creates Workload "web" with
       | placement | cities | replicas | policy   |

@@ -4,7 +4,8 @@ Feature: Run Instances in a cell
   Background:
     Given a namespace in project "north"
 
-  Scenario: Instances start in order, each when the one before is Ready
+  @core
+  Scenario: Instances start in order, each after the previous one is Ready
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 3        |
@@ -18,7 +19,8 @@ Feature: Run Instances in a cell
     And in cell "dfw" each Instance was made after the one below was Ready
     And every instance in cell "dfw" still has no "spec.controller.schedulingGates"
 
-  Scenario: Scaling goes up and down at the high end
+  @core
+  Scenario: Scaling adds and removes the highest indices
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 2        |
@@ -34,6 +36,7 @@ Feature: Run Instances in a cell
     And the project has exactly the instances "web-main-dfw-0"
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
+  @core
   Scenario: A changed template rolls from the highest index down
     Given Workload "web" runs with
       | placement | cities | replicas |
@@ -49,7 +52,7 @@ Feature: Run Instances in a cell
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
 
   @template
-  Scenario: A Pod has what its template says of probes, init containers, identity and fields of the Instance
+  Scenario: A Pod has the probes, init containers, identity and Instance fields of its template
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -62,7 +65,7 @@ Feature: Run Instances in a cell
     Then that is refused with "spec.template.spec.runtime.sandbox.terminationGracePeriodSeconds"
 
   @protection
-  Scenario: A Pod that is lost comes back, and only Pods may be changed in a cell
+  Scenario: A lost Pod is recreated, and only Pods may be changed in a cell
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |

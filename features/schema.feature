@@ -1,5 +1,5 @@
-Feature: What the schema refuses
-  The API server itself refuses what can never be right, with the path of the field.
+Feature: Schema
+  The API server itself refuses values that are never valid, with the path of the field.
 
   Background:
     Given a namespace in project "north"
@@ -32,7 +32,7 @@ Feature: What the schema refuses
       | a port out of range          | {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"x","ports":[{"name":"p","port":70000}]}]}}}}}}                                                           | ports[0].port                                         |
       | a name that is no DNS label  | {"metadata":{"name":"a.b"}}                                                                                                                                                                    | must be a DNS label                                   |
 
-  Scenario: What is right is taken, and what is left out gets its default
+  Scenario: Valid values are accepted, and absent fields get their defaults
     When the consumer tries to create the sample Workload with {"spec":{"placements":[{"name":"a","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1,"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}]}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"docker.io/library/nginx:1.27","ports":[{"name":"http","port":80}]}]}}}}}}
     Then that is not refused
     And workload "web" in the project has

@@ -1,6 +1,6 @@
 @sessions
 Feature: Sessions
-  A consumer reads logs and runs commands from the project alone, where the operator has turned that on.
+  A consumer reads logs and runs commands from the project alone, if the operator allows it.
 
   Scenario: They are off by default
     Given a namespace in project "north"

@@ -1,15 +1,15 @@
 @cells
 Feature: Several cells in one city
-  Where a city has several cells, Karmada divides the replicas among them by what they have room for. The names of
-  Instances stay unique in the project, and an Instance keeps its name while it lives.
+  Where a city has several cells, Karmada divides the replicas among them by their free resources. The names of
+  Instances stay unique in the project, and an Instance keeps its name.
 
   Background:
     Given the federation has cells "iad-1, iad-2"
     And a namespace in project "south"
     And project "south" may use IAD
 
-  @status
-  Scenario: Replicas are divided, and what runs stays where it is
+  @status @core
+  Scenario: Replicas are divided, and running Instances stay in their cells
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | IAD    | 4        |
@@ -56,7 +56,7 @@ Feature: Several cells in one city
     And cell "iad-1" runs 8 Instances
     And cell "iad-2" runs 2 Instances
 
-  Scenario: A cell that joins a city takes its part of what is new, and nothing of what runs
+  Scenario: A cell that joins a city gets its share of new Instances, and no running ones
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -74,7 +74,8 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 6 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
-  Scenario: What a lost cell ran moves to the others, once
+  @core
+  Scenario: The Instances of a lost cell move to the others, once
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | IAD    | 4        |
@@ -106,7 +107,7 @@ Feature: Several cells in one city
     Then workloaddeployment "web-main-iad" on the hub has "spec.assignment.cells[*].name" "iad-1"
     And cell "iad-2" runs 0 Instances
 
-  Scenario: What no cell has room for is said, and what runs goes on
+  Scenario: Instances for which no cell has room are reported, and the others continue
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | IAD    | 2        |
@@ -118,7 +119,7 @@ Feature: Several cells in one city
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
 
-  Scenario: Nothing is kept for a cell that is gone for good
+  Scenario: Nothing is kept for a cell that was removed
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with
       | placement | cities | replicas |

@@ -1,10 +1,10 @@
 @serial @upgrade
-Feature: From one version to the next, and back
-  The version before this one is the last tag, or the revision in federation/earlier-revision while there is none. A clone that does
-  not have it skips the scenario and says so. `make features TAGS=@upgrade EARLIER=<revision>` runs it with any other. The
-  federation has this version, so that the scenario goes back first.
+Feature: Rollback and upgrade
+  The version before this one is the last tag, or without tags the revision in federation/earlier-revision. A clone that does
+  not have it skips the scenario with a message. `make features TAGS=@upgrade EARLIER=<revision>` selects another version. The
+  federation starts with this version, so the scenario begins with a rollback.
 
-  Scenario: Nothing that runs restarts, and nothing is refused
+  Scenario: No Instance restarts, and no request is refused
     Given the version before this one is built
     And a namespace in project "north"
     And Workload "new" runs with

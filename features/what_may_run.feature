@@ -1,8 +1,8 @@
-Feature: What may run
-  Instance types are the operator's. What keeps Pods apart in a cell follows from the template. A placement names cities, locations,
-  or what they have in common.
+Feature: Instance types, networks and placements
+  Operators define instance types. NetworkPolicies in a cell follow from the template. A placement names cities or locations, or
+  selects locations by labels.
 
-  Scenario: An Instance has the size of its type, and keeps it
+  Scenario: An Instance gets the size of its type and keeps it
     Given a namespace in project "north"
     And an operator creates on the hub
       """
@@ -47,7 +47,7 @@ Feature: What may run
     And workload "web" has condition InstanceTypeDisabled True because of "InstanceTypeNotFound"
     And none of the Instances in cell "dfw" was replaced
 
-  Scenario: An Instance starts when its network is in the city
+  Scenario: An Instance starts when its network is ready in the city
     Given a project of its own with a network service
     When the consumer creates Workload "web" with
       | placement | cities | replicas |

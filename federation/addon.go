@@ -40,6 +40,9 @@ type AddOnOptions struct {
 	Args []string
 	// Earlier has the version installed that BuildEarlier has built, by its own karmadactl.
 	Earlier bool
+	// Released is a folder with karmadactl and the content of the images of a release, which are installed instead of what the
+	// checkout has.
+	Released string
 	// WithoutAgents leaves the cells without agents.
 	WithoutAgents bool
 }
@@ -56,7 +59,7 @@ type AddOn struct {
 	replicas []replica
 }
 
-// StartAddOn builds karmada-compute from the repository and enables it with karmadactl, as a user does. It waits until the
+// StartAddOn builds karmada-compute from the repository, or takes a release, and enables it with karmadactl, as a user does. It waits until the
 // replicas are ready, the webhooks are registered in every project, and every cell has its agent.
 func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, error) {
 	if o.Replicas == 0 {
@@ -87,7 +90,12 @@ func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, er
 func (a *AddOn) start(ctx context.Context) error {
 	f := a.federation
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return f.buildOwn(groupCtx, addOnCommands...) })
+	group.Go(func() error {
+		if a.options.Released != "" {
+			return f.takeReleased(a.options.Released)
+		}
+		return f.buildOwn(groupCtx, addOnCommands...)
+	})
 	group.Go(func() error { return a.applyClientCA(groupCtx) })
 	if err := group.Wait(); err != nil {
 		return err

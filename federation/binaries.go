@@ -24,11 +24,11 @@ const ownCommand = "./cmd/federation"
 const karmadactlCommand = "./cmd/karmadactl"
 
 func (o Options) builder(p *progress) *tools.Builder {
-	return &tools.Builder{Repository: o.Repository, Cache: o.Cache, Printf: p.printf}
+	return &tools.Builder{Repository: o.Repository, Cache: o.Cache, Karmada: o.KarmadaVersion, Printf: p.printf}
 }
 
 func (f *Federation) builder() *tools.Builder {
-	return &tools.Builder{Repository: f.state.Repository, Cache: f.state.Cache, Printf: f.progress.printf}
+	return &tools.Builder{Repository: f.state.Repository, Cache: f.state.Cache, Karmada: f.state.KarmadaVersion, Printf: f.progress.printf}
 }
 
 // binariesFor returns the names of the binaries that a federation with these cells runs.

@@ -6,6 +6,7 @@ package federation
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,9 +21,9 @@ var recordedRevision string
 // earlierImage is what the names of images and of the folder of an earlier version's binaries end with.
 const earlierImage = "-earlier"
 
-// earlierVersion returns the last tag before the present commit, or the recorded revision if there is none.
+// earlierVersion returns the last tag of a version before the present commit, or the recorded revision if there is none.
 func (f *Federation) earlierVersion(ctx context.Context) string {
-	described, err := exec.CommandContext(ctx, "git", "-C", f.state.Repository, "describe", "--tags", "--abbrev=0", "HEAD^").Output()
+	described, err := exec.CommandContext(ctx, "git", "-C", f.state.Repository, "describe", "--tags", "--match=v[0-9]*", "--abbrev=0", "HEAD^").Output()
 	if err != nil {
 		return strings.TrimSpace(recordedRevision)
 	}
@@ -60,4 +61,14 @@ func earlierArgs() []string {
 		"--compute-image=karmada-compute/karmada-compute" + earlierImage + ":v0.0.0",
 		"--compute-cell-image=karmada-compute/karmada-compute-cell" + earlierImage + ":v0.0.0",
 	}
+}
+
+// takeReleased copies the binaries of a release to where the nodes have those of images.
+func (f *Federation) takeReleased(folder string) error {
+	for _, name := range append([]string{filepath.Base(karmadactlCommand)}, ownImages...) {
+		if err := copyBinary(filepath.Join(folder, name), filepath.Join(f.binFolder(), name)); err != nil {
+			return fmt.Errorf("take %s of the release: %w", name, err)
+		}
+	}
+	return nil
 }

@@ -66,6 +66,9 @@ type Options struct {
 	// each cell a node that runs Pods as processes, for those that tolerate its
 	// taint.
 	Host bool
+	// KarmadaVersion is a minor version of Karmada that hack/tools has a module
+	// for, such as 1.17. Empty: the version in go.mod.
+	KarmadaVersion string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
 	// collects garbage all the time: a measurement with many objects needs
 	// "off". Empty: 640MiB.
@@ -165,7 +168,18 @@ func (o *Options) validate() error {
 		errs = append(errs, checkName("project", project))
 	}
 	errs = append(errs, checkUnique("project", o.Projects))
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.validateKarmada())...)
+}
+
+func (o *Options) validateKarmada() error {
+	if o.KarmadaVersion == "" {
+		return nil
+	}
+	versions, err := tools.KarmadaVersions(o.Repository)
+	if err == nil && !slices.Contains(versions, o.KarmadaVersion) {
+		err = fmt.Errorf("version %q of Karmada is not known: choose one of %v, or none for the version in go.mod", o.KarmadaVersion, versions)
+	}
+	return err
 }
 
 func (c Cell) validate() error {

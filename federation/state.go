@@ -46,9 +46,11 @@ type state struct {
 	MemoryLimit string
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
-	Karmada  string
-	Binaries map[string]string
-	Ports    map[string]int
+	Karmada string
+	// KarmadaVersion is that of the options.
+	KarmadaVersion string
+	Binaries       map[string]string
+	Ports          map[string]int
 }
 
 // parts are the subfolders that are empty when a new federation starts.
@@ -79,7 +81,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	}
 	f.state = state{
 		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, WithoutMilo: o.WithoutMilo, MemoryLimit: o.MemoryLimit,
-		Karmada: karmada, Binaries: binaries, Ports: ports,
+		Karmada: karmada, KarmadaVersion: o.KarmadaVersion, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)

@@ -18,6 +18,7 @@ func upCommand() *cobra.Command {
 	var (
 		options    federation.Options
 		addOn      bool
+		released   string
 		containers bool
 	)
 	cmd := &cobra.Command{
@@ -29,16 +30,21 @@ func upCommand() *cobra.Command {
 			if containers {
 				options.Cells = cellsWithContainers()
 			}
-			return up(cmd.Context(), options, addOn)
+			if !addOn {
+				return up(cmd.Context(), options, nil)
+			}
+			return up(cmd.Context(), options, &federation.AddOnOptions{Released: released})
 		},
 	}
 	folderFlag(cmd, &options.Folder)
 	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "projects to create")
 	cmd.Flags().BoolVar(&options.WithoutMilo, "without-milo", false, withoutMiloHelp)
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
+	cmd.Flags().StringVar(&options.KarmadaVersion, "karmada-version", "", "minor version of Karmada, such as 1.17 (default: the version in go.mod)")
 	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")
 	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
 	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
+	cmd.Flags().StringVar(&released, "released", "", "with --add-on: folder with karmadactl, karmada-compute and karmada-compute-cell of a release, instead of those of the checkout")
 	return cmd
 }
 
@@ -51,14 +57,15 @@ func cellsWithContainers() []federation.Cell {
 	return []federation.Cell{{Name: "dfw", City: "DFW", Containers: 1}, {Name: "ord", City: "ORD", Containers: 1}}
 }
 
-func up(ctx context.Context, options federation.Options, addOn bool) error {
-	options.Host = options.Host || addOn
+// up starts a federation, with the add-on if it has options.
+func up(ctx context.Context, options federation.Options, addOn *federation.AddOnOptions) error {
+	options.Host = options.Host || addOn != nil
 	f, err := federation.Up(ctx, options)
 	if err != nil {
 		return err
 	}
-	if addOn {
-		_, err := f.StartAddOn(ctx, federation.AddOnOptions{})
+	if addOn != nil {
+		_, err := f.StartAddOn(ctx, *addOn)
 		if err == nil {
 			err = f.Equip(ctx, options.Projects, citiesOf(f))
 		}

@@ -1,6 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package steps has all sentences of the scenarios: each package below it has those about one subject.
 package steps
 
 import (
@@ -9,20 +10,29 @@ import (
 	"regexp"
 
 	"github.com/cucumber/godog"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/attempts"
+	"github.com/karmada-compute/karmada-compute/features/steps/cells"
+	"github.com/karmada-compute/karmada-compute/features/steps/commands"
+	"github.com/karmada-compute/karmada-compute/features/steps/containers"
+	"github.com/karmada-compute/karmada-compute/features/steps/faults"
+	"github.com/karmada-compute/karmada-compute/features/steps/monitoring"
+	"github.com/karmada-compute/karmada-compute/features/steps/objects"
+	"github.com/karmada-compute/karmada-compute/features/steps/projects"
+	"github.com/karmada-compute/karmada-compute/features/steps/quiet"
+	"github.com/karmada-compute/karmada-compute/features/steps/replicas"
+	"github.com/karmada-compute/karmada-compute/features/steps/rights"
+	"github.com/karmada-compute/karmada-compute/features/steps/workloads"
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// sentences take the patterns of sentences and what each does.
-type sentences interface {
-	Step(pattern, do any)
-}
-
-func addSteps(sc sentences) {
-	for _, add := range []func(sentences){
-		addObjectSteps, addFieldSteps, addAttemptSteps, addRightsSteps, addStolenSteps, addProjectSteps, addNamespaceSteps, addQuotaSteps, addNetworkSteps, addKubectlSteps, addWorkloadSteps, addInstanceSteps,
-		addCellSteps, addContainerSteps, addTrafficSteps, addRoomSteps, addDataSteps, addReplicaSteps, addOutageSteps, addQuietSteps, addLoadSteps,
-		addCommandSteps, addPageSteps, addVersionSteps, addFaultSteps, addHostileSteps, addMetricsSteps, addMonitoringSteps,
+// Register adds all sentences.
+func Register(sc world.Sentences) {
+	for _, register := range []func(world.Sentences){
+		attempts.Register, cells.Register, commands.Register, containers.Register, faults.Register, monitoring.Register, objects.Register, projects.Register,
+		quiet.Register, replicas.Register, rights.Register, workloads.Register,
 	} {
-		add(sc)
+		register(sc)
 	}
 }
 
@@ -41,7 +51,7 @@ func Check(paths []string) error {
 		return fmt.Errorf("read the scenarios: %w", err)
 	}
 	known := patterns{}
-	addSteps(known)
+	Register(known)
 	var problems []error
 	for _, feature := range features {
 		for _, scenario := range feature.Pickles {

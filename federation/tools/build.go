@@ -30,6 +30,9 @@ type Builder struct {
 	Repository string
 	// Cache is the folder of built binaries.
 	Cache string
+	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty: the version
+	// that the module has that Karmada shares with Kubernetes.
+	Karmada string
 	// Printf receives progress, one line per call. It may be called concurrently.
 	Printf func(format string, args ...any)
 }
@@ -40,6 +43,11 @@ func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string
 	wanted, err := selected(names)
 	if err != nil {
 		return nil, err
+	}
+	for i := range wanted {
+		if wanted[i].ofKarmada() {
+			wanted[i].module = b.karmadaModule()
+		}
 	}
 	goVersion, err := output(ctx, b.Repository, "env", "GOVERSION")
 	if err != nil {
@@ -233,7 +241,7 @@ func (b *Builder) Prefetch(ctx context.Context, packages ...string) {
 // KarmadaFolder returns the folder of Karmada's module in the module cache. It downloads the module if only the binaries
 // are cached.
 func (b *Builder) KarmadaFolder(ctx context.Context) (string, error) {
-	downloaded, err := output(ctx, b.module("federation"), "mod", "download", "-json", KarmadaModule)
+	downloaded, err := output(ctx, b.module(b.karmadaModule()), "mod", "download", "-json", KarmadaModule)
 	if err != nil {
 		return "", fmt.Errorf("find Karmada's CRDs: %w", err)
 	}

@@ -37,6 +37,9 @@ const (
 	HostLocal                  = "host-local"
 )
 
+// karmadaPrefix begins the folder of a module under hack/tools that builds another version of Karmada.
+const karmadaPrefix = "karmada-"
+
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
 const KarmadaModule = "github.com/karmada-io/karmada"
 
@@ -50,6 +53,9 @@ type tool struct {
 // tags are the build tags of modules under hack/tools. Prometheus' discoveries of targets bring the clients of two dozen clouds.
 // runc applies the seccomp profile of a container only with its tag; the snapshotters that containerd leaves out need headers.
 var tags = map[string]string{monitoring: "remove_all_sd", containers: "no_btrfs,no_devmapper,no_zfs,seccomp"}
+
+// shared is the module of etcd, Kubernetes and Karmada.
+const shared = "federation"
 
 // monitoring is the module of Prometheus, and containers the module of containerd, runc and CNI.
 const (
@@ -70,7 +76,7 @@ func (t tool) output() string {
 // all returns every binary. etcd, Kubernetes and Karmada share a module, so that the packages they have in common are
 // compiled once. kwok needs an older version of Kubernetes. Prometheus is for tests of what the chart has for it.
 func all() []tool {
-	const shared, kubernetes, karmada = "federation", "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
+	const kubernetes, karmada = "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
 	const containerd, cni = "github.com/containerd/containerd/v2/cmd/", "github.com/containernetworking/plugins/plugins/"
 	return []tool{
 		{shared, "go.etcd.io/etcd/server/v3", Etcd},
@@ -108,6 +114,32 @@ func Containers() []string { return named(tool.ofContainers) }
 
 // ofContainers reports whether only nodes that run containers need the binary.
 func (t tool) ofContainers() bool { return t.module == containers || t.name == Kubelet }
+
+// ofKarmada reports whether the binary is a part of Karmada.
+func (t tool) ofKarmada() bool { return strings.HasPrefix(t.pkg, KarmadaModule+"/") }
+
+// karmadaModule returns the folder under hack/tools of the module of Karmada.
+func (b *Builder) karmadaModule() string {
+	if b.Karmada == "" {
+		return shared
+	}
+	return karmadaPrefix + b.Karmada
+}
+
+// KarmadaVersions returns the minor versions of Karmada, the oldest first, that a Builder can build beside that of the shared module.
+func KarmadaVersions(repository string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(repository, "hack", "tools"))
+	if err != nil {
+		return nil, fmt.Errorf("list the versions of Karmada: %w", err)
+	}
+	var versions []string
+	for _, entry := range entries {
+		if version, ok := strings.CutPrefix(entry.Name(), karmadaPrefix); ok {
+			versions = append(versions, version)
+		}
+	}
+	return versions, nil
+}
 
 func named(wanted func(tool) bool) []string {
 	var names []string

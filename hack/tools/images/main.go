@@ -3,7 +3,8 @@
 
 // images builds the OCI images of karmada-compute and karmada-compute-cell without a container engine: it compiles the binaries,
 // puts each into an image that has nothing else, and writes, and with --push pushes, an index of all platforms with an SBOM of
-// each. The same sources give the same bytes.
+// each. `images release` builds a release of a commit in the same way: images, the chart, the commands of users, and what verifies
+// them. `images serve` serves the registry of a release. The same sources give the same bytes.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -50,12 +52,9 @@ func parse(args []string) (*options, error) {
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
-	for text := range strings.SplitSeq(*platforms, ",") {
-		platform, err := v1.ParsePlatform(text)
-		if err != nil || platform.OS != "linux" || platform.Architecture == "" || platform.Variant != "" {
-			return nil, fmt.Errorf("--platforms: %q is no platform such as linux/amd64", text)
-		}
-		o.platforms = append(o.platforms, platform)
+	var err error
+	if o.platforms, err = parsePlatforms(*platforms, "linux"); err != nil {
+		return nil, fmt.Errorf("--platforms: %w", err)
 	}
 	if o.version == "" {
 		return nil, errors.New("--version: an image needs one")
@@ -68,7 +67,33 @@ func parse(args []string) (*options, error) {
 	return o, nil
 }
 
+// parsePlatforms reads platforms of some systems, separated by commas.
+func parsePlatforms(list string, systems ...string) ([]*v1.Platform, error) {
+	var platforms []*v1.Platform
+	for text := range strings.SplitSeq(list, ",") {
+		platform, err := v1.ParsePlatform(text)
+		if err != nil || !slices.Contains(systems, platform.OS) || platform.Architecture == "" || platform.Variant != "" {
+			return nil, fmt.Errorf("%q is no platform such as linux/amd64", text)
+		}
+		platforms = append(platforms, platform)
+	}
+	return platforms, nil
+}
+
+// run runs the subcommand that the first argument names; without one, images are built.
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "release":
+			return runRelease(ctx, args[1:])
+		case "serve":
+			return runServe(ctx, args[1:])
+		}
+	}
+	return runImages(ctx, args)
+}
+
+func runImages(ctx context.Context, args []string) error {
 	o, err := parse(args)
 	if err != nil {
 		return err

@@ -36,11 +36,19 @@ type release struct {
 	commit  string
 	// created is the time of the commit, or $SOURCE_DATE_EPOCH: the time of the build would make every build another one.
 	created time.Time
+	// karmada is the version of Karmada. Images do not have it.
+	karmada string
 }
+
+// unknownCommit is the commit of sources without a repository, and dirty the end of a commit that is not all of the sources.
+const (
+	unknownCommit = "unknown"
+	dirty         = "-dirty"
+)
 
 // newRelease asks git for the commit.
 func newRelease(ctx context.Context, source, version string) (*release, error) {
-	r := &release{source: source, version: version, commit: "unknown", created: time.Unix(0, 0).UTC()}
+	r := &release{source: source, version: version, commit: unknownCommit, created: time.Unix(0, 0).UTC()}
 	if err := r.askGit(ctx); err != nil {
 		return nil, err
 	}
@@ -75,7 +83,7 @@ func (r *release) askGit(ctx context.Context) error {
 		return fmt.Errorf("ask git for changes: %w", err)
 	}
 	if changed != "" {
-		r.commit += "-dirty"
+		r.commit += dirty
 	}
 	return nil
 }
@@ -96,11 +104,19 @@ func (r *release) variables() string {
 	return set + "version=" + r.version + " " + set + "commit=" + r.commit + " " + set + "date=" + r.created.Format(time.RFC3339)
 }
 
+// commandVariables sets those that the commands of users have beside.
+func (r *release) commandVariables() string {
+	if r.karmada == "" {
+		return ""
+	}
+	return " -X github.com/karmada-io/karmada/pkg/version.gitVersion=" + r.karmada
+}
+
 // compile compiles the binaries of a platform into a folder: static, stripped, and without a path of this machine, so that they
 // are the same wherever they are compiled.
 func (r *release) compile(ctx context.Context, platform *v1.Platform, out string, of ...component) error {
 	args := append([]string{"build"}, flags...)
-	args = append(args, "-ldflags", stripped+" "+r.variables(), "-o", out+"/")
+	args = append(args, "-ldflags", stripped+" "+r.variables()+r.commandVariables(), "-o", out+"/")
 	for _, c := range of {
 		args = append(args, "./cmd/"+c.name)
 	}

@@ -1,0 +1,133 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/cucumber/godog"
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/features/steps/workloads"
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+	"github.com/karmada-compute/karmada-compute/federation"
+)
+
+// addCellSteps are the sentences about cells as a whole.
+func addCellSteps(sc world.Sentences) {
+	sc.Step(`^the federation has cells? "([^"]*)"$`, func(ctx context.Context, names string) error {
+		return from(ctx).TakeCells(ctx, world.SplitNames(names))
+	})
+	sc.Step(`^cell "([^"]*)" is in pull mode and cannot reach the webhooks$`, func(ctx context.Context, cell string) error {
+		s := from(ctx)
+		if err := federation.NetworkNamespaces(); err != nil {
+			fmt.Fprintf(s.Out, "skipped: %v\n", err)
+			return godog.ErrSkip
+		}
+		if err := s.TakeCells(ctx, []string{cell}); err != nil {
+			return err
+		}
+		return s.isCutOff(ctx, cell)
+	})
+	sc.Step(`^cell "([^"]*)" (goes down|comes back)$`, func(ctx context.Context, cell, what string) error {
+		s := from(ctx)
+		if what == "comes back" {
+			return s.Disturbed.Now(ctx, "cell "+cell)
+		}
+		s.Disturbed.Add("cell "+cell, func(ctx context.Context) error { return s.bringBack(ctx, cell) })
+		return s.Federation.StopCell(ctx, cell)
+	})
+	sc.Step(`^the Work of the namespace for cell "([^"]*)" loses its finalizers$`, func(ctx context.Context, cell string) error {
+		s := from(ctx)
+		work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+			Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName("Namespace", s.HubNamespace(), ""),
+		}}
+		return s.Client("hub", world.Admin).Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	})
+	sc.Step(`^a deployment "([^"]*)" with a quota that grants nothing is put into cell "([^"]*)"$`, func(ctx context.Context, name, cell string) error {
+		return from(ctx).putDeployment(ctx, cell, name)
+	})
+}
+
+// bringBack starts a cell again and waits until its node has restarted the add-on's agent, which ends when it cannot renew
+// its lease.
+func (s Steps) bringBack(ctx context.Context, cell string) error {
+	return errors.Join(s.Federation.StartCell(ctx, cell), s.AddOn.WaitAgent(ctx, cell))
+}
+
+// isCutOff asks from where the cell's karmada-agent is: it reaches the hub, which asks nobody there, and no webhook.
+func (s Steps) isCutOff(ctx context.Context, cell string) error {
+	cluster, err := s.Cluster(ctx, cell)
+	if err != nil {
+		return err
+	}
+	if cluster.Spec.SyncMode != clusterv1alpha1.Pull {
+		return fmt.Errorf("the sync mode of cluster %s is %s", cell, cluster.Spec.SyncMode)
+	}
+	wanted := map[string]bool{s.AddOn.WebhooksAddress(): false}
+	for i := range s.AddOn.Replicas() {
+		address, err := s.AddOn.WebhookAddress(i)
+		if err != nil {
+			return err
+		}
+		wanted[address] = false
+	}
+	for address := range wanted {
+		// That they are not reached from the cell proves something only while they are from here.
+		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		if err := connection.Close(); err != nil {
+			return err
+		}
+	}
+	for _, plane := range []string{"hub", "cell/" + cell} {
+		config, err := s.Federation.Config(plane, world.Admin)
+		if err != nil {
+			return err
+		}
+		wanted[strings.TrimPrefix(config.Host, "https://")] = true
+	}
+	for address, want := range wanted {
+		reached, err := s.Federation.AgentReaches(ctx, cell, address)
+		if err != nil {
+			return err
+		}
+		if reached != want {
+			return fmt.Errorf("from cell %s, %s is reached: %t", cell, address, reached)
+		}
+	}
+	return nil
+}
+
+// putDeployment puts a deployment straight into a cell, in a namespace made for it.
+func (s Steps) putDeployment(ctx context.Context, cell, name string) error {
+	c := s.Client("cell/"+cell, world.Admin)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace()}}
+	if err := c.Create(ctx, namespace); err != nil {
+		return err
+	}
+	s.RemoveLater("cell/"+cell, namespace)
+	return c.Create(ctx, &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: name},
+		Spec: v1alpha.WorkloadDeploymentSpec{
+			WorkloadRef:   v1alpha.WorkloadReference{Name: name, UID: "none"},
+			PlacementName: "main", CityCode: "DFW", Template: workloads.SampleTemplate(),
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
+			Quota:         &v1alpha.WorkloadDeploymentQuota{},
+		},
+	})
+}

@@ -1,0 +1,26 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cells has the sentences about cells as a whole: which there are, their city, their room and the load in them.
+package cells
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+)
+
+// Steps are what a scenario does to cells.
+type Steps struct{ *world.Scenario }
+
+// In returns the steps for a scenario.
+func In(s *world.Scenario) Steps { return Steps{s} }
+
+func from(ctx context.Context) Steps { return In(world.From(ctx)) }
+
+// Register adds the sentences.
+func Register(sc world.Sentences) {
+	addCellSteps(sc)
+	addMetricsSteps(sc)
+	addRoomSteps(sc)
+}

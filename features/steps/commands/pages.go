@@ -1,0 +1,93 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/federation/tools"
+	"github.com/karmada-compute/karmada-compute/test/pages"
+)
+
+// addPageSteps are the sentences about pages of the documentation whose commands say what they print.
+func addPageSteps(sc world.Sentences) {
+	sc.Step(`^the commands of page "([^"]*)" print what it says$`, func(ctx context.Context, path string) error {
+		return from(ctx).runPage(ctx, path)
+	})
+}
+
+// documented are the commands that pages use, built for the first page.
+type documented struct {
+	once sync.Once
+	err  error
+}
+
+func (d *documented) build(ctx context.Context, f *federation.Federation) error {
+	d.once.Do(func() { d.err = f.BuildDocumented(ctx) })
+	return d.err
+}
+
+// documented is what the pages need, built once.
+func (s Steps) documented() *documented { return world.Shared[documented](s.World) }
+
+// runPage runs the commands of a page in the scenario's project and namespace.
+func (s Steps) runPage(ctx context.Context, path string) error {
+	repository, err := tools.FindRepository()
+	if err != nil {
+		return err
+	}
+	page, err := pages.Read(filepath.Join(repository, filepath.FromSlash(path)))
+	if err != nil {
+		return err
+	}
+	page.Path = path
+	environment, err := s.PageEnvironment(ctx)
+	if err != nil {
+		return err
+	}
+	shell, err := pages.NewShell(ctx, s.pageFolder(), environment)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Out, page.Summary())
+	return errors.Join(page.Run(ctx, shell, world.Eventually), shell.Close())
+}
+
+// pageFolder is where the commands of a page run.
+func (s Steps) pageFolder() string {
+	return filepath.Join(s.Federation.Folder(), "commands", s.Namespace)
+}
+
+// PageEnvironment is what commands of a page find: kubeconfigs for the scenario's project are for its namespace, as those of users
+// are for theirs.
+func (s Steps) PageEnvironment(ctx context.Context) (map[string]string, error) {
+	if err := s.documented().build(ctx, s.Federation); err != nil {
+		return nil, err
+	}
+	environment, err := s.Federation.Environment(s.Project, world.Consumer)
+	if err != nil {
+		return nil, err
+	}
+	environment["NAMESPACE"] = s.Namespace
+	for _, variable := range []string{"KUBECONFIG", "PROJECT"} {
+		config, err := clientcmd.LoadFromFile(environment[variable])
+		if err != nil {
+			return nil, err
+		}
+		config.Contexts[config.CurrentContext].Namespace = s.Namespace
+		environment[variable] = filepath.Join(s.pageFolder(), "."+variable)
+		if err := clientcmd.WriteToFile(*config, environment[variable]); err != nil {
+			return nil, err
+		}
+	}
+	return environment, nil
+}

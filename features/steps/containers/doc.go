@@ -1,0 +1,35 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package containers has the sentences about real containers, and the traffic of their clients.
+package containers
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+)
+
+// Steps are what a scenario does with containers.
+type Steps struct{ *world.Scenario }
+
+// In returns the steps for a scenario.
+func In(s *world.Scenario) Steps { return Steps{s} }
+
+func from(ctx context.Context) Steps { return In(world.From(ctx)) }
+
+// Register adds the sentences.
+func Register(sc world.Sentences) {
+	addContainerSteps(sc)
+	addTrafficSteps(sc)
+}
+
+// state is what the sentences know of each other.
+type state struct {
+	// followed is a log that is followed.
+	followed *podLog
+	// traffic is a client of a Workload.
+	traffic *traffic
+}
+
+func (s Steps) state() *state { return world.State[state](s.Scenario) }

@@ -1,0 +1,43 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/projects"
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+	"github.com/karmada-compute/karmada-compute/test/soak"
+)
+
+// addHostileSteps are the sentences about parties that write at random.
+func addHostileSteps(sc world.Sentences) {
+	sc.Step(`^a hostile (consumer|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`, func(ctx context.Context, party string, seconds int, victim string, seed int) error {
+		s := from(ctx)
+		if err := projects.In(s.Scenario).AddNamespace(ctx, victim); err != nil {
+			return err
+		}
+		party, cell, _ := strings.Cut(party, " ")
+		return s.hostile(ctx, &soak.Hostile{
+			Soak:  &soak.Soak{Options: soak.Options{Seed: uint64(seed), Duration: time.Duration(seconds) * time.Second, Pace: 100 * time.Millisecond}}, //nolint:gosec // a number in a scenario
+			Party: soak.Party(party), Cell: strings.Trim(cell, `"`), Project: s.Project, Victim: victim,
+		})
+	})
+}
+
+// hostile runs the noise in the scenario's namespaces and in the cells that it has to itself.
+func (s Steps) hostile(ctx context.Context, h *soak.Hostile) error {
+	h.Federation, h.AddOn, h.Namespace, h.Consumer, h.Patience, h.Out = s.Federation, s.AddOn, s.Namespace, world.Admin, world.Patience, s.Out
+	h.Cities = []string{"IAD"}
+	s.Made.Add("what was hostile", h.Remove)
+	result, err := h.Run(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Out, result)
+	return result.Err()
+}

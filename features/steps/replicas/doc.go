@@ -1,0 +1,34 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replicas has the sentences about the replicas of the add-on: their shards, versions and outages.
+package replicas
+
+import (
+	"context"
+
+	"github.com/karmada-compute/karmada-compute/features/steps/world"
+)
+
+// Steps are what a scenario does to replicas.
+type Steps struct{ *world.Scenario }
+
+// In returns the steps for a scenario.
+func In(s *world.Scenario) Steps { return Steps{s} }
+
+func from(ctx context.Context) Steps { return In(world.From(ctx)) }
+
+// Register adds the sentences.
+func Register(sc world.Sentences) {
+	addOutageSteps(sc)
+	addReplicaSteps(sc)
+	addVersionSteps(sc)
+}
+
+// state is what the sentences know of each other.
+type state struct {
+	// killed is the replica that was killed last.
+	killed killed
+}
+
+func (s Steps) state() *state { return world.State[state](s.Scenario) }

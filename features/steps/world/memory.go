@@ -1,0 +1,46 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// RemoveLater has an object go with the scenario.
+func (s *Scenario) RemoveLater(plane string, object client.Object) {
+	s.Made.Add(fmt.Sprintf("%T %s in %s", object, client.ObjectKeyFromObject(object), plane), func(ctx context.Context) error {
+		c := s.Client(plane, Admin)
+		return client.IgnoreNotFound(c.Delete(ctx, object))
+	})
+}
+
+// MemoryOf is under what an object is remembered.
+func MemoryOf(plane string, object client.Object, kind string) string {
+	return strings.Join([]string{plane, kind, object.GetNamespace(), object.GetName()}, " ")
+}
+
+// Remember notes which object it is, unless one of its name was seen before.
+func (b *seenBefore) Remember(plane string, object *unstructured.Unstructured) {
+	key := MemoryOf(plane, object, object.GetKind())
+	if _, known := b.Seen[key]; !known {
+		b.Seen[key] = object.GetUID()
+	}
+}
+
+// UpdateWhenFree updates an object that others write too.
+func UpdateWhenFree[T client.Object](ctx context.Context, c client.Client, object T, change func(T)) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		change(object)
+		return c.Update(ctx, object)
+	})
+}

@@ -1,0 +1,270 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cucumber/godog"
+	"github.com/prometheus/procfs"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// ShownObjects and shownText keep what is said of a failed scenario short. Everything is in a file.
+	ShownObjects = 8
+	shownText    = 600
+	// slowest is how many scenarios and steps are listed.
+	slowest = 15
+	// answerTime is how long a plane is waited for that may be the reason of a failure.
+	answerTime = 5 * time.Second
+)
+
+// Report is how the scenarios went. It is safe for concurrent use.
+type Report struct {
+	out io.Writer
+
+	mu       sync.Mutex // guards what follows
+	passed   int
+	failures []string
+}
+
+// timings are of the scenarios that a federation has run since they were listed, and of their steps.
+type timings struct{ scenarios, steps []timing }
+
+type timing struct {
+	what string
+	took time.Duration
+}
+
+// NewReport is a report that is written as it grows.
+func NewReport(out io.Writer) *Report { return &Report{out: out} }
+
+// run is one run of a scenario.
+type run struct {
+	name, folder string
+	began        time.Time
+	stepBegan    time.Time
+	steps        []timing
+	// broken is the first step that failed.
+	broken string
+}
+
+func newRun(sc *godog.Scenario, folder string) *run {
+	return &run{name: filepath.Base(sc.Uri) + ": " + sc.Name, folder: folder, began: time.Now()}
+}
+
+func (r *run) stepEnds(step *godog.Step, err error) {
+	r.steps = append(r.steps, timing{step.Text, time.Since(r.stepBegan)})
+	if err != nil && r.broken == "" {
+		r.broken = step.Text
+	}
+}
+
+// ended says in one line how a run went.
+func (w *World) ended(run *run, err error) {
+	took, result := time.Since(run.began), "ok  "
+	w.Report.mu.Lock()
+	defer w.Report.mu.Unlock()
+	switch {
+	case errors.Is(err, godog.ErrSkip):
+		result = "skip"
+	case err != nil:
+		result = "FAIL"
+	default:
+		w.passed++
+	}
+	fmt.Fprintf(w.Out, "%s %6.1fs  %s\n", result, took.Seconds(), run.name)
+	w.scenarios = append(w.scenarios, timing{run.name, took})
+	for _, step := range run.steps {
+		w.steps = append(w.steps, timing{step.what + " (" + run.name + ")", step.took})
+	}
+}
+
+// failed notes a failure and what there was.
+func (r *Report) failed(run *run, err error, objects []found) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "FAILED after %s: %s\n", time.Since(run.began).Round(time.Second), run.name)
+	fmt.Fprintf(&text, "  expected: %s\n", cmp.Or(run.broken, "everything is put right at the end"))
+	fmt.Fprintf(&text, "  found:    %s\n", Shorten(err.Error()))
+	slices.SortStableFunc(objects, func(a, b found) int { return cmp.Compare(len(b.problems), len(a.problems)) })
+	for i := range min(len(objects), ShownObjects) {
+		fmt.Fprintf(&text, "    %s\n", objects[i])
+	}
+	if more := len(objects) - ShownObjects; more > 0 {
+		fmt.Fprintf(&text, "    and %d more\n", more)
+	}
+	if len(objects) > 0 {
+		file, err := keep(run, objects)
+		if err != nil {
+			file = fmt.Sprintf("not kept: %v", err)
+		}
+		fmt.Fprintf(&text, "  objects:  %s\n", file)
+	}
+	fmt.Fprintf(&text, "  logs:     %s\n", filepath.Join(run.folder, "log"))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures = append(r.failures, text.String())
+}
+
+// keep writes objects into a file of the federation's folder.
+func keep(run *run, objects []found) (string, error) {
+	folder := filepath.Join(run.folder, "failed")
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return "", err
+	}
+	var content bytes.Buffer
+	for i := range objects {
+		objects[i].object.SetManagedFields(nil)
+		text, err := yaml.Marshal(objects[i].object.Object)
+		if err != nil {
+			return "", fmt.Errorf("write %s: %w", objects[i], err)
+		}
+		fmt.Fprintf(&content, "--- # %s\n%s", objects[i].plane, text)
+	}
+	name := regexp.MustCompile(`[^a-zA-Z0-9]+`).ReplaceAllString(run.name, "-") + run.began.Format("-150405")
+	file := filepath.Join(folder, name+".yaml")
+	return file, os.WriteFile(file, content.Bytes(), 0o600)
+}
+
+// Failed is an error when anything failed.
+func (r *Report) Failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.failures) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d failures, %d scenarios passed", len(r.failures), r.passed)
+}
+
+// Summary says what failed, what was expected, what was there and where more is.
+func (r *Report) Summary() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, failure := range r.failures {
+		fmt.Fprintf(r.out, "\n%s", failure)
+	}
+	fmt.Fprintf(r.out, "\n%d scenarios passed, %d failures\n", r.passed, len(r.failures))
+}
+
+// timed runs scenarios and says how long that took, how busy the machine was and, if wanted, what was slowest.
+func (w *World) timed(selection Selection, part func()) {
+	began := time.Now()
+	working, all := busy()
+	part()
+	workedNow, allNow := busy()
+	w.Report.mu.Lock()
+	defer w.Report.mu.Unlock()
+	fmt.Fprintf(w.Out, "%s: %d scenarios in %s, CPU %.0f%% busy\n",
+		selection.Name, len(w.scenarios), time.Since(began).Round(time.Second), 100*(workedNow-working)/max(1, allNow-all))
+	for _, timings := range [][]timing{w.scenarios, w.steps} {
+		slices.SortFunc(timings, func(a, b timing) int { return cmp.Compare(b.took, a.took) })
+		for _, slow := range timings[:min(slowest, len(timings))] {
+			if selection.Slowest {
+				fmt.Fprintf(w.Out, "%8.1fs  %s\n", slow.took.Seconds(), slow.what)
+			}
+		}
+	}
+	w.scenarios, w.steps = nil, nil
+}
+
+// found is an object that a failed scenario left, and its conditions that are not True.
+type found struct {
+	plane    string
+	object   unstructured.Unstructured
+	problems []string
+}
+
+// String is one line.
+func (f found) String() string {
+	state := "ok"
+	if len(f.problems) > 0 {
+		state = Shorten(strings.Join(f.problems, "; "))
+	}
+	if phase, ok, err := unstructured.NestedString(f.object.Object, "status", "phase"); ok && err == nil {
+		state = phase
+	}
+	return fmt.Sprintf("%-13s %s/%s  %s", f.plane, strings.ToLower(f.object.GetKind()), f.object.GetName(), state)
+}
+
+// objects are what there is of the scenario, in every plane that answers.
+func (s *Scenario) objects(ctx context.Context) []found {
+	kinds := map[string][]string{}
+	for project := range s.HubNamespaces {
+		kinds["project/"+project] = []string{"workloads", "workloaddeployments", "instances"}
+		kinds["hub"] = []string{"workloaddeployments", "propagationpolicies", "resourcebindings"}
+		for _, cell := range s.Cells() {
+			kinds["cell/"+cell] = []string{"workloaddeployments", "instances", "pods"}
+		}
+	}
+	var all []found
+	for project := range s.HubNamespaces {
+		at := s.In(project)
+		for plane, resources := range kinds {
+			if strings.HasPrefix(plane, "project/") && plane != "project/"+project {
+				continue
+			}
+			for _, resource := range resources {
+				asking, cancel := context.WithTimeout(ctx, answerTime)
+				objects, err := at.List(asking, plane, resource)
+				cancel()
+				if err != nil {
+					fmt.Fprintf(s.Out, "%s: %s: %v\n", plane, resource, err)
+				}
+				for i := range objects {
+					all = append(all, found{plane, objects[i], problemsOf(&objects[i])})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// problemsOf are the conditions of an object that are not True.
+func problemsOf(object *unstructured.Unstructured) []string {
+	var problems []string
+	for _, condition := range ConditionsOf(object) {
+		if condition.Status != "True" && condition.Type != "Progressing" {
+			problems = append(problems, fmt.Sprintf("%s=%s (%s: %s)", condition.Type, condition.Status, condition.Reason, condition.Message))
+		}
+	}
+	return problems
+}
+
+// Shorten cuts a text to what a report shows.
+func Shorten(text string) string {
+	text = strings.ReplaceAll(text, "\n", "; ")
+	if len(text) > shownText {
+		return text[:shownText] + " …"
+	}
+	return text
+}
+
+// busy is for how many seconds the cores of this machine did something and, with what they waited, for how long they were there; or 0.
+func busy() (working, all float64) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, 0
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return 0, 0
+	}
+	c := stat.CPUTotal
+	working = c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
+	return working, working + c.Idle + c.Iowait
+}

@@ -1,0 +1,263 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cucumber/godog"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
+)
+
+// Answer is what a replica answered last.
+type Answer struct {
+	Status int
+	Body   string
+}
+
+// Scenario is what the sentences of one scenario know of each other.
+type Scenario struct {
+	*World
+	*place
+	*seenBefore
+	run *run
+	// states are what the packages of sentences remember, by type.
+	states *sync.Map
+	// Answer is what a replica or a command answered last.
+	Answer Answer
+	// Disturbed are what the scenario did to what all share; it is put right before the scenario ends.
+	Disturbed *cleanUps
+	// Made are what the scenario made for itself; it goes while other scenarios run.
+	Made *cleanUps
+}
+
+// place is where a scenario is.
+type place struct {
+	// Namespace is the scenario's own, of the same name in each of its projects.
+	Namespace string
+	// Project is the one that sentences without a project mean.
+	Project string
+	// HubNamespaces are those of the scenario's namespaces, by project.
+	HubNamespaces map[string]string
+	// ProjectUIDs are those of its projects.
+	ProjectUIDs map[string]string
+}
+
+// seenBefore is what a scenario has seen, taken or chosen.
+type seenBefore struct {
+	// Seen are the UIDs of objects as they were when the scenario came upon them, by plane, resource and name.
+	Seen map[string]types.UID
+	// Taken are the extra cells that the scenario has to itself.
+	Taken []string
+	// Values are what fields held, by the name that the scenario gave them.
+	Values map[string]string
+	// Passwords are what Secrets hold.
+	Passwords []string
+}
+
+// cleanUps undo what a scenario did, the last first.
+type cleanUps []cleanUp
+
+type cleanUp struct {
+	what string
+	undo func(context.Context) error
+}
+
+// Add has something undone at the end, once for each thing.
+func (c *cleanUps) Add(what string, undo func(context.Context) error) {
+	if !slices.ContainsFunc(*c, func(known cleanUp) bool { return known.what == what }) {
+		*c = append(*c, cleanUp{what, undo})
+	}
+}
+
+// Now undoes one thing before the end.
+func (c *cleanUps) Now(ctx context.Context, what string) error {
+	i := slices.IndexFunc(*c, func(known cleanUp) bool { return known.what == what })
+	if i < 0 {
+		return fmt.Errorf("nothing is to be undone about %s", what)
+	}
+	undo := (*c)[i].undo
+	*c = slices.Delete(*c, i, i+1)
+	return undo(ctx)
+}
+
+// Forget leaves a thing as it is.
+func (c *cleanUps) Forget(what string) {
+	*c = slices.DeleteFunc(*c, func(known cleanUp) bool { return known.what == what })
+}
+
+// all undoes everything that is left.
+func (c *cleanUps) all(ctx context.Context) error {
+	var problems []error
+	for _, left := range slices.Backward(*c) {
+		if err := left.undo(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("clean up %s: %w", left.what, err))
+		}
+	}
+	*c = nil
+	return errors.Join(problems...)
+}
+
+// State is what a package of sentences remembers in a scenario, by its type. At first it is empty.
+func State[T any](s *Scenario) *T { return stateIn[T](s.states) }
+
+// Shared is what a package of sentences remembers for all scenarios, by its type. At first it is empty.
+func Shared[T any](w *World) *T { return stateIn[T](&w.states) }
+
+func stateIn[T any](states *sync.Map) *T {
+	found, _ := states.LoadOrStore(reflect.TypeFor[T](), new(T))
+	state, _ := found.(*T)
+	return state
+}
+
+type scenarioKey struct{}
+
+// From returns the scenario of a step.
+func From(ctx context.Context) *Scenario {
+	s, _ := ctx.Value(scenarioKey{}).(*Scenario)
+	return s
+}
+
+// addStepsTo gives a scenario its sentences. What it leaves is removed until all ends.
+func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext, register func(Sentences)) {
+	sc.Before(func(ctx context.Context, run *godog.Scenario) (context.Context, error) {
+		// The turn is given back in any case, so it is taken in any case: after an interruption all end soon.
+		err := errors.Join(w.turns.take(context.WithoutCancel(ctx)), ctx.Err())
+		s := &Scenario{
+			World:  w,
+			run:    newRun(run, w.Federation.Folder()),
+			states: &sync.Map{},
+
+			Disturbed: &cleanUps{}, Made: &cleanUps{},
+			place:      &place{Namespace: "s-" + rand.String(6), HubNamespaces: map[string]string{}, ProjectUIDs: map[string]string{}},
+			seenBefore: &seenBefore{Seen: map[string]types.UID{}, Values: map[string]string{}},
+		}
+		return context.WithValue(ctx, scenarioKey{}, s), err
+	})
+	sc.After(func(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
+		s := From(ctx)
+		if err != nil && !errors.Is(err, godog.ErrSkip) && all.Err() == nil {
+			s.failed(s.run, err, s.objects(all))
+		}
+		s.ended(s.run, err)
+		return ctx, errors.Join(s.cleanUp(all), w.turns.give())
+	})
+	sc.StepContext().Before(func(ctx context.Context, _ *godog.Step) (context.Context, error) {
+		From(ctx).run.stepBegan = time.Now()
+		return ctx, nil
+	})
+	sc.StepContext().After(func(ctx context.Context, step *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
+		From(ctx).run.stepEnds(step, err)
+		return ctx, nil
+	})
+	register(sc)
+}
+
+// cleanUp puts right what others share, and has the rest go while others run.
+func (s *Scenario) cleanUp(ctx context.Context) error {
+	err := s.Disturbed.all(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.failed(s.run, err, nil)
+	}
+	s.Tidying.Go(func() {
+		if err := s.Made.all(ctx); err != nil && ctx.Err() == nil {
+			s.failed(s.run, err, nil)
+		}
+	})
+	return err
+}
+
+// In is the scenario in another project; "" is the one that it is in.
+func (s *Scenario) In(project string) *Scenario {
+	if project == "" {
+		return s
+	}
+	other, where := *s, *s.place
+	where.Project = project
+	other.place = &where
+	return &other
+}
+
+// Name is the feature and the name of the scenario.
+func (s *Scenario) Name() string { return s.run.name }
+
+// HubNamespace is the hub namespace of the scenario's namespace in the project.
+func (s *Scenario) HubNamespace() string { return s.HubNamespaces[s.Project] }
+
+// Meta names an object of the scenario.
+func (s *Scenario) Meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: s.Namespace, Name: name}
+}
+
+// Key names an object of the scenario.
+func (s *Scenario) Key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: s.Namespace, Name: name}
+}
+
+var variable = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// Expand puts in what a scenario cannot know: ${namespace}, ${project}, ${projectUID} and ${hubNamespace}, which is that of
+// the project, or ${hubNamespace of south}. What was remembered under a name is there too.
+func (s *Scenario) Expand(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		if project, ok := strings.CutPrefix(name, "hubNamespace of "); ok {
+			return s.HubNamespaces[project]
+		}
+		switch name {
+		case "namespace":
+			return s.Namespace
+		case "project":
+			return s.Project
+		case "hubNamespace":
+			return s.HubNamespace()
+		case "projectUID":
+			return s.ProjectUIDs[s.Project]
+		}
+		if value, remembered := s.Values[name]; remembered {
+			return value
+		}
+		return found
+	})
+}
+
+// Rows reads a table with a header into a map per row.
+func Rows(table *godog.Table) []map[string]string {
+	var result []map[string]string
+	for _, row := range table.Rows[1:] {
+		cells := map[string]string{}
+		for i, cell := range row.Cells {
+			cells[table.Rows[0].Cells[i].Value] = cell.Value
+		}
+		result = append(result, cells)
+	}
+	return result
+}
+
+// SplitNames reads "a, b" into sorted names.
+func SplitNames(text string) []string {
+	names := []string{}
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Sentences take the patterns of sentences and what each does.
+type Sentences interface {
+	Step(pattern, do any)
+}

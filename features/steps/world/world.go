@@ -1,0 +1,239 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package world has the federation that scenarios share, what one scenario knows, and how sentences find objects and wait for them.
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cucumber/godog"
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/soak"
+)
+
+const (
+	// Consumer writes Workloads.
+	Consumer = federation.Consumer
+	// Admin may do everything.
+	Admin = federation.Admin
+	// AddOnUser is who the add-on's controllers are.
+	AddOnUser = "karmada-compute"
+	// AddOnAccount is the add-on on the hub.
+	AddOnAccount = "system:serviceaccount:karmada-system:karmada-compute"
+	// AgentAccount is the agent of the add-on in a cell.
+	AgentAccount = "system:serviceaccount:karmada-compute-system:karmada-compute-cell"
+)
+
+// waiting is how many times more scenarios may wait for cells than run.
+const waiting = 3
+
+// sharedProjects are those that scenarios share.
+var sharedProjects = []string{"north", "south"}
+
+// World is the federation that all scenarios share. It is safe for concurrent use.
+type World struct {
+	*planes
+	*Report
+	timings
+
+	AddOn *federation.AddOn
+	// Earlier is the revision that upgrades begin with. Empty: the version before this one.
+	Earlier string
+	// Ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it anew.
+	Ready       time.Time
+	CommandsRun atomic.Bool
+	Out         io.Writer
+	Extra       map[string]*extraCell
+
+	// states are what the packages of sentences remember for all scenarios, by type.
+	states sync.Map
+	// turns are those of scenarios: so many run at once.
+	turns turns
+	// Tidying are scenarios that have ended and whose objects are not gone yet.
+	Tidying sync.WaitGroup
+}
+
+// Setting is what a federation starts with.
+type Setting struct {
+	// Name begins each line of its progress.
+	Name string
+	// Mode is the interpreter mode of the add-on.
+	Mode string
+	// Karmada is a minor version of Karmada. Empty: the version in go.mod.
+	Karmada string
+}
+
+// Start boots a federation with two projects and the add-on. When it fails, nothing is left running.
+func Start(ctx context.Context, report *Report, setting Setting) (*World, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
+		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("build the scheme: %w", err)
+		}
+	}
+	out := prefixed{report.out, setting.Name + " "}
+	options := federation.Options{Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, Out: out}
+	if setting.Mode == ModeNamespaces {
+		options.Projects, options.WithoutMilo = []string{}, true
+	}
+	fed, err := federation.Up(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{planes: newPlanes(fed, scheme), Report: report, Out: out, Extra: newExtraCells()}
+	if err := w.prepare(ctx, setting.Mode); err != nil {
+		return nil, errors.Join(err, w.Stop())
+	}
+	return w, nil
+}
+
+// prefixed writes lines that begin with a prefix.
+type prefixed struct {
+	out    io.Writer
+	prefix string
+}
+
+// Write writes whole lines.
+func (p prefixed) Write(lines []byte) (int, error) {
+	text := strings.TrimSuffix(string(lines), "\n")
+	if text != "" {
+		text = p.prefix + strings.ReplaceAll(text, "\n", "\n"+p.prefix)
+	}
+	_, err := io.WriteString(p.out, text+"\n")
+	return len(lines), err
+}
+
+// prepare starts the add-on and gives the projects what every scenario needs.
+func (w *World) prepare(ctx context.Context, mode string) error {
+	addOn, err := w.Federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 2, Args: addOnArgs(mode)})
+	if err != nil {
+		return err
+	}
+	w.AddOn, w.Ready = addOn, time.Now()
+	if mode == ModeNamespaces {
+		return nil
+	}
+	return w.Federation.Equip(ctx, sharedProjects, []string{"DFW", "ORD"})
+}
+
+// AddOnUsers are the add-on in all planes.
+var AddOnUsers = []string{AddOnUser, AddOnAccount, AgentAccount}
+
+// How Karmada learns what a WorkloadDeployment is; values of --interpreter-mode.
+const (
+	ModeWebhook       = "webhook"
+	ModeCustomization = "customization"
+	// ModeNamespaces is ModeCustomization in a federation without Milo.
+	ModeNamespaces = "namespaces"
+)
+
+// addOnArgs are for every replica. A lost cell is given up, what nobody asked for is removed, and what Karmada forgot is looked for,
+// earlier than anybody would want in earnest.
+func addOnArgs(mode string) []string {
+	args := []string{"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s"}
+	if mode == ModeNamespaces {
+		return args
+	}
+	return append(append(args, "--interpreter-mode="+mode, "--feature-gates=NetworkBinding=true"), soak.QuotaArgs...)
+}
+
+// interpreters are the kinds that are registered on the hub in each mode.
+var interpreters = map[string]client.Object{
+	ModeWebhook:       &configv1alpha1.ResourceInterpreterWebhookConfiguration{},
+	ModeCustomization: &configv1alpha1.ResourceInterpreterCustomization{},
+}
+
+// Interpret restarts the add-on in a mode and waits until nothing of the other is registered.
+func (w *World) Interpret(ctx context.Context, mode string) error {
+	if err := w.AddOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Args = addOnArgs(mode) }); err != nil {
+		return err
+	}
+	hub := w.Client("hub", Admin)
+	return Eventually(ctx, func(ctx context.Context) error {
+		for registered, object := range interpreters {
+			err := hub.Get(ctx, client.ObjectKey{Name: AddOnUser}, object)
+			if registered != mode {
+				err = NotFound(err, "the interpreter of mode "+registered)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Selection is scenarios that run together.
+type Selection struct {
+	// Steps add the sentences.
+	Steps      func(Sentences)
+	Name, Tags string
+	Paths      []string
+	// AtOnce is how many run at once. One that waits for a cell that another one has does not count.
+	AtOnce int
+	// Repeat is how many times each runs.
+	Repeat int
+	// Slowest has those listed that took longest.
+	Slowest bool
+}
+
+func (s Selection) suite(ctx context.Context) *godog.TestSuite {
+	return &godog.TestSuite{Name: s.Name, Options: &godog.Options{
+		Format: "progress", Output: io.Discard, Paths: s.Paths, Tags: s.Tags,
+		Strict: true, Randomize: -1, Concurrency: max(1, (s.AtOnce-1)*waiting), DefaultContext: ctx,
+	}}
+}
+
+// Any says whether there are any.
+func (s Selection) Any() (bool, error) {
+	features, err := s.suite(context.Background()).RetrieveFeatures()
+	for _, feature := range features {
+		if len(feature.Pickles) > 0 {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// Run runs scenarios and waits until what they made is gone. What failed is in the report.
+func (w *World) Run(ctx context.Context, selection Selection) {
+	w.timed(selection, func() {
+		for i := 0; i < selection.Repeat && ctx.Err() == nil; i++ {
+			w.turns = make(turns, selection.AtOnce)
+			suite := selection.suite(ctx)
+			suite.ScenarioInitializer = func(sc *godog.ScenarioContext) { w.addStepsTo(ctx, sc, selection.Steps) }
+			// What fails is in the report.
+			_ = suite.Run()
+			w.Tidying.Wait()
+		}
+	})
+}
+
+// Stop stops the federation. Its folder, with a log per process, stays.
+func (w *World) Stop() error {
+	w.Tidying.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	return w.Federation.Down(ctx)
+}
