@@ -9,6 +9,7 @@ import (
 	"flag"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -62,18 +63,18 @@ var (
 	oneByOne    = part{world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, world.ModeWebhook}
 )
 
-// federations run side by side. In the first are the scenarios that get along with each other, several at once, which keep the
-// CPUs busy. In the second are those that stop, count or measure what all share (@serial), one after the other: most of their time
-// they wait. Those with the tag @faults are of these too; they run in the first, so that both take equally long. The third has no Milo
-// (@namespaces): a hub has one kind of projects.
-func federations() []*run {
+// federations are sequences of federations: the sequences run side by side, and the federations of one follow each other. In A are the
+// scenarios that get along with each other, several at once, which keep the CPUs busy. In B are those that stop, count or measure what
+// all share (@serial), one after the other: most of their time they wait. Those with the tag @faults are of these too; they run in A, so
+// that both take equally long. C has no Milo (@namespaces): a hub has one kind of projects.
+func federations() [][]*run {
+	c := &run{name: "C", parts: []part{withoutMilo}}
 	if *one {
-		return []*run{{name: "A", parts: []part{together, oneByOne, faults, customized}}, {name: "C", parts: []part{withoutMilo}}}
+		return [][]*run{{{name: "A", parts: []part{together, oneByOne, faults, customized}}, c}}
 	}
-	return []*run{
-		{name: "A", parts: []part{together, faults, customized}},
-		{name: "B", parts: []part{oneByOne}},
-		{name: "C", parts: []part{withoutMilo}},
+	return [][]*run{
+		{{name: "A", parts: []part{together, faults, customized}}},
+		{{name: "B", parts: []part{oneByOne}}, c},
 	}
 }
 
@@ -84,18 +85,23 @@ func TestFeatures(t *testing.T) {
 	if err := steps.Check(paths); err != nil {
 		t.Fatal(err)
 	}
-	runs, report := federations(), world.NewReport(os.Stdout)
+	sequences, report := federations(), world.NewReport(os.Stdout)
 	defer report.Summary()
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, run := range runs {
+	for _, sequence := range sequences {
 		group.Go(func() error {
-			err := run.run(groupCtx, report)
-			run.ended = run.end(groupCtx)
-			return err
+			for _, run := range sequence {
+				err := run.run(groupCtx, report)
+				run.ended = run.end(groupCtx)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	}
 	failed := []error{group.Wait()}
-	for _, run := range runs {
+	for _, run := range slices.Concat(sequences...) {
 		failed = append(failed, run.ended)
 	}
 	if err := errors.Join(append(failed, report.Failed(), ctx.Err())...); err != nil {

@@ -23,5 +23,6 @@ func Register(sc world.Sentences) {
 	addNamespaceSteps(sc)
 	addNetworkSteps(sc)
 	addProjectSteps(sc)
+	addNamespaceSteps(sc)
 	addQuotaSteps(sc)
 }
