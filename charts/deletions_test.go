@@ -7,9 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 const (
@@ -39,9 +43,14 @@ func hubCopy(namespace, name string) *unstructured.Unstructured {
 
 // TestDeletionsOnTheHub: what takes a city down is deleted by the add-on and Kubernetes, or with a reason.
 func TestDeletionsOnTheHub(t *testing.T) {
-	const namespace = "deletions"
+	// A hub namespace: elsewhere another policy refuses the add-on.
+	const namespace = "ns-00000000-0000-4000-8000-00000000d010"
 	admin := newClient(t)
 	ensureNamespace(t, admin, namespace)
+	label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+v1alpha.LabelProject+`":"cluster-north"}}}`))
+	if err := admin.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, label); err != nil {
+		t.Fatal(err)
+	}
 	objects := render(t, parts["hub"])
 	for _, name := range []string{deletions, deletionsOn} {
 		applied := find(objects, name).DeepCopy()

@@ -52,6 +52,7 @@ func TestGeneratedObjects(t *testing.T) {
 			"../hub/access/project/role.yaml", "../hub/access/webhooks/project/role.yaml", "../api/crds/compute.datumapis.com_workloads.yaml",
 			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
 			"../api/crds/compute.datumapis.com_instancetypes.yaml", "../api/crds/compute.datumapis.com_instancesessions.yaml",
+			"../api/crds/compute.datumapis.com_workloadrevisions.yaml",
 		},
 	}
 	for part, enabled := range parts {

@@ -18,5 +18,6 @@
 //   - inventory: compares the deployments that each cell has with those that it was sent
 //   - abandoned: deletes what projects left that do not exist any more
 //   - agents: reports whether the agent of every cell is ready and current
+//   - cordons: reports whether all nodes of a cell are cordoned
 //   - forget: deletes the Works of cells that are gone for good
 package hub

@@ -292,7 +292,7 @@ const (
 
 // Reasons of ComputeNodesSchedulable on a Cluster.
 const (
-	// ReasonNodesSchedulable says that a Node of the cell takes Pods, or that the cell has no Node.
+	// ReasonNodesSchedulable says that the cell has no Node, or a Node that is not cordoned.
 	ReasonNodesSchedulable = "NodesSchedulable"
 	// ReasonNodesCordoned says that all Nodes of the cell are cordoned.
 	ReasonNodesCordoned = "NodesCordoned"

@@ -11,7 +11,7 @@ const (
 	ReasonSessionConnected = "SessionConnected"
 	// ReasonSessionCompleted says that the stream ended, or the client closed it.
 	ReasonSessionCompleted = "SessionCompleted"
-	// ReasonSessionFailed says that the cell refused the stream, or that the command could not be run.
+	// ReasonSessionFailed says that the cell refused the stream or the command.
 	ReasonSessionFailed = "SessionFailed"
 	// ReasonSessionIdle says that no data passed for too long.
 	ReasonSessionIdle = "SessionIdle"

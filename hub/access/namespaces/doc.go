@@ -21,6 +21,9 @@ package namespaces
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments;instances,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments/status;instances/status,verbs=patch
 
+// Revisions of Workloads.
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloadrevisions,verbs=get;list;create;patch;delete
+
 // The ConfigMaps and Secrets that templates name: read to be copied into hub namespaces, watched without contents. Any namespace may
 // become a project, so this right covers all namespaces; the add-on reads those of projects alone.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
