@@ -34,6 +34,7 @@ var scopes = map[schema.GroupKind]meta.RESTScope{
 	{Group: v1alpha.GroupVersion.Group, Kind: "Instance"}:                      meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceSession"}:               meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceType"}:                  meta.RESTScopeRoot,
+	{Group: v1alpha.GroupVersion.Group, Kind: "WorkloadRevision"}:              meta.RESTScopeNamespace,
 	{Group: authenticationv1.GroupName, Kind: "SelfSubjectReview"}:             meta.RESTScopeRoot,
 	{Group: authorizationv1.GroupName, Kind: "SubjectAccessReview"}:            meta.RESTScopeRoot,
 	{Group: corev1.GroupName, Kind: "Namespace"}:                               meta.RESTScopeRoot,
