@@ -67,7 +67,7 @@ func TestColumns(t *testing.T) {
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
 		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(v1alpha.InstanceTypeDeprecated), ".spec.type": len(v1alpha.SessionAttach),
 		`.metadata.labels.compute\.datumapis\.com/workload-name`: name, ".spec.revision": 4,
-		".spec.instanceRef.name": name, ".status.userName": 10,
+		".status.userName": 10,
 	}
 	for kind, crd := range crds(t) {
 		width, shown := name, 0

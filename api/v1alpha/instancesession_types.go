@@ -179,7 +179,7 @@ type InstanceSessionStatus struct {
 // +kubebuilder:resource:shortName=isess,categories=compute
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
-// +kubebuilder:printcolumn:name="Instance",type=string,JSONPath=`.spec.instanceRef.name`
+// +kubebuilder:printcolumn:name="Instance",type=string,priority=1,JSONPath=`.spec.instanceRef.name`
 // +kubebuilder:printcolumn:name="User",type=string,JSONPath=`.status.userName`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Exit code",type=integer,priority=1,JSONPath=`.status.exitCode`
