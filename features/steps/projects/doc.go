@@ -23,6 +23,5 @@ func Register(sc world.Sentences) {
 	addNamespaceSteps(sc)
 	addNetworkSteps(sc)
 	addProjectSteps(sc)
-	addNamespaceSteps(sc)
 	addQuotaSteps(sc)
 }
