@@ -312,15 +312,15 @@ func (s *session) registrations() []registration {
 // waitRegistered waits until the add-on has registered its webhooks and its interpreter.
 func (s *session) waitRegistered(ctx context.Context) error {
 	for _, r := range s.registrations() {
-		key, any := r.at, r.of
+		key, references := r.at, r.of
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-			return slices.ContainsFunc(any, func(r reference) bool {
+			return slices.ContainsFunc(references, func(r reference) bool {
 				return s.plane(key).Get(ctx, client.ObjectKey{Name: r.Name}, r.object()) == nil
 			}), nil
 		})
 		if err != nil {
 			return fmt.Errorf("the add-on has not registered %s at %s; see the logs of Deployment %s: %w",
-				describe(any[0].object()), s.plane(key).name, Name, err)
+				describe(references[0].object()), s.plane(key).name, Name, err)
 		}
 	}
 	s.say("admission and interpreter are registered")

@@ -74,7 +74,7 @@ func parsePorts(args []string) ([]forwarded, error) {
 				return nil, fmt.Errorf("%q: %q is not a port from 0 to 65535", arg, local)
 			}
 		}
-		ports = append(ports, forwarded{int32(from), int32(to)}) //nolint:gosec // of 16 bits
+		ports = append(ports, forwarded{int32(from), int32(to)})
 	}
 	return ports, nil
 }

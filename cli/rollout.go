@@ -116,6 +116,7 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 		return of, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
 	case v1alpha.RolloutUndone:
 		return of, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
+	case v1alpha.RolloutProgressing, v1alpha.RolloutPaused, v1alpha.RolloutUndoing:
 	}
 	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, of), false, nil
 }

@@ -99,7 +99,7 @@ func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 		return nil, err
 	}
 	cells := meta.NewDefaultRESTMapper(nil)
-	cells.Add(clusterv1alpha1.SchemeGroupVersion.WithKind("Cluster"), meta.RESTScopeRoot)
+	cells.Add(clusterv1alpha1.GroupVersion.WithKind("Cluster"), meta.RESTScopeRoot)
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{cells, known}}, nil
 }
 

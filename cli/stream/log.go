@@ -33,7 +33,7 @@ func Log(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, 
 	to := &seam{out: out, stamps: options.Timestamps}
 	err := logOnce(ctx, open, &asked, to)
 	for isCut(err) {
-		err = continued(ctx, open, &asked, to, err)
+		err = continued(ctx, open, &asked, to)
 	}
 	return errors.Join(err, to.end())
 }
@@ -49,15 +49,15 @@ func logOnce(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptio
 }
 
 // continued continues a log that was cut off. Attempts that bring no line end after some time, with the last error.
-func continued(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, to *seam, cut error) error {
+func continued(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, to *seam) error {
 	ticker := time.NewTicker(continueEvery)
 	defer ticker.Stop()
-	for began, err := time.Now(), cut; ; {
+	for began := time.Now(); ; {
 		if since := to.again(); since != nil {
 			options.SinceTime, options.SinceSeconds, options.TailLines = since, nil, nil
 		}
 		written := to.written
-		err = logOnce(ctx, open, options, to)
+		err := logOnce(ctx, open, options, to)
 		switch {
 		case err == nil || ctx.Err() != nil || to.written > written || to.failed != nil:
 			return err

@@ -45,7 +45,7 @@ func since(log []string, at *metav1.Time) string {
 // TestSeam verifies that a log that is cut off at any byte, several times, is written without a lost or repeated byte.
 func TestSeam(t *testing.T) {
 	for seed := range uint64(400) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+		random := rand.New(rand.NewPCG(seed, 1))
 		log, want := stampedLog(random, 1+random.IntN(30))
 		var out strings.Builder
 		s := &seam{out: &out, stamps: seed%2 == 0}

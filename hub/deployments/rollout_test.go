@@ -69,8 +69,8 @@ func (c *cell) run(t *testing.T) {
 			}
 		}
 		counts := v1alpha.ReplicaCounts{
-			Replicas: int32(len(existing)), DesiredReplicas: int32(len(existing)), CurrentReplicas: int32(len(existing)), //nolint:gosec // a few
-			ReadyReplicas: int32(len(available)), AvailableReplicas: int32(len(available)), UpdatedReplicas: int32(len(current)), //nolint:gosec // a few
+			Replicas: int32(len(existing)), DesiredReplicas: int32(len(existing)), CurrentReplicas: int32(len(existing)),
+			ReadyReplicas: int32(len(available)), AvailableReplicas: int32(len(available)), UpdatedReplicas: int32(len(current)),
 		}
 		planes.ChangeStatus(t, c.f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
 			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, counts.Replicas, counts

@@ -60,7 +60,9 @@ func namedBy(spec *v1alpha.WorkloadDeploymentSpec) map[templates.DataObject]bool
 	for _, template := range spec.Templates() {
 		needed, optional := templates.DataObjects(&template.Spec)
 		for _, one := range optional {
-			named[one] = named[one]
+			if _, found := named[one]; !found {
+				named[one] = false
+			}
 		}
 		for _, one := range needed {
 			named[one] = true

@@ -55,7 +55,7 @@ func (f *frames) follow(p []byte) (data int) {
 			data += taken
 			f.keep(p[:taken])
 		}
-		f.left, p = f.left-uint64(taken), p[taken:] //nolint:gosec // not negative
+		f.left, p = f.left-uint64(taken), p[taken:]
 	}
 	return data
 }

@@ -22,7 +22,7 @@ func frame(first byte, payload string) []byte {
 	case n < length16:
 		encoded = append(encoded, byte(n))
 	case n <= 0xffff:
-		encoded = binary.BigEndian.AppendUint16(append(encoded, length16), uint16(n)) //nolint:gosec // bounded
+		encoded = binary.BigEndian.AppendUint16(append(encoded, length16), uint16(n))
 	default:
 		encoded = binary.BigEndian.AppendUint64(append(encoded, length64), uint64(n))
 	}
@@ -84,8 +84,11 @@ func TestOutcome(t *testing.T) {
 // outcome may have.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range [][]byte{
-		nil, frame(last|binaryData, "\x03"+failure7), frame(last|ping, "1"), {0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4, 3},
-		{0x02, 0x7e, 0xff, 0xff, 3}, {0x82, 0x80, 1, 2, 3, 4}, []byte("hello"),
+		nil, frame(last|binaryData, "\x03"+failure7), frame(last|ping, "1"),
+		{0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4, 3},
+		{0x02, 0x7e, 0xff, 0xff, 3},
+		{0x82, 0x80, 1, 2, 3, 4},
+		[]byte("hello"),
 	} {
 		f.Add(seed, uint8(3))
 	}

@@ -126,7 +126,8 @@ func TestPorts(t *testing.T) {
 	tunnel := func(port, upgrade string) (*http.Response, interface {
 		io.ReadWriteCloser
 		CloseWrite() error
-	}, *bufio.Reader) {
+	}, *bufio.Reader,
+	) {
 		response, connection := f.dialWith(t, f.addressOf(grant)+"?port="+port, key, http.Header{"Upgrade": {upgrade}})
 		return response, connection, bufio.NewReader(connection)
 	}

@@ -89,7 +89,8 @@ var deploymentRemedies = []Remedy{
 	{
 		v1alpha.ReasonNoDisruptionAllowed, RankSummary, atOnce,
 		consumer("Lower minAvailable, or repair the Instances that are not Available: until then the nodes of the cells cannot be drained."),
-		none, []string{v1alpha.ConditionDisruptionBudget},
+		none,
+		[]string{v1alpha.ConditionDisruptionBudget},
 	},
 
 	{v1alpha.ReasonProjectSuspended, RankCause, atOnce, consumer("Ask for the project to be resumed at Milo: all of it " +
@@ -146,7 +147,8 @@ var deploymentRemedies = []Remedy{
 	{
 		v1alpha.ReasonRolloutBlocked, RankSummary, atOnce,
 		consumer("Act on the cause that the message names, correct the template, or undo the change: kubectl compute rollout undo."),
-		none, []string{v1alpha.ConditionDegraded},
+		none,
+		[]string{v1alpha.ConditionDegraded},
 	},
 	{v1alpha.ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDegraded}},
 	{v1alpha.ReasonSettled, RankWell, Forever, nobody(""), none, progress},

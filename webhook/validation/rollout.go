@@ -47,12 +47,16 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 	if limit := rollout.RevisionHistoryLimit; limit != nil && (*limit < 0 || *limit > maxHistory) {
 		p.invalid(at.child("revisionHistoryLimit"), *limit, validation.InclusiveRangeError(0, maxHistory))
 	}
-	switch rollout.OnFailure {
+	p.onFailure(at.child("onFailure"), rollout.OnFailure)
+	p.cityOrder(at.child("cityOrder"), spec)
+}
+
+func (p *problems) onFailure(at place, policy v1alpha.RolloutFailurePolicy) {
+	switch policy {
 	case "", v1alpha.RolloutPause, v1alpha.RolloutUndo:
 	default:
-		p.unsupported(at.child("onFailure"), string(rollout.OnFailure), string(v1alpha.RolloutPause), string(v1alpha.RolloutUndo))
+		p.unsupported(at, string(policy), string(v1alpha.RolloutPause), string(v1alpha.RolloutUndo))
 	}
-	p.cityOrder(at.child("cityOrder"), spec)
 }
 
 // cityOrder requires cities that a placement names. A placement with locations or a selector may have any.

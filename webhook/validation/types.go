@@ -56,7 +56,7 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 	if before == nil || !reflect.DeepEqual(before.Spec.Template.Spec.Runtime, *runtime) {
 		p.fits(place{}.child("spec", "template", "spec", "runtime"), runtime, kind)
 	}
-	if len(p.list) == 0 && kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated && (!same || more) {
+	if len(p.list) == 0 && (!same || more) && kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated {
 		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue))}
 	}
 	return p.list, nil

@@ -172,9 +172,9 @@ func (s Steps) isAvailable(ctx context.Context, name string, ready int) error {
 	}
 	if err := s.eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
 		status := &workload.Status
-		// Agents of an earlier version do not count available Instances.
+		// Agents of an earlier version do not count available Instances, nor those with the newest template.
 		counts := status.ReplicaCounts
-		counts.AvailableReplicas = 0
+		counts.AvailableReplicas, counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0, 0
 		if counts != wanted || status.ObservedGeneration != workload.Generation ||
 			!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) || !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionProgressing) {
 			return fmt.Errorf("Workload %s has %+v and is %s, of generation %d of %d",
