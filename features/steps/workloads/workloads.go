@@ -174,7 +174,8 @@ func (s Steps) isAvailable(ctx context.Context, name string, ready int) error {
 		status := &workload.Status
 		// Agents of an earlier version do not count available Instances.
 		counts := status.ReplicaCounts
-		counts.AvailableReplicas = 0
+		// Nor do hubs of an earlier version count updated ones.
+		counts.AvailableReplicas, counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0, 0
 		if counts != wanted || status.ObservedGeneration != workload.Generation ||
 			!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) || !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionProgressing) {
 			return fmt.Errorf("Workload %s has %+v and is %s, of generation %d of %d",
