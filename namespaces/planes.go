@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -99,7 +100,7 @@ func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 		return nil, err
 	}
 	cells := meta.NewDefaultRESTMapper(nil)
-	cells.Add(clusterv1alpha1.GroupVersion.WithKind("Cluster"), meta.RESTScopeRoot)
+	cells.Add(schema.GroupVersionKind{Group: clusterv1alpha1.GroupName, Version: clusterv1alpha1.GroupVersion.Version, Kind: "Cluster"}, meta.RESTScopeRoot)
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{cells, known}}, nil
 }
 

@@ -241,7 +241,10 @@ func (c *comparison) workloadStatus(w *v1alpha.Workload, of string) {
 
 // counts are those of a deployment or Workload that is settled.
 func counts(all int32) v1alpha.ReplicaCounts {
-	return v1alpha.ReplicaCounts{Replicas: all, CurrentReplicas: all, DesiredReplicas: all, ReadyReplicas: all, AvailableReplicas: all}
+	return v1alpha.ReplicaCounts{
+		Replicas: all, CurrentReplicas: all, DesiredReplicas: all, ReadyReplicas: all, AvailableReplicas: all,
+		UpdatedReplicas: all, UpdatedAvailableReplicas: all,
+	}
 }
 
 // deployments compares the project's deployments with the Workloads.
