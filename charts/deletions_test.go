@@ -88,12 +88,24 @@ func TestDeletionsOnTheHub(t *testing.T) {
 			}
 		}
 	}
+	checkWithReason(t, operator, namespace)
+
+	// Objects of others.
+	for _, object := range []*unstructured.Unstructured{cellObject("WorkloadDeployment", namespace, "of-a-project"), cityPolicy(namespace, "somebody-elses")} {
+		create(object)
+		if err := operator.Delete(t.Context(), object); err != nil {
+			t.Errorf("%s: %v", object.GetName(), err)
+		}
+	}
+}
+
+// checkWithReason checks that a collection is not deleted, and that single objects are once they have a reason.
+func checkWithReason(t *testing.T, operator client.Client, namespace string) {
+	t.Helper()
 	collection := hubCopy(namespace, "")
 	if err := operator.DeleteAllOf(t.Context(), collection, client.InNamespace(namespace)); !apierrors.IsForbidden(err) {
 		t.Errorf("a collection is deleted: %v", err)
 	}
-
-	// With a reason.
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+breakGlass+`":"the city is closed"}}}`))
 	for _, object := range []*unstructured.Unstructured{hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw")} {
 		if err := operator.Patch(t.Context(), object, patch); err != nil {
@@ -101,14 +113,6 @@ func TestDeletionsOnTheHub(t *testing.T) {
 		}
 		if err := operator.Delete(t.Context(), object); err != nil {
 			t.Errorf("with a reason: %v", err)
-		}
-	}
-
-	// Objects of others.
-	for _, object := range []*unstructured.Unstructured{cellObject("WorkloadDeployment", namespace, "of-a-project"), cityPolicy(namespace, "somebody-elses")} {
-		create(object)
-		if err := operator.Delete(t.Context(), object); err != nil {
-			t.Errorf("%s: %v", object.GetName(), err)
 		}
 	}
 }

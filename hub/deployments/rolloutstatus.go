@@ -40,6 +40,13 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 	if result.City >= 0 && result.City < len(s.rolling.cities) {
 		status.City = s.rolling.cities[result.City].Spec.CityCode
 	}
+	s.endRollout(status, before)
+	return status
+}
+
+// endRollout decides whether the rollout, or its undo, is complete or has failed. before is the status before.
+func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
+	result := &s.rolling.result
 	again := before.TemplateHash == s.rolling.written && len(result.Steps) == 0 && rollout.Updated(&s.rolling.state)
 	switch complete := result.Phase == rollout.Complete && len(s.rolling.cities) > 0; {
 	case s.rolling.target != s.rolling.written && (complete || before.Phase == v1alpha.RolloutUndone && again):
@@ -52,13 +59,18 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 		status.CompleteTemplateHash = s.rolling.written
 	case result.Phase == rollout.Progressing && s.failed():
 		status.Phase = v1alpha.RolloutFailed
-		if r := s.workload.Spec.Rollout; r != nil && r.OnFailure == v1alpha.RolloutUndo && status.CompleteTemplateHash != "" && status.CompleteTemplateHash != s.rolling.written {
+		if s.undoesTo(status.CompleteTemplateHash) {
 			status.FailedTemplateHash = s.rolling.written
 		}
 	case result.Phase == rollout.Complete:
 		status.Phase = v1alpha.RolloutProgressing
 	}
-	return status
+}
+
+// undoesTo reports whether a rollout that fails is undone to the template with a hash.
+func (s *scope) undoesTo(hash string) bool {
+	r := s.workload.Spec.Rollout
+	return r != nil && r.OnFailure == v1alpha.RolloutUndo && hash != "" && hash != s.rolling.written
 }
 
 // failed reports whether a city that gets the template has made no progress for too long.

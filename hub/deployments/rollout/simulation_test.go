@@ -118,37 +118,48 @@ func room(n int) int { return max(1, n/2) }
 
 // act is what cell/deployments does.
 func (w *world) act(c *city) {
-	hashAt := func(index int) string {
-		if p := c.cell.partition; p != nil && index < p.Index {
-			return p.Template
-		}
-		return c.cell.template
+	maps.DeleteFunc(c.instances, func(index int, _ *instance) bool { return index >= c.cell.replicas })
+	w.replace(c)
+	w.create(c)
+}
+
+// templateAt is the template that a new Instance at an index gets.
+func (c *city) templateAt(index int) string {
+	if p := c.cell.partition; p != nil && index < p.Index {
+		return p.Template
 	}
-	for index := range c.instances {
-		if index >= c.cell.replicas {
-			delete(c.instances, index)
-		}
+	return c.cell.template
+}
+
+// outdated reports whether the Instance at an index is to be replaced.
+func (w *world) outdated(c *city, index int) bool {
+	i := c.instances[index]
+	if i == nil || i.template == c.templateAt(index) {
+		return false
 	}
-	unavailable := 0
+	below := c.cell.partition != nil && index < c.cell.partition.Index
+	return !below || !i.available || w.mistake.restore
+}
+
+// unavailable is how many Instances are not Available.
+func (c *city) unavailable() int {
+	count := 0
 	for index := range c.cell.replicas {
 		if i := c.instances[index]; i == nil || !i.available {
-			unavailable++
+			count++
 		}
 	}
-	outdated := func(index int) bool {
-		i := c.instances[index]
-		if i == nil || i.template == hashAt(index) {
-			return false
-		}
-		below := c.cell.partition != nil && index < c.cell.partition.Index
-		return !below || !i.available || w.mistake.restore
-	}
-	limit := 1
+	return count
+}
+
+// replace deletes outdated Instances.
+func (w *world) replace(c *city) {
+	unavailable, limit := c.unavailable(), 1
 	if w.parallel && !c.cell.cautious {
 		limit = room(c.cell.replicas)
 	}
 	for index := c.cell.replicas - 1; index >= 0; index-- {
-		if !outdated(index) {
+		if !w.outdated(c, index) {
 			continue
 		}
 		if !c.instances[index].available {
@@ -166,9 +177,13 @@ func (w *world) act(c *city) {
 			delete(c.instances, index)
 		}
 	}
+}
+
+// create creates missing Instances, some of them later.
+func (w *world) create(c *city) {
 	for index := range c.cell.replicas {
 		if c.instances[index] == nil && w.random.IntN(2) == 0 {
-			c.instances[index] = &instance{template: hashAt(index)}
+			c.instances[index] = &instance{template: c.templateAt(index)}
 		}
 		if i := c.instances[index]; !w.parallel && (i == nil || !i.available) {
 			break
