@@ -95,7 +95,7 @@ type CellStatus struct {
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
-	// cordoned says whether the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it out.
+	// cordoned is true if the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it out.
 	// +optional
 	Cordoned *bool `json:"cordoned,omitempty"`
 

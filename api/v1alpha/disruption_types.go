@@ -35,12 +35,12 @@ type AvailabilityFloor struct {
 	Sequence int64 `json:"sequence"`
 
 	// pending is the state of a change that is not confirmed yet. It is set where the hub keeps a budget: in the status of the Workload,
-	// and in the assignment of the copy on the hub. Who enforces a floor ignores it.
+	// and in the assignment of the copy on the hub. Cells ignore it.
 	// +optional
 	Pending *PendingFloor `json:"pending,omitempty"`
 }
 
-// PendingFloor says what may be in force until a floor is confirmed.
+// PendingFloor has the floors that may be in force until a floor is confirmed.
 type PendingFloor struct {
 	// lowest is the smallest floor that may be in force: of the last confirmed one and of all that were sent after it.
 	// +required
@@ -57,8 +57,8 @@ type PendingFloor struct {
 // WorkloadDisruptionStatus is the division of a Workload's disruption budget among its deployments. It is written before a floor in a
 // deployment is.
 type WorkloadDisruptionStatus struct {
-	// minAvailable is how many Instances voluntary disruptions leave Available in all cities together. Condition DisruptionBudget says
-	// whether that is in force.
+	// minAvailable is how many Instances voluntary disruptions leave Available in all cities together. Condition DisruptionBudget is
+	// True while that is in force.
 	// +required
 	MinAvailable int32 `json:"minAvailable"`
 

@@ -62,7 +62,7 @@ type InstanceTypeSpec struct {
 	Lifecycle InstanceTypeLifecycle `json:"lifecycle,omitempty"`
 }
 
-// InstanceTypeStatus is what the add-on records of a type.
+// InstanceTypeStatus is the record of the add-on about a type.
 type InstanceTypeStatus struct {
 	// deprecatedAt is when the add-on saw first that the type is Deprecated. New Workloads are refused the type when the grace period of
 	// the operator has passed since.

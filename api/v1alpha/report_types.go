@@ -185,8 +185,8 @@ type CellIndices struct {
 	// +optional
 	Available int32 `json:"available,omitempty"`
 
-	// awaitingDisruption is how many Available Instances a voluntary disruption waits for: those on nodes that are cordoned, those that
-	// get another template, and those that the cell gives up.
+	// awaitingDisruption is how many Available Instances a voluntary disruption waits for: on cordoned nodes, with an
+	// earlier template, or to be released by the cell.
 	// +optional
 	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// RolloutFailurePolicy is what happens when a rollout makes no progress for progressDeadlineSeconds.
+// RolloutFailurePolicy is the reaction to a rollout that makes no progress for progressDeadlineSeconds.
 // +kubebuilder:validation:Enum=Pause;Undo
 type RolloutFailurePolicy string
 
@@ -171,7 +171,7 @@ func (r *WorkloadRollout) ForCells() *WorkloadRollout {
 // status.rollout.templateHash of the Workload.
 const AnnotationRolloutResumed = "compute.datumapis.com/rollout-resumed"
 
-// RolloutPhase is what a rollout does.
+// RolloutPhase is the phase of a rollout.
 // +kubebuilder:validation:Enum=Progressing;Paused;Complete;Failed;Undoing;Undone
 type RolloutPhase string
 
@@ -220,7 +220,7 @@ type WorkloadRolloutStatus struct {
 	// +kubebuilder:validation:MaxLength=16
 	City string `json:"city,omitempty"`
 
-	// message says what the rollout waits for.
+	// message names the cause of a wait.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`

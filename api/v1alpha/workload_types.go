@@ -199,7 +199,7 @@ type ReplicaCounts struct {
 	// availableReplicas is how many Instances are Available: they have been Ready for minReadySeconds.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
-	// updatedReplicas is how many Instances have the newest template: of the Workload in its status, and of the deployment in that of a
+	// updatedReplicas is how many Instances have the newest template of the Workload or, in the status of a deployment, of the
 	// deployment. It is set in projects only.
 	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`

@@ -50,7 +50,7 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// rollout is what concerns the deployment of the Workload's rollout. The hub's copy has maxUnavailable alone: the add-on judges the
+	// rollout is the part of the Workload's rollout that concerns the deployment. The hub's copy has maxUnavailable alone: the add-on judges the
 	// progress in the project.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
@@ -324,7 +324,7 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
-	// suspended says that the project is suspended: no Instance runs or is to run. Condition Suspended says whether all cells have
+	// suspended says that the project is suspended: no Instance runs or is to run. Condition Suspended is True when all cells have
 	// confirmed it. It is set in projects only.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`

@@ -115,7 +115,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	hub.DurationVar(&o.hub.deprecationGrace, "instance-type-deprecation-grace", 60*24*time.Hour, "How long new Workloads may name an InstanceType after it was deprecated. Afterwards such Workloads are refused, and existing Workloads keep the InstanceType. 0: forever. The value must be the same on every replica.")
 
 	milo := groups.FlagSet("milo")
-	milo.StringVar(&o.milo.projects, "projects", projectsOfMilo, "What a project is. milo: a project control plane of Milo. namespaces: a namespace of the hub with label compute.datumapis.com/project=true, without Milo. The value must be the same on every replica, and must not change while there are Workloads.")
+	milo.StringVar(&o.milo.projects, "projects", projectsOfMilo, "Kind of projects. milo: a project control plane of Milo. namespaces: a namespace of the hub with label compute.datumapis.com/project=true, without Milo. The value must be the same on every replica, and must not change while there are Workloads.")
 	milo.StringVar(&o.milo.kubeconfig, "milo-kubeconfig", "", "Kubeconfig of Milo's root. Required with --projects=milo.")
 	milo.StringSliceVar(&o.webhook.users, "add-on-users", nil, "Users that Milo authenticates the controllers of the add-on as. With --projects=namespaces, users that the hub authenticates them as. Only these users may write WorkloadDeployments and Instances. Default: the user of --milo-kubeconfig, or of --kubeconfig with --projects=namespaces.")
 	o.client.AddFlags(groups.FlagSet("clients"))

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,8 +31,16 @@ import (
 )
 
 func addSteps(sc world.Sentences) {
-	sc.Step(`^a deployment "([^"]*)" of (\d+) Instances, of which (\d+) stay Available, is put into cell "([^"]*)"$`, func(ctx context.Context, name string, replicas, floor int32, cell string) error {
-		return from(ctx).putBudget(ctx, cell, name, floored{replicas, floor})
+	sc.Step(`^a deployment "([^"]*)" of (\d+) Instances, of which (\d+) stay Available, is put into cell "([^"]*)"(?:, with minReadySeconds (\d+))?$`, func(ctx context.Context, name string, replicas, floor int32, cell string, minReady string) error {
+		wanted := floored{replicas: replicas, floor: floor, minReadySeconds: 1}
+		if minReady != "" {
+			seconds, err := strconv.ParseInt(minReady, 10, 32)
+			if err != nil {
+				return err
+			}
+			wanted.minReadySeconds = int32(seconds)
+		}
+		return from(ctx).putBudget(ctx, cell, name, wanted)
 	})
 	sc.Step(`^the floor of deployment "([^"]*)" in cell "([^"]*)" is in force$`, func(ctx context.Context, name, cell string) error {
 		return from(ctx).floorInForce(ctx, cell, name)
@@ -58,8 +67,8 @@ func addSteps(sc world.Sentences) {
 	})
 }
 
-// floored is how many Instances a deployment has, and how many of them stay Available.
-type floored struct{ replicas, floor int32 }
+// floored is how many Instances a deployment has, how many of them stay Available, and when an Instance is Available.
+type floored struct{ replicas, floor, minReadySeconds int32 }
 
 // putBudget creates a deployment in a cell as Karmada does, with a floor as the hub divides it.
 func (s Steps) putBudget(ctx context.Context, cell, name string, wanted floored) error {
@@ -76,7 +85,7 @@ func (s Steps) putBudget(ctx context.Context, cell, name string, wanted floored)
 		},
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef:   v1alpha.WorkloadReference{Name: name, UID: "none"},
-			PlacementName: "main", CityCode: "DFW", Template: workloads.SampleTemplate(), MinReadySeconds: new(int32(1)),
+			PlacementName: "main", CityCode: "DFW", Template: workloads.SampleTemplate(), MinReadySeconds: new(wanted.minReadySeconds),
 			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas, InstanceManagementPolicy: v1alpha.Parallel},
 			Assignment: &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{
 				Name: cell, Indices: []v1alpha.IndexRange{{Last: wanted.replicas - 1}},
@@ -109,6 +118,9 @@ func (s Steps) disrupt(ctx context.Context, who, verb, words string) error {
 	}
 	c := s.Client(plane, world.User(who))
 	if verb == "delete" {
+		if err := s.see(ctx, plane, words); err != nil {
+			return err
+		}
 		return c.Delete(ctx, object)
 	}
 	var options []client.SubResourceCreateOption
@@ -117,6 +129,15 @@ func (s Steps) disrupt(ctx context.Context, who, verb, words string) error {
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
 	return c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
+}
+
+// see remembers an object, so that a later sentence recognizes another one of its name.
+func (s Steps) see(ctx context.Context, plane, words string) error {
+	object, err := s.Get(ctx, words)
+	if err == nil {
+		s.Remember(plane, object)
+	}
+	return err
 }
 
 // readyWatch follows how many Pods are Ready.
