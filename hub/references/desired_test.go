@@ -39,14 +39,33 @@ func spec() *v1alpha.InstanceSpec {
 func TestNamedBy(t *testing.T) {
 	want := map[templates.DataObject]bool{{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true, {Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true}
 	deployment := &v1alpha.WorkloadDeploymentSpec{Template: v1alpha.InstanceTemplateSpec{Spec: *spec()}}
-	if got := namedBy(deployment); !maps.Equal(got, want) {
+	if got := namedBy(deployment.Templates()); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	// During a rollout the data of the earlier template stays.
 	deployment.Partition = &v1alpha.WorkloadDeploymentPartition{Template: deployment.Template}
 	deployment.Template = v1alpha.InstanceTemplateSpec{}
-	if got := namedBy(deployment); !maps.Equal(got, want) {
+	if got := namedBy(deployment.Templates()); !maps.Equal(got, want) {
 		t.Errorf("during a rollout: got %v, want %v", got, want)
+	}
+}
+
+// TestFit: data of an earlier template that is too large together with that of the newest one does not keep the newest from the cells.
+func TestFit(t *testing.T) {
+	names := func(name string) v1alpha.InstanceTemplateSpec {
+		source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
+		return v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{Volumes: []v1alpha.InstanceVolume{{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: source}}}}}
+	}
+	spec := v1alpha.WorkloadDeploymentSpec{Template: names("a"), Partition: &v1alpha.WorkloadDeploymentPartition{Template: names("b")}}
+	for earlier, want := range map[int]int{maxTogether / 2: 2, maxTogether: 1} {
+		d := &deployment{original: &v1alpha.WorkloadDeployment{Spec: spec}, hubNamespace: "ns", named: namedBy(spec.Templates())}
+		d.fit(map[item]*object{
+			configMap("a"): {item: configMap("a"), finding: finding{bytes: maxTogether / 2}},
+			configMap("b"): {item: configMap("b"), finding: finding{bytes: earlier}},
+		})
+		if len(d.named) != want || !d.named[templates.DataObject{Kind: templates.KindConfigMap, Name: "a"}] {
+			t.Errorf("with %d bytes of the earlier template: %v", earlier, d.named)
+		}
 	}
 }
 

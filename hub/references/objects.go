@@ -54,10 +54,10 @@ type object struct {
 	finding
 }
 
-// namedBy says of each object that a template names whether Instances need it.
-func namedBy(spec *v1alpha.WorkloadDeploymentSpec) map[templates.DataObject]bool {
+// namedBy says of each object that templates name whether Instances need it.
+func namedBy(of []*v1alpha.InstanceTemplateSpec) map[templates.DataObject]bool {
 	named := map[templates.DataObject]bool{}
-	for _, template := range spec.Templates() {
+	for _, template := range of {
 		needed, optional := templates.DataObjects(&template.Spec)
 		for _, one := range optional {
 			if _, found := named[one]; !found {
@@ -107,6 +107,14 @@ func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
 				return
 			}
 		}
+	}
+}
+
+// fit leaves out the data that only the earlier template of a rollout names, if the data of both templates exceeds the limit: the
+// earlier template must not keep the data of the newest one from the cells.
+func (d *deployment) fit(objects map[item]*object) {
+	if d.original.Spec.Partition != nil && d.together(objects) > maxTogether {
+		d.named = namedBy([]*v1alpha.InstanceTemplateSpec{&d.original.Spec.Template})
 	}
 }
 

@@ -123,7 +123,7 @@ func (s *scope) load(ctx context.Context) error {
 		original := &list.Items[i]
 		d := &deployment{
 			original: original, hubNamespace: original.Annotations[v1alpha.AnnotationHubNamespace],
-			named: namedBy(&original.Spec),
+			named: namedBy(original.Spec.Templates()),
 		}
 		if err := s.confirm(ctx, d); err != nil || s.unconfirmed {
 			return err
@@ -213,7 +213,7 @@ func (s *scope) checkSources(ctx context.Context) error {
 		o.finding = found
 	}
 	for _, d := range s.deployments {
-		if d.together(s.objects) > maxTogether {
+		if d.fit(s.objects); d.together(s.objects) > maxTogether {
 			continue
 		}
 		for o := range d.of(s.objects) {

@@ -130,7 +130,7 @@ type report struct {
 // reportOf is what the cells report on a deployment of the hub. Instances of earlier templates do not count: they name other
 // data.
 func reportOf(copied *v1alpha.WorkloadDeployment) report {
-	if copied == nil || len(namedBy(&copied.Spec)) == 0 {
+	if copied == nil || len(namedBy(copied.Spec.Templates())) == 0 {
 		return report{}
 	}
 	hash, err := templates.Hash(&copied.Spec.Template)
