@@ -48,11 +48,15 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	result := &s.rolling.result
 	again := before.TemplateHash == s.rolling.written && len(result.Steps) == 0 && rollout.Updated(&s.rolling.state)
-	switch complete := result.Phase == rollout.Complete && len(s.rolling.cities) > 0; {
-	case s.rolling.target != s.rolling.written && (complete || before.Phase == v1alpha.RolloutUndone && again):
-		status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "", "the rollout failed; all Instances have the last complete template"
-	case s.rolling.target != s.rolling.written:
+	complete := result.Phase == rollout.Complete && len(s.rolling.cities) > 0
+	if s.rolling.target != s.rolling.written {
 		status.Phase = v1alpha.RolloutUndoing
+		if complete || before.Phase == v1alpha.RolloutUndone && again {
+			status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "", "the rollout failed; all Instances have the last complete template"
+		}
+		return
+	}
+	switch {
 	case complete || before.Phase == v1alpha.RolloutComplete && again:
 		// An Instance that fails later is no part of the rollout.
 		status.Phase, status.City, status.Message = v1alpha.RolloutComplete, "", ""

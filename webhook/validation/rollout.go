@@ -28,19 +28,11 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 	if deadline := rollout.ProgressDeadlineSeconds; deadline != nil && *deadline < 1 {
 		p.invalid(at.child("progressDeadlineSeconds"), *deadline, "must be at least 1 second")
 	}
-	if most := rollout.MaxUnavailable; most != nil {
-		p.maxUnavailable(at.child("maxUnavailable"), most)
-	}
 	if rollout.MaxSurge != nil {
 		p.forbidden(at.child("maxSurge"), rollout.MaxSurge.String(),
 			"two Pods of one Instance never run at once; remove it, and run at least 2 Instances with readiness probes")
 	}
-	if rollout.Batch != nil {
-		p.maxUnavailable(at.child("batch"), rollout.Batch)
-	}
-	if after := rollout.PauseAfter; after != nil && (after.Type == intstr.Int || after.StrVal != v1alpha.PauseAfterFirstCity) {
-		p.maxUnavailable(at.child("pauseAfter"), after)
-	}
+	p.amounts(at, rollout)
 	if cities := rollout.CitiesAtOnce; cities != nil && (*cities < 1 || *cities > maxCities) {
 		p.invalid(at.child("citiesAtOnce"), *cities, validation.InclusiveRangeError(1, maxCities))
 	}
@@ -49,6 +41,19 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 	}
 	p.onFailure(at.child("onFailure"), rollout.OnFailure)
 	p.cityOrder(at.child("cityOrder"), spec)
+}
+
+// amounts checks the numbers and percentages of Instances.
+func (p *problems) amounts(at place, rollout *v1alpha.WorkloadRollout) {
+	if most := rollout.MaxUnavailable; most != nil {
+		p.maxUnavailable(at.child("maxUnavailable"), most)
+	}
+	if rollout.Batch != nil {
+		p.maxUnavailable(at.child("batch"), rollout.Batch)
+	}
+	if after := rollout.PauseAfter; after != nil && (after.Type == intstr.Int || after.StrVal != v1alpha.PauseAfterFirstCity) {
+		p.maxUnavailable(at.child("pauseAfter"), after)
+	}
 }
 
 func (p *problems) onFailure(at place, policy v1alpha.RolloutFailurePolicy) {

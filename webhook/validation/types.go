@@ -56,10 +56,18 @@ func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (fiel
 	if before == nil || !reflect.DeepEqual(before.Spec.Template.Spec.Runtime, *runtime) {
 		p.fits(place{}.child("spec", "template", "spec", "runtime"), runtime, kind)
 	}
-	if len(p.list) == 0 && (!same || more) && kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated {
-		return nil, []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue))}
+	if len(p.list) > 0 || same && !more {
+		return p.list, nil
 	}
-	return p.list, nil
+	return nil, deprecation(at, named, kind, catalogue)
+}
+
+// deprecation warns of a deprecated type.
+func deprecation(at place, named string, kind *v1alpha.InstanceType, catalogue Catalogue) []string {
+	if kind.Spec.Lifecycle.Phase != v1alpha.InstanceTypeDeprecated {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue))}
 }
 
 // graceEnded refuses a deprecated type whose grace period has ended.
