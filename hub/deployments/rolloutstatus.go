@@ -170,6 +170,10 @@ func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
 	if before == nil || before.Phase == after.Phase && before.TemplateHash == after.TemplateHash {
 		return
 	}
+	if before.CompleteTemplateHash == "" && before.TemplateHash == after.TemplateHash {
+		// The first creation is no rollout.
+		return
+	}
 	kind := corev1.EventTypeNormal
 	if after.Phase == v1alpha.RolloutFailed || after.Phase == v1alpha.RolloutUndoing {
 		kind = corev1.EventTypeWarning

@@ -76,7 +76,7 @@ func addSessionSteps(sc world.Sentences) {
 	sc.Step(`^address "([^"]*)" answers "([^"]*)"$`, func(ctx context.Context, address, text string) error {
 		return world.Eventually(ctx, func(ctx context.Context) error {
 			answer, err := containers.Call(ctx, http.MethodGet, address)
-			if err == nil && answer != text {
+			if err == nil && strings.TrimSpace(answer) != text {
 				err = fmt.Errorf("it answers %q", answer)
 			}
 			return err
