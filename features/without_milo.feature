@@ -63,7 +63,7 @@ Feature: Without Milo
     Then the project has nothing of the namespace
     And the hub has nothing of the namespace
 
-  Scenario: A namespace that is made again is another project
+  Scenario: A namespace that is recreated is another project
     Given a namespace of the hub that is a project
     And Workload "web" runs with
       | placement | cities | replicas |

@@ -36,7 +36,7 @@ func (*plane) Start(ctx context.Context) error {
 // GetCache is the part of the shared cache with the objects of the project.
 func (p *plane) GetCache() cache.Cache { return p.view }
 
-// GetClient reads from the cache what is there.
+// GetClient reads the objects that the cache has.
 func (p *plane) GetClient() client.Client { return &cachedClient{Client: p.live, view: p.view} }
 
 // GetAPIReader reads past the cache.

@@ -26,7 +26,7 @@ const finalizers = "compute.datumapis.com/"
 // Watch tells handlers of the namespaces that are projects, from the shared cache, which it runs.
 //
 // A namespace that has lost its label stays a project for controllers as long as it has Workloads or WorkloadDeployments with a
-// finalizer of the add-on: what runs goes on running, and can be deleted. For admission it is none any more.
+// finalizer of the add-on: what runs goes on running, and can be deleted. Admission treats it as an ordinary namespace.
 type Watch struct {
 	planes   *Planes
 	handlers []milo.ProjectHandler
@@ -116,7 +116,7 @@ func (w *Watch) look(ctx context.Context, name string) {
 	}
 }
 
-// find returns the project that a namespace is, nil if it is none.
+// find returns the project of a namespace, nil if the namespace is no project.
 func (w *Watch) find(ctx context.Context, name string) (*milo.Project, error) {
 	namespace := &corev1.Namespace{}
 	err := w.planes.shared.GetCache().Get(ctx, client.ObjectKey{Name: name}, namespace)

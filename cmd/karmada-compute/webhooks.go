@@ -22,7 +22,7 @@ import (
 // admissionProjects implements webhook.Projects with a Lookup.
 type admissionProjects struct {
 	lookup *milo.Lookup
-	// onlyReady says that a project which is not Ready is none: a namespace without the label.
+	// onlyReady treats a project that is not Ready as gone: it is a namespace without the label.
 	onlyReady bool
 	// metered matches the labels of projects whose Instances need quota.
 	metered labels.Selector

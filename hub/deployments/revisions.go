@@ -138,7 +138,7 @@ func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRe
 	return nil
 }
 
-// revisionWithHash is the template of a revision; nil: there is none.
+// revisionWithHash is the template of a revision; nil without one.
 func (s *scope) revisionWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
 	revision := &v1alpha.WorkloadRevision{}
 	err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: s.workload.Namespace, Name: s.revisionName(hash)}, revision)

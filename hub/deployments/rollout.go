@@ -62,7 +62,7 @@ func (s *scope) chooseTemplate(ctx context.Context) error {
 	return nil
 }
 
-// templateWithHash is the template of a deployment or of a revision; nil: there is none.
+// templateWithHash is the template of a deployment or of a revision; nil without one.
 func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
 	for _, deployment := range s.existing {
 		if template, _ := templates.WithHash(&deployment.Spec, hash); template != nil {

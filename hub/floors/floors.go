@@ -67,7 +67,7 @@ func (c *Copy) member(assigned *v1alpha.CellAssignment) (member budget.Member, a
 	return member, after
 }
 
-// floor is the stored floor of a cell; nil: there is none.
+// floor is the stored floor of a cell; nil without one.
 func (c *Copy) floor(cell string) *v1alpha.AvailabilityFloor {
 	if c.Stored.Spec.Assignment == nil {
 		return nil

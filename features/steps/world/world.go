@@ -57,7 +57,7 @@ type World struct {
 	AddOn *federation.AddOn
 	// Earlier is the revision that upgrades begin with. Empty: the version before this one.
 	Earlier string
-	// Ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it anew.
+	// Ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it again.
 	Ready       time.Time
 	CommandsRun atomic.Bool
 	Out         io.Writer

@@ -1,0 +1,105 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// waitAgents says how the agents in the cells are. A cell that is away does not keep enable from succeeding: Karmada brings
+// its agent when it is back. Without agents among what is rendered there is nothing to wait for.
+func (s *session) waitAgents(ctx context.Context) error {
+	if !slices.ContainsFunc(s.rendered[onHub], func(e entry) bool { return e.Kind == "Deployment" }) {
+		s.say("no agents are installed: the values disable them")
+		return nil
+	}
+	said := ""
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		missing, err := missingAgents(ctx, s.hub)
+		if err != nil {
+			return false, err
+		}
+		if missing != "" && missing != said {
+			s.say("%s", missing)
+			said = missing
+		}
+		return missing == "", nil
+	})
+	switch {
+	case err == nil:
+		s.say("every cell has its agent")
+	case ctx.Err() == nil && wait.Interrupted(err):
+		s.say("%s; Karmada keeps trying", said)
+		return nil
+	}
+	return err
+}
+
+// agentBinding is the binding of the agents' Deployment on the hub, and agentDeployment that Deployment.
+var (
+	agentBinding    = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
+	agentDeployment = client.ObjectKey{Namespace: agentBinding.Namespace, Name: "karmada-compute-cell"}
+)
+
+// missingAgents says which cells have no working agent as the hub has it now; "" is none.
+func missingAgents(ctx context.Context, hub *plane) (string, error) {
+	clusters := &unstructured.UnstructuredList{}
+	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
+	clusters.SetKind("ClusterList")
+	if err := hub.List(ctx, clusters, client.HasLabels{cityLabel}); err != nil {
+		return "", fmt.Errorf("list the cells: %w", err)
+	}
+	if len(clusters.Items) == 0 {
+		return "", nil
+	}
+	binding := &unstructured.Unstructured{}
+	binding.SetAPIVersion("work.karmada.io/v1alpha2")
+	binding.SetKind("ResourceBinding")
+	deployment := &appsv1.Deployment{}
+	err := hub.Get(ctx, agentBinding, binding)
+	if err == nil {
+		err = hub.Get(ctx, agentDeployment, deployment)
+	}
+	if err != nil {
+		return "waiting for Karmada to propagate the agents", client.IgnoreNotFound(err)
+	}
+	present, err := presentAgents(binding, deployment.Generation)
+	if err != nil {
+		return "", err
+	}
+	var without []string
+	for i := range clusters.Items {
+		if name := clusters.Items[i].GetName(); !present[name] {
+			without = append(without, name)
+		}
+	}
+	if len(without) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("the agent is not ready in %v", without), nil
+}
+
+// presentAgents are the cells that report a healthy agent of this generation of its Deployment.
+func presentAgents(binding *unstructured.Unstructured, generation int64) (map[string]bool, error) {
+	items, _, err := unstructured.NestedSlice(binding.Object, "status", "aggregatedStatus")
+	if err != nil {
+		return nil, err
+	}
+	present := map[string]bool{}
+	for _, item := range items {
+		status, _ := item.(map[string]any)
+		name, _, _ := unstructured.NestedString(status, "clusterName")
+		health, _, _ := unstructured.NestedString(status, "health")
+		reported, _, _ := unstructured.NestedInt64(status, "status", "resourceTemplateGeneration")
+		present[name] = health == "Healthy" && reported >= generation
+	}
+	return present, nil
+}
