@@ -67,7 +67,7 @@ Feature: Sessions
     Then the command prints "Forwarding from 127.0.0.1:18080 -> 8080"
     And address "http://127.0.0.1:18080/" answers "web-main-hou-0"
     When the consumer runs "kubectl get instancesessions --no-headers"
-    Then the command prints "PortForward   SessionConnected   web-main-hou-0   consumer"
+    Then the command prints "PortForward   SessionConnected   consumer"
     When the consumer runs "kubectl get events --field-selector=reason=InstanceSession"
     Then the command prints "a session of type Exec after"
     # Its log stays for --previous when the container is restarted.
