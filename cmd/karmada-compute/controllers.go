@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
@@ -143,8 +142,6 @@ func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager,
 		HealthProbeBindAddress: "0",
 		// Less than the grace period of a Pod.
 		GracefulShutdownTimeout: new(10 * time.Second),
-		// Names are unique in a process. The tests of this package run several replicas in one.
-		Controller: config.Controller{SkipNameValidation: new(true)},
 		// No leader: the coordinator divides the projects among the replicas, and every replica serves webhooks.
 		LeaderElection: false,
 	}, mcmanager.WithCoordinator(coordinator))
