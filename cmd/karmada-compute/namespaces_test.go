@@ -35,7 +35,7 @@ func inOwnProcess(t *testing.T) bool {
 	if os.Getenv(inside) == t.Name() {
 		return false
 	}
-	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // the test's own binary
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	command.Env = append(os.Environ(), inside+"="+t.Name())
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, output)
