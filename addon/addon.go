@@ -17,10 +17,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Name is what karmadactl calls the addon.
+// Name is the addon's name in karmadactl.
 const Name = "karmada-compute"
 
-// defaultTimeout is how long one step may take: that of karmadactl's --pod-timeout.
+// defaultTimeout is the timeout of one step, as for karmadactl's --pod-timeout.
 const defaultTimeout = 2 * time.Minute
 
 // Register adds the addon and its flags to the `addons` command below root.
@@ -91,7 +91,7 @@ func completeAddons(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// interruptible is a context that ends with the first Ctrl-C. What was done until then is kept: the next run goes on.
+// interruptible is a context that ends with the first Ctrl-C. Completed steps are kept: the next run continues.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// waitAgents says how the agents in the cells are. A cell that is away does not keep enable from succeeding: Karmada brings
-// its agent when it is back. Without agents among what is rendered there is nothing to wait for.
+// waitAgents waits for the agents in the cells and reports their status. enable succeeds although a cell is unreachable: Karmada
+// propagates the agent when the cell recovers. If no agents are rendered, there is nothing to wait for.
 func (s *session) waitAgents(ctx context.Context) error {
 	if !slices.ContainsFunc(s.rendered[onHub], func(e entry) bool { return e.Kind == "Deployment" }) {
 		s.say("no agents are installed: the values disable them")
@@ -49,7 +49,7 @@ var (
 	agentDeployment = client.ObjectKey{Namespace: agentBinding.Namespace, Name: "karmada-compute-cell"}
 )
 
-// missingAgents says which cells have no working agent as the hub has it now; "" is none.
+// missingAgents names the cells without a running agent of the hub's current version; "": none.
 func missingAgents(ctx context.Context, hub *plane) (string, error) {
 	clusters := &unstructured.UnstructuredList{}
 	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")

@@ -17,8 +17,8 @@ import (
 // cellTimeout is how long the Cell in one cell may take to go.
 const cellTimeout = 30 * time.Second
 
-// removeCells deletes the Works that carry a Cell to every cell, and waits until Karmada has removed it there: for that the hub must
-// still have the kind. A cell that Karmada does not reach keeps nothing else from going.
+// removeCells deletes the Works that carry a Cell to every cell, and waits until Karmada has removed the Cell there: for that, the hub
+// must still have the kind. An unreachable cell does not block the removal elsewhere.
 func (s *session) removeCells(ctx context.Context) error {
 	if s.options.workloads == workloadsKeep {
 		return nil // The agents stay, and report to whoever enables the add-on again.

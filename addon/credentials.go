@@ -31,12 +31,12 @@ const (
 	miloSecretKey  = "kubeconfig"
 	serviceAccount = Name
 	tokenSecret    = Name + "-token"
-	// Those of Pods that serve webhooks only.
+	// Objects of Pods that serve webhooks only.
 	webhookHubSecret      = Name + "-webhook-config"
 	webhookMiloSecret     = Name + "-webhook-milo"
 	webhookServiceAccount = Name + "-webhook"
 	webhookTokenSecret    = Name + "-webhook-token"
-	// Those of sessions.
+	// Objects of sessions.
 	sessionsSecret         = Name + "-sessions-config"
 	sessionsServiceAccount = Name + "-sessions"
 	sessionsTokenSecret    = Name + "-sessions-token"
@@ -44,19 +44,19 @@ const (
 	hubNamespace = "karmada-system"
 )
 
-// hubAddress is how Pods on the host reach the karmada-apiserver.
+// hubAddress is the address at which Pods on the host reach the karmada-apiserver.
 type hubAddress struct {
 	server string
 	ca     []byte
-	// from says where this was found.
+	// from is the place where the address was found.
 	from string
 }
 
-// karmadaSecrets are the ends of the names of Secrets with a kubeconfig of the hub, best first: those of `karmadactl init`
-// and karmada-operator, of Karmada's chart, and of older versions.
+// karmadaSecrets are the suffixes of the names of Secrets with a kubeconfig of the hub, best first: as created by `karmadactl init` and
+// karmada-operator, by Karmada's chart, and by older versions.
 var karmadaSecrets = []string{"karmada-controller-manager-config", "karmada-webhook-config", "karmada-kubeconfig", "kubeconfig"}
 
-// ownSecrets are those that enable writes on the host.
+// ownSecrets are the Secrets that enable writes on the host.
 var ownSecrets = []string{hubSecret, miloSecret, webhookHubSecret, webhookMiloSecret, sessionsSecret}
 
 // findHub finds the address of the hub that Karmada's own components use.
@@ -97,7 +97,7 @@ func addressIn(secret *corev1.Secret) (hubAddress, bool) {
 	return hubAddress{}, false
 }
 
-// hubKubeconfig makes a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as its Secret.
+// hubKubeconfig creates a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as its Secret.
 func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret string) ([]byte, error) {
 	secret := &unstructured.Unstructured{Object: map[string]any{"type": string(corev1.SecretTypeServiceAccountToken)}}
 	secret.SetAPIVersion("v1")
@@ -129,7 +129,7 @@ func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret
 	})
 }
 
-// portable says whether a kubeconfig works in a Pod.
+// portable reports whether a kubeconfig works in a Pod.
 func portable(file string) error {
 	config, err := clientcmd.LoadFromFile(file)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// credentials are those of the controllers and, where the values have them, of Pods that serve webhooks only and of sessions.
+// credentials are the credentials of the controllers and, if the values enable them, of Pods that serve webhooks only and of sessions.
 func (s *session) credentials(ctx context.Context) ([]credential, error) {
 	hub, err := s.hubKubeconfig(ctx, serviceAccount, tokenSecret)
 	if err != nil {
@@ -219,8 +219,8 @@ func (s *session) credentials(ctx context.Context) ([]credential, error) {
 // separatesWebhooks reports whether the values have Pods that serve webhooks only.
 func separatesWebhooks(values map[string]any) bool { return isOn(values, "host", "separateWebhooks") }
 
-// needsSessionsSecret reports whether the values offer sessions with the credential that the chart expects by default. Values with a
-// Secret, or subjects, of their own bring another credential.
+// needsSessionsSecret reports whether the values enable sessions with the credential that the chart expects by default. Values with
+// their own Secret or subjects use another credential.
 func needsSessionsSecret(values map[string]any) bool {
 	own := slices.ContainsFunc([]string{"secret", "subjects"}, func(key string) bool {
 		_, set, err := unstructured.NestedFieldNoCopy(values, "sessions", key)

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// beforeDisable checks the flags and that there is something to disable. An addon that is not enabled ends the command.
+// beforeDisable checks the flags, and whether there is something to disable. If the addon is not enabled, the command ends.
 func (o *options) beforeDisable(command *cobra.Command) (bool, error) {
 	if err := errors.Join(o.karmada.read(command.Flags()), o.checkDisable()); err != nil {
 		return false, err
@@ -64,7 +64,7 @@ func (s *session) connectAsAddOn(ctx context.Context) error {
 	return err
 }
 
-// checkWorkloads refuses to disable what is used, unless that is wanted.
+// checkWorkloads refuses to disable an addon in use, unless the flags request it.
 func (s *session) checkWorkloads(ctx context.Context) error {
 	if s.options.workloads != workloadsRefuse {
 		return nil
@@ -90,7 +90,7 @@ func list(ctx context.Context, p *plane, kind string) ([]unstructured.Unstructur
 	return objects.Items, nil
 }
 
-// disable deletes what enable created, in an order in which nothing is refused or left behind.
+// disable deletes the objects that enable created, in an order in which nothing is refused or left behind.
 func (o *options) disable() error {
 	s := o.session
 	if s == nil {
@@ -114,12 +114,12 @@ func (s *session) remove(ctx context.Context) error {
 	return nil
 }
 
-// unregister removes what calls the add-on: first of all, so that nobody is refused, and again when the replicas have ended,
-// which register it as long as they run.
+// unregister removes the registrations by which API servers call the add-on: first of all, so that no request is refused, and again
+// when the replicas have stopped, which register themselves as long as they run.
 func (s *session) unregister(ctx context.Context) error {
 	removed := s.registrations()
 	if s.options.workloads == workloadsKeep {
-		removed = removed[:1] // Karmada goes on interpreting what it has propagated
+		removed = removed[:1] // Karmada continues to interpret propagated objects
 	}
 	for _, registered := range removed {
 		for _, r := range registered.of {
@@ -149,8 +149,8 @@ func (s *session) stopReplicas(ctx context.Context) error {
 	return nil
 }
 
-// removeRuntime deletes what the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless Workloads
-// are kept, the marks of projects that have some.
+// removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless
+// Workloads are kept, the marks of projects with Workloads.
 func (s *session) removeRuntime(ctx context.Context) error {
 	leases := &unstructured.UnstructuredList{}
 	leases.SetAPIVersion("coordination.k8s.io/v1")
@@ -216,7 +216,7 @@ func (s *session) removeHost(ctx context.Context) error {
 	return removeInventory(ctx, s.host, s.options.karmada.namespace)
 }
 
-// removeListed deletes what the inventory lists for a plane, the last first.
+// removeListed deletes the objects that the inventory lists for a plane, the last first.
 func (s *session) removeListed(ctx context.Context, key string) error {
 	p := s.plane(key)
 	count := 0
@@ -243,7 +243,7 @@ func (s *session) removeListed(ctx context.Context, key string) error {
 	return nil
 }
 
-// keepsCRD says whether a CustomResourceDefinition stays, since objects of it exist.
+// keepsCRD reports whether a CustomResourceDefinition stays, since objects of it exist.
 func (s *session) keepsCRD(ctx context.Context, p *plane, r reference) (bool, error) {
 	crd := &unstructured.Unstructured{}
 	crd.SetAPIVersion(r.APIVersion)

@@ -24,8 +24,8 @@ const credentialsAnnotation = "compute.datumapis.com/credentials" //nolint:gosec
 // errNotPrepared is for callers that run the addon without its commands.
 var errNotPrepared = errors.New("karmada-compute was not prepared: enable it by `karmadactl addons enable karmada-compute`")
 
-// beforeEnable checks everything, and installs what must be there before karmadactl looks for the addon's Secret: hub, Milo
-// and credentials. With --dry-run it prints the manifests and ends the command.
+// beforeEnable checks everything, and installs the objects that must exist before karmadactl checks the addon's Secret: hub, Milo and
+// credentials. With --dry-run it prints the manifests and ends the command.
 func (o *options) beforeEnable(command *cobra.Command) (bool, error) {
 	if err := errors.Join(o.karmada.read(command.Flags()), o.check()); err != nil {
 		return false, err
@@ -101,7 +101,7 @@ func (s *session) prepare(ctx context.Context) error {
 	return nil
 }
 
-// resolve reads and renders all that is written later, so that what is wrong with it is found before anything is changed.
+// resolve reads and renders everything that is written later, so that faults are found before anything is changed.
 func (s *session) resolve(ctx context.Context) error {
 	if !isWithoutMilo(s.values) {
 		if err := s.resolveMilo(); err != nil {
@@ -139,7 +139,7 @@ func (s *session) resolveMilo() (err error) {
 	return nil
 }
 
-// checkMode refuses to change what a project is: the Workloads of the other kind of projects would lose their controllers.
+// checkMode refuses a change of the kind of projects: the Workloads of the other kind would lose their controllers.
 func (s *session) checkMode() error {
 	if len(s.known[onHub]) == 0 {
 		return nil
@@ -168,8 +168,8 @@ func (s *session) install(ctx context.Context, part string) error {
 	return nil
 }
 
-// withhold leaves out the agents' Deployment where there are agents already: a replica of the version before may not read what a newer
-// agent reports, so the agents are updated after the replicas. For the same reason they go back before them.
+// withhold leaves out the agents' Deployment if agents exist already: a replica of the previous version may not be able to read the
+// reports of a newer agent, so the agents are updated after the replicas. For the same reason, a downgrade replaces the agents first.
 func (s *session) withhold(ctx context.Context, part string, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	at := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
 		return part == onHub && object.GetKind() == "Deployment" && s.known.has(part, referenceOf(object))
@@ -187,7 +187,7 @@ func (s *session) withhold(ctx context.Context, part string, objects []*unstruct
 	return slices.Delete(slices.Clone(objects), at, at+1), nil
 }
 
-// updateAgents has Karmada bring the agents that were withheld.
+// updateAgents applies the withheld Deployment, which Karmada propagates to the cells.
 func (s *session) updateAgents(ctx context.Context) error {
 	if s.withheld == nil {
 		return nil
@@ -239,7 +239,7 @@ func (s *session) finish(ctx context.Context) error {
 	return s.waitAgents(ctx)
 }
 
-// waitDeployment waits until a Deployment has rolled out, and says why it waits whenever the reason changes.
+// waitDeployment waits until a Deployment has rolled out, and prints the reason for the wait whenever it changes.
 func (s *session) waitDeployment(ctx context.Context, r reference) error {
 	said := ""
 	deployment := &appsv1.Deployment{}
@@ -262,7 +262,7 @@ func (s *session) waitDeployment(ctx context.Context, r reference) error {
 	return nil
 }
 
-// rollout says what is missing until a Deployment runs what its spec says; "" is nothing.
+// rollout returns the missing step until a Deployment runs its spec; "": none is missing.
 func rollout(d *appsv1.Deployment) string {
 	wanted := int32(1)
 	if d.Spec.Replicas != nil {
@@ -281,7 +281,8 @@ func rollout(d *appsv1.Deployment) string {
 	return ""
 }
 
-// admission is what the add-on itself registers where the projects are, and interpreters what it registers on the hub: one of them.
+// admission is the configuration that the add-on itself registers where the projects are. interpreters are the configurations of which
+// it registers one on the hub.
 var (
 	admission    = []reference{{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", Name}}
 	interpreters = []reference{
@@ -298,13 +299,13 @@ func (s *session) projectsAt() string {
 	return atMilo
 }
 
-// registration is what the add-on registers at a plane: one of several.
+// registration is the set of objects of which the add-on registers one at a plane.
 type registration struct {
 	at string
 	of []reference
 }
 
-// registrations are what the add-on itself registers.
+// registrations are the registrations of the add-on itself.
 func (s *session) registrations() []registration {
 	return []registration{{s.projectsAt(), admission}, {onHub, interpreters}}
 }

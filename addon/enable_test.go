@@ -40,7 +40,7 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	if s.deployment(t).Generation != deployment.Generation {
 		t.Error("a second enable changed the Deployment, although nothing else did")
 	}
-	// A credential that was revoked, as docs/runbooks/certificates.md says: another one, and Pods that have it.
+	// A revoked credential, as in docs/runbooks/certificates.md: another one, and Pods that have it.
 	revoked := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: tokenSecret}}
 	if err := errors.Join(s.Delete(t.Context(), revoked), s.enable(t.Context(), s.options(), map[string]any{})); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	if s.deployment(t).Generation == deployment.Generation {
 		t.Error("no Pod gets the new credential")
 	}
-	// Other values: what is not rendered any more goes.
+	// Other values: objects that are no longer rendered are deleted.
 	values := map[string]any{"host": map[string]any{"podDisruptionBudget": map[string]any{"enabled": false}}}
 	if err := s.enable(t.Context(), s.options(), values); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	}
 }
 
-// deployment is that of the replicas.
+// deployment is the Deployment of the replicas.
 func (s *site) deployment(t *testing.T) *appsv1.Deployment {
 	t.Helper()
 	found := &appsv1.Deployment{}
@@ -79,7 +79,7 @@ func (s *site) deployment(t *testing.T) *appsv1.Deployment {
 	return found
 }
 
-// checkKubeconfig checks what the add-on's Pods get for the hub.
+// checkKubeconfig checks the kubeconfig of the add-on's Pods for the hub.
 func (s *site) checkKubeconfig(t *testing.T, token string) {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -127,7 +127,7 @@ func TestInterruptedAnywhereAndRunAgain(t *testing.T) {
 		}
 		end()
 	}
-	// Disabled from here, nothing is left; enabled, it goes on.
+	// If disable runs next, no object remains; if enable runs next, it continues.
 	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestInterruptedAnywhereAndRunAgain(t *testing.T) {
 	}
 }
 
-// TestAgentsFollowTheReplicas: what is enabled again updates the agents when the replicas are updated, and not before.
+// TestAgentsFollowTheReplicas: a repeated enable updates the agents when the replicas are updated, and not before.
 func TestAgentsFollowTheReplicas(t *testing.T) {
 	s := newSite(t)
 	values := func(version string) map[string]any {
@@ -315,8 +315,8 @@ func TestPreflightSaysEverythingAtOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenBeforeEveryCheck verifies that a missing namespace of Karmada is found before anything is written, together with all
-// else that is wrong. The first write is that of the inventory, in this namespace.
+// TestNothingIsWrittenBeforeEveryCheck verifies that a missing namespace of Karmada is found before anything is written, together with
+// all other faults. The first write is the inventory, in this namespace.
 func TestNothingIsWrittenBeforeEveryCheck(t *testing.T) {
 	s := newSite(t)
 	o := s.options()
@@ -332,7 +332,7 @@ func TestNothingIsWrittenBeforeEveryCheck(t *testing.T) {
 	}
 }
 
-// TestMiloWithoutKinds verifies that enable names the kinds that an operator has to install at Milo first, and changes nothing.
+// TestMiloWithoutKinds verifies that enable names the kinds that an operator must install at Milo first, and changes nothing.
 func TestMiloWithoutKinds(t *testing.T) {
 	s := newSite(t)
 	s.uninstall(t, locationBindings)

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// inventoryName is the ConfigMap on the host that lists what enable created.
+// inventoryName is the ConfigMap on the host that lists the objects that enable created.
 const inventoryName = "karmada-compute-addon"
 
 // Keys of the inventory, one for each plane.
@@ -37,7 +37,7 @@ type reference struct {
 // entry is an object in the inventory.
 type entry struct {
 	reference
-	// Adopted says that the object existed before the addon was enabled, so disable leaves it.
+	// Adopted reports that the object existed before the addon was enabled, so disable leaves it.
 	Adopted bool `json:"adopted,omitempty"`
 }
 
@@ -54,19 +54,19 @@ func (r reference) object() *unstructured.Unstructured {
 	return object
 }
 
-// isCRD says whether the object holds others, which would go with it.
+// isCRD reports whether the object is a CRD, whose deletion would delete its objects.
 func (r reference) isCRD() bool { return r.Kind == "CustomResourceDefinition" }
 
-// inventory is what enable created, by plane, in the order of creation.
+// inventory lists the objects that enable created, by plane, in the order of creation.
 type inventory map[string][]entry
 
-// has says whether an object of a plane is listed.
+// has reports whether an object of a plane is listed.
 func (i inventory) has(plane string, r reference) bool {
 	return slices.ContainsFunc(i[plane], func(e entry) bool { return e.reference == r })
 }
 
-// isWithoutMilo reports whether the installation makes namespaces of the hub projects. The role is rendered then alone; what is listed of
-// Milo is not proof, since an installation whose Workloads were kept lists the hub only.
+// isWithoutMilo reports whether the projects of the installation are namespaces of the hub. Only then the role is rendered. The list of
+// objects at Milo is no proof, since an installation whose Workloads were kept lists the hub only.
 func (i inventory) isWithoutMilo() bool {
 	return i.has(onHub, reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"})
 }
@@ -78,7 +78,7 @@ func (i inventory) add(plane string, e entry) {
 	}
 }
 
-// readInventory returns nil when there is none.
+// readInventory returns nil if no inventory is stored.
 func readInventory(ctx context.Context, host *plane, namespace string) (inventory, error) {
 	stored := &corev1.ConfigMap{}
 	err := host.Get(ctx, client.ObjectKey{Namespace: namespace, Name: inventoryName}, stored)

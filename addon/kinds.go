@@ -15,11 +15,11 @@ import (
 // miloKind is a kind that the add-on reads or writes in projects, and that it does not install.
 type miloKind struct {
 	version, resource string
-	// without is what happens where Milo does not serve the kind.
+	// without is the consequence if Milo does not serve the kind.
 	without string
-	// optional says that the add-on works without it.
+	// optional reports that the add-on works without the kind.
 	optional bool
-	// needed reports whether the values turn on what needs the kind. Nil: it is always needed.
+	// needed reports whether the values enable a feature that needs the kind. Nil: it is always needed.
 	needed func(values map[string]any) bool
 }
 
@@ -51,7 +51,7 @@ func isOn(values map[string]any, path ...string) bool {
 	return on && err == nil
 }
 
-// checkMiloKinds checks that Milo serves the kinds that an operator installs there. All projects have those of the root.
+// checkMiloKinds checks that Milo serves the kinds that an operator installs there. All projects serve the kinds of Milo's root.
 func (s *session) checkMiloKinds(f *findings) {
 	kinds, err := discovery.NewDiscoveryClientForConfig(s.milo.config)
 	if err != nil {

@@ -25,10 +25,10 @@ const (
 	workloadsDelete = "delete"
 )
 
-// Values of --compute-interpreter-mode, which are those of the chart.
+// Values of --compute-interpreter-mode, as in the chart.
 var interpreterModes = []string{"customization", "webhook"}
 
-// options are the addon's own flags and those of karmadactl that it uses.
+// options are the addon's own flags, and the flags of karmadactl that it uses.
 type options struct {
 	karmada karmadaOptions
 
@@ -44,7 +44,7 @@ type options struct {
 	dryRun                bool
 	workloads             string
 
-	// session is the run that is under way: karmadactl calls the addon twice, before its own checks and after them.
+	// session is the current run: karmadactl calls the addon twice, before its own checks and after them.
 	session *session
 }
 
@@ -152,7 +152,7 @@ func (o *options) checkDisable() error {
 	return nil
 }
 
-// values are the chart's values of files and flags; changed says which flags were given.
+// values are the chart's values from files and flags; changed reports which flags were given.
 func (o *options) values(changed func(flag string) bool) (map[string]any, error) {
 	values := map[string]any{}
 	for _, file := range o.valuesFiles {
@@ -195,8 +195,8 @@ func (o *options) values(changed func(flag string) bool) (map[string]any, error)
 	return values, nil
 }
 
-// setMode sets what a project is: without a kubeconfig of Milo, a namespace of the hub. A dry run of an installation with Milo needs no
-// kubeconfig if the values name the mode.
+// setMode sets the kind of projects: without a kubeconfig of Milo, a project is a namespace of the hub. A dry run of an installation
+// with Milo needs no kubeconfig if the values name the mode.
 func (o *options) setMode(values map[string]any) error {
 	projects, _ := values["projects"].(map[string]any)
 	mode, isSet := projects["mode"]
@@ -217,13 +217,13 @@ const (
 	modeNamespaces = "namespaces"
 )
 
-// isWithoutMilo reports whether the values make namespaces of the hub projects.
+// isWithoutMilo reports whether projects are namespaces of the hub according to the values.
 func isWithoutMilo(values map[string]any) bool {
 	projects, _ := values["projects"].(map[string]any)
 	return projects["mode"] == modeNamespaces
 }
 
-// merge puts the values of b into a; those of b win.
+// merge merges the values of b into a; b takes precedence.
 func merge(a, b map[string]any) {
 	for key, value := range b {
 		below, isMap := value.(map[string]any)

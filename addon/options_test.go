@@ -130,7 +130,7 @@ func TestModeFollowsTheKubeconfigOfMilo(t *testing.T) {
 	}
 }
 
-// TestModeStays: what a project is does not change under Workloads.
+// TestModeStays: the mode of projects cannot change while Workloads exist.
 func TestModeStays(t *testing.T) {
 	role := entry{reference: reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"}}
 	other := entry{reference: reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-hub"}}

@@ -15,8 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// goesBack says whether the agents that are wanted are of an earlier version than agents or replicas that are there. Both have one
-// version, so the replicas tell it also when an earlier run was interrupted after the agents. What cannot be told is said, and is no.
+// goesBack reports whether the wanted agents have an earlier version than the present agents or replicas. Agents and replicas have the
+// same version, so the replicas show it even if an earlier run was interrupted after the agents. If the versions cannot be compared,
+// goesBack prints that and returns false.
 func (s *session) goesBack(ctx context.Context, wanted *unstructured.Unstructured) (bool, error) {
 	agents := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted.Object, agents); err != nil {
@@ -61,8 +62,8 @@ func tagOf(deployment *appsv1.Deployment) string {
 	return tag
 }
 
-// isEarlier says whether a tag is that of an earlier version than another. Tags that are not both semantic versions are not known, unless
-// they are the same.
+// isEarlier reports whether a tag is an earlier version than another. known is false unless the tags are equal or both semantic
+// versions.
 func isEarlier(tag, than string) (earlier, known bool) {
 	if tag == than && tag != "" {
 		return false, true

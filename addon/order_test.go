@@ -72,7 +72,7 @@ func (s *site) wantTags(t *testing.T, agents, replicas string) {
 	}
 }
 
-// wantSaid checks what enable has said.
+// wantSaid checks the output of enable.
 func (s *site) wantSaid(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -82,8 +82,8 @@ func (s *site) wantSaid(t *testing.T, texts ...string) {
 	}
 }
 
-// TestBackToAnEarlierVersion: the agents go first, and the replicas are replaced when every cell has its agent. A run that was interrupted
-// between does the same when it is repeated. Where the versions are not known it says so, and the replicas go first.
+// TestBackToAnEarlierVersion: the agents are replaced first, and the replicas when every cell has its agent. A run that was interrupted
+// between does the same when it is repeated. If the versions are not known, enable prints that, and the replicas are replaced first.
 func TestBackToAnEarlierVersion(t *testing.T) {
 	s := newSite(t)
 	if err := s.enable(t.Context(), s.options(), versionsOf("v0.3.0")); err != nil {

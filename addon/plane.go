@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fieldManager is the field manager of what enable applies.
+// fieldManager is the field manager of the objects that enable applies.
 const fieldManager = client.FieldOwner("karmadactl-karmada-compute")
 
-// pollInterval is how often a condition is asked for that is waited for.
+// pollInterval is the interval between polls of an awaited condition.
 const pollInterval = 500 * time.Millisecond
 
 // plane is an API server that enable writes to.
@@ -70,7 +70,7 @@ func (p *plane) apply(ctx context.Context, object *unstructured.Unstructured) er
 	return nil
 }
 
-// exists says whether an object is there.
+// exists reports whether an object is there.
 func (p *plane) exists(ctx context.Context, r reference) (bool, error) {
 	err := p.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, r.object())
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
@@ -92,7 +92,7 @@ func (p *plane) remove(ctx context.Context, r reference) error {
 	return fmt.Errorf("delete %s at %s: %w", describe(object), p.name, err)
 }
 
-// waitGone waits until an object is gone.
+// waitGone waits until an object is deleted.
 func (p *plane) waitGone(ctx context.Context, r reference, timeout time.Duration) error {
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		err := p.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, r.object())

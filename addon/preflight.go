@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	// cityLabel is the label of a Cluster that makes it a cell of a city.
+	// cityLabel is the label of a Cluster that turns it into a cell of a city.
 	cityLabel = "topology.datum.net/city-code"
 	// oldestKarmada is the oldest version that the add-on is tested with.
 	oldestKarmada = "1.18.0"
 	// defaultAPIRate is karmada-controller-manager's --kube-api-qps where it is not set.
 	defaultAPIRate = 40.0
-	// callsPerDeployment is about how many requests Karmada makes to propagate one object.
+	// callsPerDeployment is the approximate number of requests by which Karmada propagates one object.
 	callsPerDeployment = 7.5
 )
 
-// findings are what preflight found: failures, which end it, and warnings.
+// findings are the results of preflight: failures, which end it, and warnings.
 type findings struct {
 	failures []error
 	warnings []string
@@ -57,7 +57,7 @@ func (f *findings) print(out io.Writer) error {
 	return fmt.Errorf("nothing was changed, because:\n  %w", joined(f.failures))
 }
 
-// joined puts each error on a line of its own, indented.
+// joined puts each error on a separate line, indented.
 func joined(failures []error) error {
 	lines := make([]string, 0, len(failures))
 	for _, failure := range failures {
@@ -66,7 +66,7 @@ func joined(failures []error) error {
 	return errors.New(strings.Join(lines, "\n  "))
 }
 
-// preflight checks what enable needs of the servers, and changes nothing.
+// preflight checks the requirements of enable on the servers, and changes nothing.
 func (s *session) preflight(ctx context.Context) *findings {
 	f := &findings{}
 	if s.reachable(f, s.host) {
@@ -119,10 +119,10 @@ func (s *session) checkNamespace(ctx context.Context, f *findings) {
 	}
 }
 
-// right is something that enable does.
+// right is a permission that enable needs.
 type right struct{ group, resource, verb, namespace string }
 
-// clusterRights are what enable needs on the hub and at Milo's root.
+// clusterRights are the permissions that enable needs on the hub and at Milo's root.
 var clusterRights = []right{
 	{"apiextensions.k8s.io", "customresourcedefinitions", "patch", ""},
 	{"rbac.authorization.k8s.io", "clusterroles", "patch", ""},
@@ -130,7 +130,7 @@ var clusterRights = []right{
 	{"rbac.authorization.k8s.io", "clusterrolebindings", "patch", ""},
 }
 
-// hubRights are what enable needs on the hub besides.
+// hubRights are the additional permissions that enable needs on the hub.
 var hubRights = []right{
 	{"admissionregistration.k8s.io", "validatingadmissionpolicies", "patch", ""},
 	{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "patch", ""},
@@ -249,7 +249,7 @@ func (s *session) checkClusters(ctx context.Context, f *findings) {
 	}
 }
 
-// checkMilo checks what the add-on itself will ask Milo for.
+// checkMilo checks the requests that the add-on itself will send to Milo.
 func (s *session) checkMilo(ctx context.Context, f *findings) {
 	projects := &unstructured.UnstructuredList{}
 	projects.SetAPIVersion("resourcemanager.miloapis.com/v1alpha1")

@@ -18,7 +18,8 @@ func tokenOf(subject string) []byte {
 	return []byte("e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"`+subject+`"}`)) + ".c2ln")
 }
 
-// TestKarmadaIsAnotherUserInACell: the policy in the cells would refuse Karmada, and nothing says so before the policy is there.
+// TestKarmadaIsAnotherUserInACell: the policy in the cells would refuse Karmada's writes, which is not visible before the policy
+// exists.
 func TestKarmadaIsAnotherUserInACell(t *testing.T) {
 	named := func(subjects ...any) map[string]any {
 		return nested([]string{"agents", "protection", "karmada"}, subjects)

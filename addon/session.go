@@ -29,27 +29,27 @@ type session struct {
 	began   time.Time
 
 	host, hub *plane
-	// milo is Milo's root with the rights of an administrator, miloUser with those of the add-on, miloWebhook with those of Pods that
-	// serve webhooks only.
+	// milo is Milo's root with the permissions of an administrator, miloUser with the add-on's, miloWebhook with the permissions of
+	// Pods that serve webhooks only.
 	milo, miloUser, miloWebhook *plane
 
 	values map[string]any
-	// miloUserName is the user that the add-on is at Milo, and miloCredentials its kubeconfig.
+	// miloUserName is the add-on's user at Milo, and miloCredentials its kubeconfig.
 	miloUserName    string
 	miloCredentials []byte
-	// miloWebhookName and miloWebhookCredentials are those of Pods that serve webhooks only.
+	// miloWebhookName and miloWebhookCredentials belong to Pods that serve webhooks only.
 	miloWebhookName        string
 	miloWebhookCredentials []byte
 	hubAddress             hubAddress
-	// known is what is listed as created, by this run or an earlier one; rendered is what this run has rendered.
+	// known are the objects that this run or an earlier one listed as created. rendered are the objects that this run has rendered.
 	known, rendered inventory
 	// withheld is the agents' Deployment, until the replicas are updated.
 	withheld *unstructured.Unstructured
-	// agentsFirst says that this run goes back to an earlier version.
+	// agentsFirst reports that this run goes back to an earlier version.
 	agentsFirst bool
 }
 
-// connect makes clients. It asks no server anything.
+// connect creates clients. It sends no request.
 func (o *options) connect() (*session, error) {
 	s := &session{options: o, out: os.Stdout, began: time.Now(), rendered: inventory{}}
 	var err error
@@ -79,7 +79,7 @@ func (s *session) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%6.1fs  %s\n", time.Since(s.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// planes are the parts of the chart beside that of the host.
+// planes are the parts of the chart other than the host's.
 func (s *session) planes() []string {
 	if isWithoutMilo(s.values) {
 		return []string{onHub}
@@ -87,7 +87,7 @@ func (s *session) planes() []string {
 	return []string{onHub, atMilo}
 }
 
-// planeNames are these parts in messages.
+// planeNames are the names of these parts in messages.
 func (s *session) planeNames() string {
 	if isWithoutMilo(s.values) {
 		return "the hub"
@@ -95,7 +95,7 @@ func (s *session) planeNames() string {
 	return "the hub and Milo"
 }
 
-// plane is the one that a key of the inventory is about.
+// plane is the plane for a key of the inventory.
 func (s *session) plane(key string) *plane {
 	return map[string]*plane{onHost: s.host, onHub: s.hub, atMilo: s.milo}[key]
 }
@@ -136,7 +136,7 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 	return nil
 }
 
-// apply applies an object, as soon as a namespace of an earlier installation is gone.
+// apply applies an object, as soon as a namespace of an earlier installation is deleted.
 func (s *session) apply(ctx context.Context, key string, object *unstructured.Unstructured) error {
 	said := false
 	var reason error
@@ -183,7 +183,7 @@ func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// prune deletes what an earlier run created and this one does not render. What holds other objects stays.
+// prune deletes objects that an earlier run created and this run does not render. CRDs and adopted objects stay.
 func (s *session) prune(ctx context.Context) error {
 	kept := inventory{}
 	for key, entries := range s.known {

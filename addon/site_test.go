@@ -94,7 +94,7 @@ func anything(plural, kind, group, version string) *apiextensionsv1.CustomResour
 	}
 }
 
-// site is a host, a hub and a Milo on one real kube-apiserver, with what controllers would do there.
+// site is a host, a hub and a Milo on one real kube-apiserver, with simulated controllers.
 type site struct {
 	client.Client
 	t         *testing.T
@@ -103,7 +103,7 @@ type site struct {
 	out       bytes.Buffer
 }
 
-// newSite makes a site whose host is a namespace of its own.
+// newSite creates a site whose host is a separate namespace.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	c, err := client.New(testenv.Config(t), client.Options{Scheme: testenv.Scheme(t, apiextensionsv1.AddToScheme)})
@@ -138,7 +138,7 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 // sessionsNamespace is the namespace of the grants of sessions.
 const sessionsNamespace = "karmada-compute-sessions"
 
-// control does what the hub's token and namespace controllers, the host's Deployment controller and the add-on itself do.
+// control simulates the hub's token and namespace controllers, the host's Deployment controller and the add-on itself.
 func (s *site) control(ctx context.Context) {
 	tokens := 0
 	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -172,7 +172,7 @@ func (s *site) control(ctx context.Context) {
 	})
 }
 
-// roll does what the host's Deployment controller does, and returns false while the Deployment does not exist or is being deleted.
+// roll simulates the host's Deployment controller, and returns false while the Deployment does not exist or is being deleted.
 func (s *site) roll(ctx context.Context, name string) bool {
 	deployment := &appsv1.Deployment{}
 	if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, deployment) != nil {
@@ -193,7 +193,7 @@ func (s *site) roll(ctx context.Context, name string) bool {
 	return true
 }
 
-// options are those of an administrator of everything.
+// options are the options of an administrator with all permissions.
 func (s *site) options() *options {
 	return &options{
 		karmada:        karmadaOptions{hostKubeconfig: s.kube, hubKubeconfig: s.kube, namespace: s.namespace, timeout: time.Minute},
@@ -215,7 +215,7 @@ func (s *site) enable(ctx context.Context, o *options, values map[string]any) er
 	return run.finish(ctx)
 }
 
-// disable does what the command does.
+// disable runs the steps of the command.
 func (s *site) disable(ctx context.Context, o *options) error {
 	run, err := o.connect()
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *site) disable(ctx context.Context, o *options) error {
 	return run.remove(ctx)
 }
 
-// inventory is what the host lists as created.
+// inventory is the host's list of created objects.
 func (s *site) inventory() inventory {
 	s.t.Helper()
 	host, err := planeOf("the host", testenv.Config(s.t))

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// status tells `addons list` how the addon is: disabled, enabled, or unhealthy and why.
+// status returns the status of the addon for `addons list`: disabled, enabled, or unhealthy with the reasons.
 func status(list *addonsinit.CommandAddonsListOption) (string, error) {
 	ctx := context.Background()
 	config, err := apiclient.RestConfig(list.Context, list.KubeConfig)
@@ -46,7 +46,7 @@ func status(list *addonsinit.CommandAddonsListOption) (string, error) {
 	return addonsinit.AddonEnabledStatus, nil
 }
 
-// troubles says what keeps an enabled addon from being healthy.
+// troubles returns the reasons why an enabled addon is not healthy.
 func troubles(ctx context.Context, host, hub *plane, known inventory) ([]string, error) {
 	var reasons []string
 	for _, r := range known[onHost] {

@@ -90,7 +90,7 @@ func tokenIn(t *testing.T, secret *corev1.Secret) string {
 	return config.BearerToken
 }
 
-// TestSeparateWebhooksNeedACredential verifies that nothing is changed where they would have none of their own.
+// TestSeparateWebhooksNeedACredential verifies that nothing is changed if the webhooks would have no credential of their own.
 func TestSeparateWebhooksNeedACredential(t *testing.T) {
 	s := newSite(t)
 	if err := s.options().checkWebhooks(separated()); err == nil || !strings.Contains(err.Error(), "--milo-webhook-kubeconfig") {

@@ -22,10 +22,10 @@ import (
 // projectPath is where Milo serves the control plane of a project.
 const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/control-plane"
 
-// ownLeases is what the names of the Leases of the replicas, and of the record of their shards, begin with.
+// ownLeases is the prefix of the names of the replicas' Leases, and of the record of their shards.
 const ownLeases = "karmada-compute-"
 
-// isOwnLease says whether a Lease is one by which replicas share the projects.
+// isOwnLease reports whether a Lease serves the division of the projects among replicas.
 func isOwnLease(name string) bool { return strings.HasPrefix(name, ownLeases) }
 
 // deleteWorkloads deletes every Workload of every project and waits until the add-on, which still runs, has cleaned up.

@@ -83,7 +83,7 @@ func TestAutoscalerBounds(t *testing.T) {
 	}
 }
 
-// TestAutoscalerMetrics: the metrics are those of the deployment, and what is changed by hand is put right.
+// TestAutoscalerMetrics: the metrics come from the deployment, and changes by hand are reverted.
 func TestAutoscalerMetrics(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, autoscaled(3))
@@ -123,8 +123,8 @@ func TestAutoscalerMetrics(t *testing.T) {
 	}
 }
 
-// TestScaleSubresource: what Kubernetes' autoscaler writes is what runs, within the bounds of the cell, and it is told which
-// Pods to measure.
+// TestScaleSubresource: the cell runs the number of Instances that Kubernetes' autoscaler writes, within the bounds of the cell, and
+// the subresource names the Pods to measure.
 func TestScaleSubresource(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, autoscaled(9), assigned(new(int32(1)), 2, 4), parallel)
@@ -177,7 +177,7 @@ func TestScalingActive(t *testing.T) {
 	}
 }
 
-// TestAutoscalerBehavior: what the deployment leaves out has Kubernetes' default, and a settled autoscaler is not written again.
+// TestAutoscalerBehavior: omitted fields get Kubernetes' defaults, and a settled autoscaler is not written again.
 func TestAutoscalerBehavior(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, autoscaled(3), func(d *v1alpha.WorkloadDeployment) {

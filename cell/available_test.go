@@ -64,7 +64,7 @@ func (f *fixture) wantAvailable(ready, available int32) {
 	}
 }
 
-// TestProbeFailing: the message of Ready has what the probe got, and keeps it. Only an Event of the kubelet has it.
+// TestProbeFailing: the message of Ready has the answer that the probe got, and keeps it. Only an Event of the kubelet has the answer.
 func TestProbeFailing(t *testing.T) {
 	f := newFixture(t)
 	instance := f.instance(f.deployment(1), 0)

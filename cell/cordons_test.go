@@ -16,7 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/inventory"
 )
 
-// TestInventoryOfCordons: a cell reports that all of its Nodes are cordoned. One without Nodes has no resources, which Karmada sees by itself.
+// TestInventoryOfCordons: a cell reports that all of its Nodes are cordoned. A cell without Nodes has no resources, which Karmada
+// detects itself.
 func TestInventoryOfCordons(t *testing.T) {
 	f := newFixture(t)
 	cell := f.cell(types.UID(f.namespace + "-hub"))

@@ -159,8 +159,8 @@ func TestDeploymentsWriteInBatches(t *testing.T) {
 	}
 }
 
-// TestDeploymentsAwaitWhatTheyCreate: an Instance that was created and that the cache does not have yet is not created again, but for one
-// that does not come.
+// TestDeploymentsAwaitWhatTheyCreate: a created Instance that the cache does not have yet is not created again, unless it never
+// appears.
 func TestDeploymentsAwaitWhatTheyCreate(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, parallel)
@@ -200,7 +200,7 @@ func TestDeploymentsAwaitWhatTheyCreate(t *testing.T) {
 
 func TestDeploymentsRaces(t *testing.T) {
 	tests := map[string]struct {
-		// given prepares the namespace, and returns what happens before the first write.
+		// given prepares the namespace, and returns a function that runs before the first write.
 		given                    func(*fixture) func()
 		wantPresent, wantLeaving []string
 		wantRequeue              time.Duration

@@ -106,7 +106,7 @@ func (f *fixture) wantBudget(minAvailable int32, sequence string) {
 func TestBudget(t *testing.T) {
 	for name, test := range map[string]struct {
 		given func(*fixture)
-		// change comes after the first reconcile.
+		// change runs after the first reconcile.
 		change func(*fixture)
 		want   int32
 		gone   bool
@@ -177,7 +177,7 @@ func TestBudget(t *testing.T) {
 // elsewhere names another cell in the assignment.
 func elsewhere(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells[0].Name = "iad" }
 
-// TestBudgetIsNotLoweredByAnOldCache: an agent that has an older deployment in its cache does not lower what is in force.
+// TestBudgetIsNotLoweredByAnOldCache: an agent with an older deployment in its cache does not lower the floor in force.
 func TestBudgetIsNotLoweredByAnOldCache(t *testing.T) {
 	f := newFixture(t)
 	old := f.deployment(3, withFloor(3, 1, 1)).DeepCopy()
@@ -283,7 +283,7 @@ func TestAwaitingDisruption(t *testing.T) {
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Partition = nil })
 	reported(1) // web-0 has the earlier template
 	f.changeDeployment(withFloor(2, 3, 1))
-	reported(2) // web-2 is given up
+	reported(2) // web-2 is released
 	node.Spec.Unschedulable = true
 	f.update(node)
 	f.eventually("the cache has the cordoned node", func(ctx context.Context) bool {
@@ -349,7 +349,7 @@ func atOnce(change func(*v1alpha.WorkloadDeployment)) func(*v1alpha.WorkloadDepl
 	}
 }
 
-// TestTemplateDoesNotProtect: a label of the template does not make a Pod count that is not Available.
+// TestTemplateDoesNotProtect: a label in the template does not protect a Pod that is not Available.
 func TestTemplateDoesNotProtect(t *testing.T) {
 	f := newFixture(t)
 	f.instance(f.deployment(1, withFloor(1, 1, 1)), 0, func(i *v1alpha.Instance) { i.Labels[v1alpha.LabelProtected] = v1alpha.ProtectedTrue })

@@ -80,7 +80,7 @@ func (f *fixture) onNode(node string, names ...string) {
 	}
 }
 
-// TestDeletionsObeyTheBudget: what the controller deletes on its own accord takes from the budget of Kubernetes, and waits for it.
+// TestDeletionsObeyTheBudget: the controller's own deletions count against Kubernetes' budget, and wait for it.
 func TestDeletionsObeyTheBudget(t *testing.T) {
 	all := []string{"web-0", "web-1", "web-2", "web-3"}
 	outdated := func(i *v1alpha.Instance) { i.Spec.Controller.TemplateHash = "old" }
@@ -88,7 +88,7 @@ func TestDeletionsObeyTheBudget(t *testing.T) {
 		floor, replicas int32
 		suspended       bool
 		instance        func(*v1alpha.Instance)
-		// given changes four Available Instances; settled says that the budget has been processed after that.
+		// given changes four Available Instances; settled reports that the budget has been processed after that.
 		given       func(*fixture)
 		unsettled   bool
 		wantLeaving []string
@@ -151,7 +151,7 @@ func TestDeletionsObeyTheBudget(t *testing.T) {
 	}
 }
 
-// TestConcurrentEvictions: the API server counts evictions by the agent together with those of others, and none is counted twice.
+// TestConcurrentEvictions: the API server counts the agent's evictions together with all others, and counts none twice.
 func TestConcurrentEvictions(t *testing.T) {
 	f := newFixture(t)
 	const running, floor = 7, 5

@@ -27,7 +27,7 @@ const class = "virtual-machine"
 
 func ofClass(d *v1alpha.WorkloadDeployment) { d.Spec.Template.Spec.Runtime.Class = class }
 
-// provider is an external runtime that keeps to docs/how-to/external-runtime.md and nothing else. Its machines are ConfigMaps.
+// provider is an external runtime that follows only docs/how-to/external-runtime.md. Its machines are ConfigMaps.
 type provider struct {
 	client client.Client
 }
@@ -118,7 +118,7 @@ func (f *fixture) all(p *provider, instances ...string) {
 	settled := f.external()
 	settled.Client = f.readOnly()
 	for _, name := range instances {
-		// The agent lifts gates and says what it waits for, and writes nothing else.
+		// The agent lifts gates and reports the open ones, and writes nothing else.
 		f.reconcile(f.external(), name)
 		f.reconcile(settled, name)
 		f.reconcile(p, name)
@@ -138,7 +138,7 @@ func (f *fixture) collect(name string) {
 	f.update(instance)
 }
 
-// machine says whether the machine of an Instance runs.
+// machine reports whether the machine of an Instance runs.
 func (f *fixture) machine(name string) bool {
 	f.t.Helper()
 	err := f.direct.Get(f.t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "machine-" + name}, &corev1.ConfigMap{})
@@ -197,7 +197,7 @@ func TestExternalRuntime(t *testing.T) {
 	f.wantSuspended("True", v1alpha.ReasonProjectSuspended)
 }
 
-// TestPodOfAnExternalClass: what the agent has started before the class was another runtime's goes on.
+// TestPodOfAnExternalClass: a Pod that the agent started before the class was assigned to another runtime keeps running.
 func TestPodOfAnExternalClass(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, ofClass)
@@ -206,7 +206,7 @@ func TestPodOfAnExternalClass(t *testing.T) {
 	f.wantReady("web-0", v1alpha.ReasonAvailable)
 }
 
-// TestClassesThatAreServed: an Instance of a class that neither the agent nor another runtime has says which there are.
+// TestClassesThatAreServed: an Instance of a class that neither the agent nor another runtime runs lists the served classes.
 func TestClassesThatAreServed(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template.Spec.Runtime.Class = "other" })

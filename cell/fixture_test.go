@@ -112,7 +112,7 @@ func granted(indices ...int) func(*v1alpha.WorkloadDeployment) {
 	}
 }
 
-// network says whether the networks of the template are in the city.
+// network reports whether the networks of the template are in the city.
 func network(ready bool) func(*v1alpha.WorkloadDeployment) {
 	return func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Networks = &v1alpha.WorkloadDeploymentNetworks{Ready: ready, Message: "network default is not there"}
@@ -149,7 +149,7 @@ func gated(names ...string) func(*v1alpha.Instance) {
 	}
 }
 
-// fromTemplate lets an Instance be of another template than that of its deployment.
+// fromTemplate gives an Instance another template than its deployment's.
 func fromTemplate(hash string) func(*v1alpha.Instance) {
 	return func(i *v1alpha.Instance) { i.Spec.Controller.TemplateHash = hash }
 }
@@ -229,7 +229,7 @@ func (f *fixture) storedDeployment() *v1alpha.WorkloadDeployment {
 	return deployment
 }
 
-// instances are the names of the Instances: those that are not being deleted and those that are.
+// instances are the names of the Instances: present are not being deleted, leaving are.
 func (f *fixture) instances() (present, leaving []string) {
 	f.t.Helper()
 	var list v1alpha.InstanceList

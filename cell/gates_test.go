@@ -180,8 +180,8 @@ func TestGatesWriteOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-// TestOneWriteForAStart: an Instance that nothing holds, and whose Pod is Ready before the state that passes is written, has one write of
-// its status, with all of its conditions, by one field manager. Conditions of others stay.
+// TestOneWriteForAStart: an Instance without a gate, whose Pod is Ready before the transient state is written, has one write of its
+// status, with all of its conditions, by one field manager. Conditions of other writers stay.
 func TestOneWriteForAStart(t *testing.T) {
 	f := newFixture(t)
 	f.sent("settings")
@@ -227,7 +227,8 @@ func TestOneWriteForAStart(t *testing.T) {
 	f.reconcile(settled, "web-0")
 }
 
-// TestGatesStayKnown: what an Instance waited for is not forgotten while it is being deleted, or when its deployment is gone.
+// TestGatesStayKnown: the awaited requirements of an Instance stay known while the Instance is being deleted, or when its deployment is
+// gone.
 func TestGatesStayKnown(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, granted(0))
@@ -244,7 +245,7 @@ func TestGatesStayKnown(t *testing.T) {
 
 func TestGatesRaces(t *testing.T) {
 	tests := map[string]struct {
-		// given prepares the namespace, and returns what happens before the first write.
+		// given prepares the namespace, and returns a function that runs before the first write.
 		given     func(*fixture) func()
 		wantGates []string
 	}{
@@ -281,7 +282,7 @@ func TestGatesRaces(t *testing.T) {
 			if got := reasons(f.storedInstance("web-0").Status.Conditions); len(got) > 0 {
 				t.Errorf("conditions %v", got)
 			}
-			// The event of the change brings a reconcile that puts it right.
+			// The event of the change triggers a reconcile that corrects it.
 			f.reconcile(f.runtime(), "web-0")
 			f.wantGates("web-0")
 		})

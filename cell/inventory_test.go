@@ -32,7 +32,7 @@ func (f *fixture) cell(hub types.UID) *v1alpha.Cell {
 	return cell
 }
 
-// ofHub lets a deployment come from a hub, from its copy with a UID.
+// ofHub gives a deployment the labels of a hub, and the UID of the hub's copy.
 func ofHub(hub types.UID, name string, templateUID string) func(*v1alpha.WorkloadDeployment) {
 	return func(d *v1alpha.WorkloadDeployment) {
 		d.Name = name
@@ -51,7 +51,7 @@ func (f *fixture) getCell(cell *v1alpha.Cell, name string) {
 	}
 }
 
-// syncCell waits until the cache has a Cell as it is.
+// syncCell waits until the cache has the current version of a Cell.
 func (f *fixture) syncCell(name string) {
 	f.t.Helper()
 	stored, cached := &v1alpha.Cell{}, &v1alpha.Cell{}
@@ -93,7 +93,7 @@ func TestInventory(t *testing.T) {
 		t.Errorf("status %+v", status)
 	}
 
-	// It waits before it looks again, and writes nothing that is as it was.
+	// It waits before the next comparison, and does not write an unchanged status.
 	stored := &v1alpha.Cell{}
 	f.getCell(stored, cell.Name)
 	stored.Spec.List = []int32{cellreport.Bucket(types.NamespacedName{Namespace: f.namespace, Name: "b"})}
@@ -182,7 +182,7 @@ func TestInventoryOfNamespaces(t *testing.T) {
 	}
 }
 
-// TestLeft: a deployment has left the cell when the API server has nothing of it any more, its Pods included.
+// TestLeft: a deployment has left the cell when the API server has no object of it any more, including its Pods.
 func TestLeft(t *testing.T) {
 	f := newFixture(t)
 	cell := f.cell(types.UID(f.namespace))
@@ -206,7 +206,7 @@ func TestLeft(t *testing.T) {
 		}
 		f.remove(object)
 	}
-	// A cache that is behind does not make the cell say that nothing is left.
+	// A stale cache does not lead to a report that no object is left.
 	if left := look(); !slices.Equal(left, cell.Spec.Leaving) {
 		t.Errorf("without anything the cell says that %v have left", left)
 	}

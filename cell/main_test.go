@@ -41,10 +41,10 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, testenv.Options{}))
 }
 
-// patience is how long a test waits for what must come.
+// patience is the time for which a test waits for an expected state.
 const patience = time.Minute
 
-// now is the time of the fake clocks at first: that of the kube-apiserver, which gives Pods their age.
+// now is the initial time of the fake clocks: the time of the kube-apiserver, which determines the age of Pods.
 var now = time.Now().Truncate(time.Second)
 
 // shared are the clients of all tests.
@@ -105,7 +105,7 @@ func newClients(t *testing.T) (direct, cached client.WithWatch, err error) {
 	return direct, cached, err
 }
 
-// racing is a cached client before whose first write race runs: what race changes is not in the cache yet.
+// racing is a cached client that runs race before its first write: the changes of race are not in the cache yet.
 func (f *fixture) racing(race func()) client.Client {
 	var once sync.Once
 	return interceptor.NewClient(f.cached, interceptor.Funcs{
@@ -128,12 +128,12 @@ func (f *fixture) racing(race func()) client.Client {
 	})
 }
 
-// readOnly is a cached client that fails the test when something is written.
+// readOnly is a cached client that fails the test on any write.
 func (f *fixture) readOnly() client.Client {
 	return f.racing(func() { f.t.Error("something was written that is as it should be") })
 }
 
-// reconcile reconciles the object of a name once the cache has the namespace as it is. It fails the test on an error.
+// reconcile reconciles an object by name once the cache is up to date with the namespace. It fails the test on an error.
 func (f *fixture) reconcile(r reconcile.Reconciler, name string) reconcile.Result {
 	f.t.Helper()
 	f.sync()
@@ -149,7 +149,7 @@ func (f *fixture) reconcileNow(r reconcile.Reconciler, name string) reconcile.Re
 	return result
 }
 
-// sync waits until the cache has the namespace as it is.
+// sync waits until the cache is up to date with the namespace.
 func (f *fixture) sync() {
 	f.t.Helper()
 	for _, kind := range []func() client.ObjectList{
@@ -169,7 +169,7 @@ func (f *fixture) sync() {
 	}
 }
 
-// eventually waits for what must come.
+// eventually waits for an expected state.
 func (f *fixture) eventually(what string, check func(context.Context) bool) {
 	f.t.Helper()
 	err := wait.PollUntilContextTimeout(f.t.Context(), 5*time.Millisecond, patience, true,

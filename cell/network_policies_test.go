@@ -73,7 +73,7 @@ func (p *place) start(name string, changes ...change) *corev1.Pod {
 	return p.storedPod(instance.Name)
 }
 
-// isolateNamed reconciles the policies of a deployment, and reports whether that is to be repeated.
+// isolateNamed reconciles the policies of a deployment, and reports whether the reconcile must be repeated.
 func (p *place) isolateNamed(name string) bool {
 	p.t.Helper()
 	return p.reconcile(&isolation.Reconciler{Client: p.cached}, name).RequeueAfter > 0

@@ -12,7 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestNetworkGate: Instances wait for their networks, the deployment says what they wait for, and what runs does not wait again.
+// TestNetworkGate: Instances wait for their networks, the deployment names the awaited networks, and running Instances do not wait
+// again.
 func TestNetworkGate(t *testing.T) {
 	f := newFixture(t)
 	f.deployment(1, network(false))

@@ -20,7 +20,8 @@ func requires(fields string) func(*v1alpha.WorkloadDeployment) {
 	}
 }
 
-// TestFieldsMissing: without fields that the hub requires the cell creates and deletes no Instance, lifts no gate, and says why.
+// TestFieldsMissing: without fields that the hub requires, the cell creates and deletes no Instance, lifts no gate, and reports the
+// reason.
 func TestFieldsMissing(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(3, parallel, requires("assignment,quota"))
@@ -51,7 +52,7 @@ func TestFieldsMissing(t *testing.T) {
 	}
 }
 
-// TestSuspensionMissing: a Pod that is gone is not created again while it is not known whether the project is suspended.
+// TestSuspensionMissing: a deleted Pod is not recreated while it is not known whether the project is suspended.
 func TestSuspensionMissing(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, requires("suspended"))

@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// TestRollupOfSlices: Instances that the status has no room for are reported in slices, when these are there, and a change of one
-// writes its slice alone.
+// TestRollupOfSlices: Instances that do not fit into the status are reported in existing slices, and a change of one Instance writes
+// only its slice.
 func TestRollupOfSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(49, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 2 })
@@ -70,12 +70,12 @@ func TestRollupOfSlices(t *testing.T) {
 	}
 }
 
-// TestSumsFollowSlices: of Instances that change one after the other each slice is written at once, and what sums them up once every
-// half second, however long that goes on.
+// TestSumsFollowSlices: when Instances change one after the other, each slice is written at once, and the sums once every half second,
+// however long the changes last.
 func TestSumsFollowSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
-	// They have been there for a while: the slice does not wait for others that start.
+	// They have existed for a while: the slice does not wait for other starting Instances.
 	f.clock.SetTime(now.Add(time.Hour))
 	const first, last = 16, 36
 	ready := map[int]*v1alpha.Instance{}
@@ -116,7 +116,7 @@ func TestSumsFollowSlices(t *testing.T) {
 	if got := f.storedDeployment().Status; got.ReadyReplicas != last-first+1 || got.Indices[0].Ready != "16-36" {
 		t.Errorf("at the end it says %d, %s", got.ReadyReplicas, got.Indices[0].Ready)
 	}
-	// What was found to be right is not compared again, until somebody else writes it.
+	// An up-to-date slice is not compared again until another writer changes it.
 	reconcile := func() {
 		for range 2 {
 			f.reconcile(r, "web")
@@ -140,7 +140,7 @@ func TestSumsFollowSlices(t *testing.T) {
 	}
 }
 
-// TestSumsWithoutSlices: where no slice tells it, the sums do at once.
+// TestSumsWithoutSlices: if no slice shows the change, the sums do at once.
 func TestSumsWithoutSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(20)
@@ -182,7 +182,7 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 	f.setReady(starting[0], metav1.ConditionFalse)
 	reconcile(time.Second, 0)
 	reconcile(2*time.Second, 2)
-	// Another one makes it wait again, and one that ceases to be Ready ends that.
+	// Another starting Instance makes it wait again, and an Instance that ceases to be Ready ends that.
 	third := f.instance(deployment, 18)
 	f.setReady(starting[0], metav1.ConditionTrue)
 	reconcile(0, 2)
@@ -196,7 +196,7 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 		f.setReady(one, metav1.ConditionTrue)
 	}
 	reconcile(0, 5)
-	// All Instances are looked at ten times a second at most.
+	// There are at most ten passes a second over all Instances.
 	f.setReady(third, metav1.ConditionFalse)
 	f.clock.SetTime(f.clock.Now().Add(60 * time.Millisecond))
 	before := slice.ResourceVersion

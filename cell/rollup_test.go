@@ -101,7 +101,7 @@ func TestRollupWritesOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-// A state that passes waits for the one that lasts, so that one report tells both, but not for ever.
+// TestRollupWaitsForWhatLasts: a transient state waits for the lasting one, so that one report shows both, but not forever.
 func TestRollupWaitsForWhatLasts(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2)

@@ -19,7 +19,7 @@ import (
 
 func TestRuntimeRaces(t *testing.T) {
 	tests := map[string]struct {
-		// given prepares the namespace, and returns what happens before the first write: it may set the UID of a Pod that it
+		// given prepares the namespace, and returns a function that runs before the first write: it may set the UID of a Pod that it
 		// creates.
 		given       func(*fixture, *types.UID) func()
 		wantReady   string
@@ -94,8 +94,7 @@ func TestRuntimeWhenThePodThatHadTheNameIsGone(t *testing.T) {
 	f.wantReady("web-0", "-"+v1alpha.ReasonProvisioning)
 }
 
-// TestRuntimePodsAreValid: the kube-apiserver takes the Pod of every size that a template can say, also of limits below
-// requests.
+// TestRuntimePodsAreValid: the kube-apiserver accepts the Pod of every size that a template can have, including limits below requests.
 func TestRuntimePodsAreValid(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(100, parallel)

@@ -320,7 +320,7 @@ func TestRuntimeRecordsTroubleOnce(t *testing.T) {
 	}
 }
 
-// TestInstancesWithoutASize have that of their deployment: they were created before sizes were recorded in them.
+// TestInstancesWithoutASize: they have the size of their deployment, because they were created before sizes were recorded in Instances.
 func TestInstancesWithoutASize(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, func(d *v1alpha.WorkloadDeployment) {
@@ -377,8 +377,8 @@ func TestPodsAreSelected(t *testing.T) {
 	}
 }
 
-// An Instance that starts is written once, as Ready, when it is that within a moment; one that needs somebody at once, and one without a
-// Pod or a node soon.
+// TestRuntimeWaitsForWhatLasts: a starting Instance is written once, as Ready, if it becomes Ready within a moment; an Instance that
+// needs a user is written at once, and an Instance without a Pod or a node soon.
 func TestRuntimeWaitsForWhatLasts(t *testing.T) {
 	f := newFixture(t)
 	r := f.runtime()

@@ -45,7 +45,7 @@ func TestSessions(t *testing.T) {
 	if err != nil || stored.RoleRef.Name != "karmada-compute-cell-streams" || len(stored.Subjects) != 1 || stored.Subjects[0].Name != "streams" {
 		t.Fatalf("the namespace of a project has %+v, %v", stored, err)
 	}
-	// What somebody adds is removed.
+	// An added subject is removed.
 	stored.Subjects = append(stored.Subjects, rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "thief"})
 	if err := f.direct.Update(t.Context(), stored); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func (f *fixture) changeDeployment(change func(*v1alpha.WorkloadDeployment)) {
 	}
 }
 
-// held says whether an Instance exists and is held by exactly these gates.
+// held reports whether an Instance exists and is held by exactly these gates.
 func (f *fixture) held(name string, gates ...string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		instance := &v1alpha.Instance{}
@@ -88,7 +88,7 @@ func (f *fixture) held(name string, gates ...string) func(context.Context) bool 
 	}
 }
 
-// runs waits for a Pod other than one of before, and makes it ready with an address.
+// runs waits for a Pod other than before, and sets it Ready with an address.
 func (f *fixture) runs(name, ip string, before *corev1.Pod) *corev1.Pod {
 	f.t.Helper()
 	pod := &corev1.Pod{}
@@ -99,8 +99,8 @@ func (f *fixture) runs(name, ip string, before *corev1.Pod) *corev1.Pod {
 	return f.setPod(pod, readyPod(ip))
 }
 
-// reports waits until the deployment reports so many Instances, and of those that are Ready these addresses. What it reports is
-// in the cache of all controllers.
+// reports waits until the deployment reports this number of Instances, and these addresses of the Ready ones. The reported status is
+// then in the cache of all controllers.
 func (f *fixture) reports(replicas int32, ips ...string) {
 	f.t.Helper()
 	f.eventually("the deployment reports its Instances", func(context.Context) bool {
@@ -116,7 +116,7 @@ func (f *fixture) reports(replicas int32, ips ...string) {
 	})
 }
 
-// TestSetup: each watch of each controller is needed for this to come to its end.
+// TestSetup: it passes only with each watch of each controller.
 func TestSetup(t *testing.T) {
 	f := newFixture(t)
 	f.start()
@@ -178,7 +178,8 @@ func TestSetupRecordsEvents(t *testing.T) {
 	}
 }
 
-// TestCacheHoldsMetadataWithoutAnnotations: of ConfigMaps and Secrets only the metadata of those that the hub has sent.
+// TestCacheHoldsMetadataWithoutAnnotations: the cache holds only the metadata of ConfigMaps and Secrets, and only if the hub has sent
+// them.
 func TestCacheHoldsMetadataWithoutAnnotations(t *testing.T) {
 	f := newFixture(t)
 	sent := f.sent("settings")

@@ -107,7 +107,7 @@ func TestDeploymentsFindTheNameTaken(t *testing.T) {
 	}
 }
 
-// confirm is how long something must be a stray in tests.
+// confirm is the time for which an object must be a stray in tests.
 const confirm = 20 * time.Second
 
 // auditor audits the namespace of the test alone.
@@ -126,10 +126,10 @@ func (f *fixture) auditor(clock *clocktesting.FakeClock) *audit.Auditor {
 func TestAudit(t *testing.T) {
 	tests := map[string]struct {
 		given func(*fixture)
-		// wantSoon says that something is suspected.
+		// wantSoon reports that a stray is suspected.
 		wantSoon bool
 		wantPod  bool
-		// wantGone says that no InstanceSlice is left.
+		// wantGone reports that no InstanceSlice is left.
 		wantGone                 bool
 		wantPresent, wantLeaving []string
 		wantEvent                string
@@ -221,7 +221,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// slice makes the first slice of deployment web.
+// slice creates the first slice of deployment web.
 func (f *fixture) slice() {
 	f.t.Helper()
 	f.create(&v1alpha.InstanceSlice{
@@ -254,7 +254,7 @@ func (f *fixture) pass(auditor *audit.Auditor, wantNext time.Duration) {
 	}
 }
 
-// What looks like a stray in a cache that is out of date is none.
+// TestAuditAsksTheAPIServer: an object that looks like a stray in a stale cache is not removed.
 func TestAuditAsksTheAPIServer(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1)

@@ -16,7 +16,7 @@ import (
 
 func suspended(d *v1alpha.WorkloadDeployment) { d.Spec.Suspended = true }
 
-// TestSuspension: the Pods go and the Instances stay, nothing new is made, and all start again when the project is resumed.
+// TestSuspension: the Pods are deleted and the Instances stay, no Pod is created, and all start again when the project is resumed.
 func TestSuspension(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, parallel)
@@ -75,8 +75,8 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// TestNothingStartsUnknown: an Instance whose WorkloadDeployment is not there, so that nobody knows whether its project is suspended,
-// does not start, and goes on if it runs.
+// TestNothingStartsUnknown: an Instance without its WorkloadDeployment, whose project may be suspended, does not start, and keeps
+// running if it runs.
 func TestNothingStartsUnknown(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, suspended)
@@ -92,7 +92,7 @@ func TestNothingStartsUnknown(t *testing.T) {
 	f.wantReady("web-1", v1alpha.ReasonAvailable)
 }
 
-// wantSuspended has the report of the deployment made and wants its condition Suspended.
+// wantSuspended reconciles the report of the deployment, and checks its condition Suspended.
 func (f *fixture) wantSuspended(status, reason string) {
 	f.t.Helper()
 	f.clock.SetTime(f.clock.Now().Add(patience))
@@ -103,7 +103,7 @@ func (f *fixture) wantSuspended(status, reason string) {
 	}
 }
 
-// TestSuspendedDuringARollout: the rollout stops where it is, and goes on when the project is resumed.
+// TestSuspendedDuringARollout: the rollout pauses, and continues when the project is resumed.
 func TestSuspendedDuringARollout(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, parallel)

@@ -74,7 +74,7 @@ func TestEveryFieldOfATemplate(t *testing.T) {
 	var wanted *v1alpha.WorkloadDeployment
 	deployment := f.deployment(1, everything, func(d *v1alpha.WorkloadDeployment) {
 		wanted = d.DeepCopy()
-		// The API server of a cell with the CRD of this version drops nothing that the hub requires.
+		// The API server of a cell with the CRD of this version drops no field that the hub requires.
 		d.Annotations = map[string]string{v1alpha.AnnotationRequires: templates.Requires(&d.Spec)}
 	})
 	stored := f.storedDeployment()

@@ -52,10 +52,10 @@ func render(t testing.TB, sets ...set) []*unstructured.Unstructured {
 	return objects
 }
 
-// none is what a query returns about an object that is not rendered.
+// none is the result of a query about an object that is not rendered.
 const none = "(no such object)"
 
-// query returns what a JSONPath template finds in the object "Kind/name".
+// query returns the result of a JSONPath template in the object "Kind/name".
 func query(t testing.TB, objects []*unstructured.Unstructured, object, template string) string {
 	t.Helper()
 	found := find(objects, object)
@@ -84,7 +84,7 @@ func find(objects []*unstructured.Unstructured, object string) *unstructured.Uns
 
 func id(object *unstructured.Unstructured) string { return object.GetKind() + "/" + object.GetName() }
 
-// TestOnePart: what a release installs has the labels of its part and no name twice, and a release of two parts is refused.
+// TestOnePart: the objects of a release have the labels of its part and unique names, and a release of two parts is refused.
 func TestOnePart(t *testing.T) {
 	for part, enabled := range parts {
 		objects := render(t, enabled, set{"host.separateWebhooks": true, "webhooks.register": false, "webhooks.addOnUsers": []any{"a"}})
@@ -110,7 +110,7 @@ func TestOnePart(t *testing.T) {
 	}
 }
 
-// TestInstallOrder: what others need comes first.
+// TestInstallOrder: objects that others need come first.
 func TestInstallOrder(t *testing.T) {
 	position := map[string]int{}
 	for i, object := range render(t, parts["hub"]) {
@@ -128,7 +128,7 @@ func TestInstallOrder(t *testing.T) {
 	}
 }
 
-// TestManagedBy: the addon can say that it manages the objects.
+// TestManagedBy: the addon can set itself as the manager of the objects.
 func TestManagedBy(t *testing.T) {
 	objects, err := charts.Render(nil, charts.Release{Name: "mine", Namespace: "elsewhere", ManagedBy: "karmadactl"})
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 )
 
-// knownUnits are those of Grafana's that dashboards use: another one would be shown as text behind each number.
+// knownUnits are the units of Grafana that dashboards use: any other unit would be shown as text after each number.
 var knownUnits = []string{units.Seconds, units.Short, units.PercentUnit, units.OpsPerSecond, units.OpsPerMinute, units.BytesIEC}
 
-// strictly reads dashboards by the types that Grafana publishes of its schema, and refuses what these do not have.
+// strictly decodes dashboards with the types of Grafana's published schema, and refuses unknown fields.
 func strictly(t *testing.T) map[string]*grafana.Dashboard {
 	t.Helper()
 	schema := cog.NewRuntime()
@@ -76,7 +76,7 @@ func TestDashboardsFollowGrafanasSchema(t *testing.T) {
 // kept are the labels that a query leaves to its series.
 var kept = regexp.MustCompile(`\bby \(([^)]+)\)`)
 
-// checkLegends checks that the legends of a panel name what tells its series apart.
+// checkLegends checks that the legends of a panel contain the labels that distinguish its series.
 func checkLegends(t *testing.T, file string, panel *grafana.Panel) {
 	t.Helper()
 	legends := map[string]bool{}

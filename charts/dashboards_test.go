@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// dashboard is what the tests read of a dashboard.
+// dashboard holds the fields of a dashboard that the tests read.
 type dashboard struct {
 	UID        string `json:"uid"`
 	Title      string `json:"title"`
@@ -42,7 +42,7 @@ type dashboardPanel struct {
 
 type dashboardSource struct{ Type, UID string }
 
-// dashboards are those that the chart renders, by their ConfigMap.
+// dashboards are the dashboards that the chart renders, by their ConfigMap.
 func dashboards(t *testing.T) map[string]dashboard {
 	t.Helper()
 	found := map[string]dashboard{}
@@ -68,7 +68,7 @@ func dashboards(t *testing.T) map[string]dashboard {
 	return found
 }
 
-// TestDashboardsAreComplete: every panel says what it shows, is where no other is, and asks the data source that is chosen.
+// TestDashboardsAreComplete: every panel has a description, overlaps no other panel, and queries the selected data source.
 func TestDashboardsAreComplete(t *testing.T) {
 	for name, d := range dashboards(t) {
 		if !strings.HasSuffix(name, strings.TrimPrefix(d.UID, "karmada-compute")) || !strings.HasPrefix(d.Title, "karmada-compute / ") {
@@ -100,7 +100,7 @@ func TestDashboardsAreComplete(t *testing.T) {
 
 var chosenSource = dashboardSource{"prometheus", "${datasource}"}
 
-// TestDashboardsShowMetricsThatExist: what is queried, grouped by and in legends is there.
+// TestDashboardsShowMetricsThatExist: the metrics and labels of queries, groupings and legends exist.
 func TestDashboardsShowMetricsThatExist(t *testing.T) {
 	known := labelsOfMetrics(t)
 	for name, d := range dashboards(t) {
@@ -111,7 +111,7 @@ func TestDashboardsShowMetricsThatExist(t *testing.T) {
 		for _, p := range d.Panels {
 			for _, target := range p.Targets {
 				metrics, grouped, matched := words(target.Expr)
-				labels := append(slices.Clone(ofTargets), "cell") // that of the targets that are agents
+				labels := append(slices.Clone(ofTargets), "cell") // the label of the targets that are agents
 				for _, metric := range metrics {
 					if _, ok := known[metric]; !ok {
 						t.Errorf("%s: %s: there is no metric %s", name, p.Title, metric)

@@ -41,7 +41,7 @@ func hubCopy(namespace, name string) *unstructured.Unstructured {
 	return copied
 }
 
-// TestDeletionsOnTheHub: what takes a city down is deleted by the add-on and Kubernetes, or with a reason.
+// TestDeletionsOnTheHub: objects whose deletion stops a city can be deleted by the add-on and Kubernetes only, or with a reason.
 func TestDeletionsOnTheHub(t *testing.T) {
 	// A hub namespace: elsewhere another policy refuses the add-on.
 	const namespace = "ns-00000000-0000-4000-8000-00000000d010"
@@ -55,7 +55,7 @@ func TestDeletionsOnTheHub(t *testing.T) {
 	for _, name := range []string{deletions, deletionsOn} {
 		applied := find(objects, name).DeepCopy()
 		if name == deletions {
-			// What cannot be judged would be admitted, which would hide a fault of an expression.
+			// A failing expression would admit the request, which would hide a fault of the expression.
 			setField(t, applied, "Fail", "spec", "failurePolicy")
 		}
 		t.Cleanup(func() { unregister(t, admin, applied) })

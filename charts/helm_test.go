@@ -95,7 +95,7 @@ func loadFolder(t *testing.T) *chart.Chart {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The kube-apiserver of the test is built from source and tells no version.
+	// The kube-apiserver of the test is built from source and reports no version.
 	loaded.Metadata.KubeVersion = ""
 	return loaded
 }

@@ -87,7 +87,7 @@ func dropLists(object *unstructured.Unstructured, fields ...string) map[string]a
 	return map[string]any{fields[len(fields)-1]: found}
 }
 
-// TestProtectedResources: every kind that projects have is protected, with its subresources, and nothing else is.
+// TestProtectedResources: every kind that projects have is protected, with its subresources, and no other kind.
 func TestProtectedResources(t *testing.T) {
 	objects := render(t, parts["milo"], set{"milo.iam.enabled": true})
 	kinds := kindsOf(t, objects)
@@ -177,7 +177,8 @@ func checkInherited(t *testing.T, objects []*unstructured.Unstructured, roles ma
 	}
 }
 
-// TestConsumerRoles: roles grant what is protected, viewers read every kind, and no role may write what the add-on alone writes.
+// TestConsumerRoles: roles grant protected permissions, viewers read every kind, and no role may write the objects that only the add-on
+// writes.
 func TestConsumerRoles(t *testing.T) {
 	objects := render(t, parts["milo"], set{"milo.iam.enabled": true, "milo.iam.namespace": "mine"})
 	permissions, roles := permissionsOf(t, objects), map[string][]string{}

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mayAtMilo says, for the controllers and for Pods that serve webhooks only, whether they may do this at Milo.
+// mayAtMilo lists, for the controllers and for Pods that serve webhooks only, whether they have this permission at Milo.
 var mayAtMilo = map[string]struct{ controllers, webhooks bool }{
 	"get secrets":       {true, false},
 	"list secrets":      {true, false},
@@ -40,7 +40,7 @@ var mayAtMilo = map[string]struct{ controllers, webhooks bool }{
 	"list resourcegrants.quota.miloapis.com":                              {true, true},
 }
 
-// TestStolenCredentialsOfMilo verifies what the credentials for Milo can do, with the roles of the chart.
+// TestStolenCredentialsOfMilo verifies the permissions of the credentials for Milo, with the roles of the chart.
 func TestStolenCredentialsOfMilo(t *testing.T) {
 	apply(t, newClient(t), render(t, parts["milo"], separate))
 	controllers, webhooks := clientOf(t, "karmada-compute"), clientOf(t, "karmada-compute-webhook")
@@ -62,7 +62,8 @@ func TestStolenCredentialsOfMilo(t *testing.T) {
 	}
 }
 
-// may asks whether the user of a client may do something, such as "get secrets". Kinds without a group are Kubernetes' own or the add-on's.
+// may asks whether the user of a client has a permission, such as "get secrets". Kinds without a group are Kubernetes' own or the
+// add-on's.
 func may(ctx context.Context, c client.Client, what string) (bool, error) {
 	verb, full, _ := strings.Cut(what, " ")
 	resource, group, _ := strings.Cut(full, ".")

@@ -94,7 +94,7 @@ func work(namespace, name string, manifest map[string]any) *workv1alpha1.Work {
 	}}
 }
 
-// ofKarmada is a Work that Karmada makes of something in a namespace.
+// ofKarmada is a Work that Karmada creates from an object in a namespace.
 func ofKarmada(name, from string) *workv1alpha1.Work {
 	w := work(cellSpace, name, manifest("v1", "ConfigMap", from, "app"))
 	w.Annotations = map[string]string{"resourcebinding.karmada.io/namespace": from}
@@ -116,7 +116,7 @@ func grant(namespace, name, role, user string) *rbacv1.RoleBinding {
 	}
 }
 
-// setUpHub applies the chart at the hub and creates what is there besides. It waits until a user has its rights and limits.
+// setUpHub applies the chart at the hub and creates the other objects there. It waits until a user has its permissions and limits.
 func setUpHub(t *testing.T, user string, sets ...set) {
 	t.Helper()
 	admin := clientOf(t, "")
@@ -150,8 +150,8 @@ func ensure(t *testing.T, c client.Client, obj client.Object) {
 	}
 }
 
-// awaitLimits waits until the API server knows roles and policy, which come through caches: what is allowed, and what only the policy
-// refuses.
+// awaitLimits waits until the API server has loaded roles and policy into its caches: until an allowed request succeeds, and a request
+// that only the policy refuses fails.
 func awaitLimits(t *testing.T, user string) {
 	t.Helper()
 	limited := client.NewDryRunClient(clientOf(t, user))
@@ -216,7 +216,7 @@ func lease(name string) *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: named("karmada-system", name)}
 }
 
-// attacks are made with the add-on's credential for the hub.
+// attacks are attempts with the add-on's credential for the hub.
 var attacks = map[string]attempt{
 	"read the credential of a cell":          get(secret(karmadas, "dfw")),
 	"list the credentials of the cells":      list(&corev1.SecretList{}, client.InNamespace(karmadas)),
@@ -269,7 +269,7 @@ var attacks = map[string]attempt{
 	"propagate elsewhere": create(propagationIn("default")),
 }
 
-// allowed is what the controllers do.
+// allowed are the requests of the controllers.
 var allowed = map[string]attempt{
 	"read a copy":               get(secret(ownSpace, "copy")),
 	"list copies":               list(&corev1.SecretList{}, client.InNamespace(ownSpace)),
@@ -313,8 +313,8 @@ func propagationIn(namespace string) *policyv1alpha1.PropagationPolicy {
 	}}
 }
 
-// TestStolenCredentialOfTheHub verifies what the add-on's credential for the hub can do, with the roles and the policy of the chart, and
-// that the policy limits nobody else.
+// TestStolenCredentialOfTheHub verifies the permissions of the add-on's credential for the hub, with the roles and the policy of the
+// chart, and that the policy limits no other user.
 func TestStolenCredentialOfTheHub(t *testing.T) {
 	setUpHub(t, hubUser)
 	stolen, admin := client.NewDryRunClient(clientOf(t, hubUser)), client.NewDryRunClient(clientOf(t, ""))
@@ -358,7 +358,7 @@ func TestStolenCredentialOfTheWebhooks(t *testing.T) {
 }
 
 // TestPodsOfWebhooksHaveCredentialsOfTheirOwn verifies, for each form of a credential, that Pods that serve webhooks only do not mount
-// one of the controllers, and know who these are.
+// a credential of the controllers, and know the users of the controllers.
 func TestPodsOfWebhooksHaveCredentialsOfTheirOwn(t *testing.T) {
 	token := set{"access.hub.token.server": "https://hub.example", "access.milo.token.server": "https://milo.example"}
 	for name, credential := range map[string]set{

@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
-// notes are what Helm prints after an installation.
+// notes is the text that Helm prints after an installation.
 func notes(t *testing.T, sets ...set) string {
 	t.Helper()
 	loaded, err := charts.Load()
@@ -31,7 +31,7 @@ func notes(t *testing.T, sets ...set) string {
 	return rendered["karmada-compute/templates/NOTES.txt"]
 }
 
-// TestNotes: after an installation Helm says what comes next, and only for the part that was installed.
+// TestNotes: after an installation, Helm prints the next steps, and only for the installed part.
 func TestNotes(t *testing.T) {
 	tests := map[string]struct {
 		values     set

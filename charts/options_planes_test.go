@@ -84,10 +84,10 @@ var webhookCases = []optionCase{
 
 var certManager = set{"webhooks.certificates.source": "cert-manager", "webhooks.certificates.issuerRef.name": "mine"}
 
-// pathSecret is what a path ends in.
+// pathSecret is the suffix of a path.
 var pathSecret = strings.Repeat("0f", 32)
 
-// made are the values with which the chart makes the webhook configurations instead of the add-on.
+// made are the values with which the chart creates the webhook configurations instead of the add-on.
 var made = set{"webhooks.register": false, "webhooks.addOnUsers": []any{"add-on"}}
 
 var miloCases = func() []optionCase {
@@ -186,7 +186,7 @@ var accessCases = func() []optionCase {
 				option: key + ".kubeconfig", value: "apiVersion: v1",
 				object: host, query: volumes, want: `{"secret":{"name":"karmada-compute-` + plane + `-access"}}`,
 			},
-			// Another kubeconfig makes new Pods.
+			// Another kubeconfig replaces the Pods.
 			optionCase{
 				option: key + ".kubeconfig", value: "apiVersion: v1",
 				object: host, query: "{.spec.template.metadata.annotations}", want: "compute.datumapis.com/access",

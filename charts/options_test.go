@@ -12,14 +12,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
-// An optionCase sets an option and says what a query must then find in an object, and must not find with the default.
+// An optionCase sets an option, and has the result of a query in an object that must follow from it, and that the default must not
+// have.
 type optionCase struct {
 	option string
 	value  any
 	object string
 	query  string
 	want   string
-	// with are further values, for the comparison too.
+	// with are further values, also for the comparison with the default.
 	with set
 }
 

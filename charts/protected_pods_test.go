@@ -54,7 +54,7 @@ func protectPods(t *testing.T, c client.Client, namespace string) {
 	for _, object := range []string{podPolicy, podPolicyOn} {
 		applied := inCell(t, objects, object)
 		if object == podPolicy {
-			// What cannot be judged would be admitted, which would hide a fault of an expression.
+			// A failing expression would admit the request, which would hide a fault of the expression.
 			setField(t, applied, "Fail", "spec", "failurePolicy")
 		}
 		t.Cleanup(func() { unregister(t, c, applied) })
@@ -68,8 +68,8 @@ func protectPods(t *testing.T, c client.Client, namespace string) {
 	})
 }
 
-// TestProtectedPods: a Pod that counts for a disruption budget is evicted and not deleted, unless Kubernetes or the agent deletes it, or
-// somebody breaks the glass.
+// TestProtectedPods: a Pod that counts for a disruption budget can be evicted and not deleted, unless Kubernetes or the agent deletes
+// it, or the break-glass annotation is set.
 func TestProtectedPods(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "pods").Name
@@ -106,7 +106,7 @@ func TestProtectedPods(t *testing.T) {
 	}
 }
 
-// TestUnprotectedPods: what takes nothing from a budget may be deleted, and anything in an emergency.
+// TestUnprotectedPods: a Pod that does not count for a budget may be deleted, and any Pod in an emergency.
 func TestUnprotectedPods(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "free").Name

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
-// TestProtectionOnTheHub: as a template on the hub the policy selects nothing.
+// TestProtectionOnTheHub: as a template on the hub, the policy selects no object.
 func TestProtectionOnTheHub(t *testing.T) {
 	c := newClient(t)
 	other, namespace := as(t, cellAdmin), testenv.Namespace(t, c, "hub").Name
@@ -23,8 +23,8 @@ func TestProtectionOnTheHub(t *testing.T) {
 	})
 	objects := render(t, parts["hub"])
 	policy, binding := find(objects, protection).DeepCopy(), find(objects, protectionOn).DeepCopy()
-	// A binding beside it, which selects one object, says when the policy is in force. The names are not those of the other tests, which
-	// the API server may not have forgotten.
+	// Another binding, which selects one object, shows when the policy is in force. The names differ from the other tests' names, which
+	// the API server may still remember.
 	probe := binding.DeepCopy()
 	probe.SetName("probe")
 	setField(t, probe, map[string]any{"probe": "true"}, "spec", "matchResources", "objectSelector", "matchLabels")
@@ -51,7 +51,7 @@ func TestProtectionOnTheHub(t *testing.T) {
 	}
 }
 
-// TestProtectionWarns: an operator can admit what the policy would refuse.
+// TestProtectionWarns: an operator can admit requests that the policy would refuse.
 func TestProtectionWarns(t *testing.T) {
 	c := newClient(t)
 	protect(t, c)

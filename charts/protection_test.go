@@ -74,7 +74,7 @@ func inCell(t *testing.T, objects []*unstructured.Unstructured, object string) *
 	return found
 }
 
-// as is a client of a user, who has every right that RBAC gives.
+// as is a client of a user with every permission that RBAC gives.
 func as(t *testing.T, user string, groups ...string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(testenv.Config(t))
@@ -94,7 +94,7 @@ func protect(t *testing.T, c client.Client, more ...set) {
 	for _, object := range []string{protection, protectionOn} {
 		applied := inCell(t, objects, object)
 		if object == protection {
-			// What cannot be judged would be admitted, which would hide a fault of an expression.
+			// A failing expression would admit the request, which would hide a fault of the expression.
 			setField(t, applied, "Fail", "spec", "failurePolicy")
 		}
 		t.Cleanup(func() { unregister(t, c, applied) })
@@ -184,7 +184,7 @@ func owned(kind, namespace, name string) *unstructured.Unstructured {
 // A change is an attempt at an object that exists.
 type change struct {
 	name, subresource, patch string
-	// allowed says that anyone may do it.
+	// allowed reports that any user may do it.
 	allowed bool
 }
 
@@ -234,7 +234,7 @@ var changes = map[string][]change{
 	},
 }
 
-// TestProtection: in a cell only the add-on, Karmada and Kubernetes change what is the add-on's, whatever RBAC allows.
+// TestProtection: in a cell, only the add-on, Karmada and Kubernetes change the add-on's objects, whatever RBAC allows.
 func TestProtection(t *testing.T) {
 	c := newClient(t)
 	for _, object := range render(t, parts["hub"]) {
@@ -287,7 +287,7 @@ func TestProtection(t *testing.T) {
 	}
 }
 
-// patchAs makes an attempt; one that succeeds for a writer changes nothing that is kept.
+// patchAs makes an attempt; a successful attempt by a writer changes nothing permanently.
 func patchAs(t *testing.T, c client.Client, object *unstructured.Unstructured, attempt change, dry bool) error {
 	t.Helper()
 	patch, target := client.RawPatch(types.MergePatchType, []byte(attempt.patch)), object.DeepCopy()
@@ -305,7 +305,7 @@ func patchAs(t *testing.T, c client.Client, object *unstructured.Unstructured, a
 	return c.SubResource(attempt.subresource).Patch(t.Context(), target, patch, options)
 }
 
-// refused checks that the policy refused a request, with what to do instead, or that it did not.
+// refused checks that the policy refused a request, with advice, or that it did not.
 func refused(t *testing.T, what string, err error, want bool) {
 	t.Helper()
 	switch {
@@ -317,8 +317,8 @@ func refused(t *testing.T, what string, err error, want bool) {
 	}
 }
 
-// TestProtectionLeaves: what is not the add-on's, the status of Instances that another runtime runs and the end of a namespace are
-// nobody's business, and the message names the Workload.
+// TestProtectionLeaves: the policy does not apply to objects of others, the status of Instances that another runtime runs and the end
+// of a namespace, and the message names the Workload.
 func TestProtectionLeaves(t *testing.T) {
 	c := newClient(t)
 	protect(t, c)

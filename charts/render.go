@@ -28,7 +28,7 @@ const Name = "karmada-compute"
 // defaultKubeVersion stands for the API server when its version is not given. The Helm library's own default is an old one.
 const defaultKubeVersion = "v1.35.0"
 
-// Release is what templates know of the installation.
+// Release holds the properties of the installation that templates use.
 type Release struct {
 	// Name of the release. Default: the chart's name.
 	Name string

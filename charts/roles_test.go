@@ -93,7 +93,7 @@ func TestGeneratedObjects(t *testing.T) {
 	}
 }
 
-// checkBound checks that a role is bound, but for the one that the add-on binds in each hub namespace.
+// checkBound checks that a role is bound, except the role that the add-on binds in each hub namespace.
 func checkBound(t *testing.T, objects []*unstructured.Unstructured, role *unstructured.Unstructured) {
 	t.Helper()
 	want := id(role)

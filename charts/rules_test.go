@@ -26,7 +26,7 @@ type rule struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// rules are those that the chart renders.
+// rules are the rules that the chart renders.
 func rules(t *testing.T) []rule {
 	t.Helper()
 	object := find(render(t, set{"monitoring.rules.enabled": true}), alerts)
@@ -55,7 +55,7 @@ func rules(t *testing.T) []rule {
 	return result
 }
 
-// labelsOfMetrics are the labels of each metric of the reference, and of those of libraries that the chart uses. A histogram has le.
+// labelsOfMetrics are the labels of each metric in the reference, and of metrics of libraries that the chart uses. A histogram has le.
 func labelsOfMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	known := map[string][]string{
@@ -166,7 +166,7 @@ func TestRulesAreOnMetricsThatExist(t *testing.T) {
 	}
 }
 
-// TestRulesAreComplete: every alert says how bad it is, since when, what it means, and where it is written what to do.
+// TestRulesAreComplete: every alert has a severity, a duration, a description, and a link to its runbook.
 func TestRulesAreComplete(t *testing.T) {
 	const runbooks = "https://github.com/karmada-compute/karmada-compute/blob/main/"
 	seen := map[string]bool{}

@@ -28,7 +28,7 @@ func loadSchema(t *testing.T) schema {
 	return root
 }
 
-// at returns the schema of a key, nil if there is none. References are followed.
+// at returns the schema of a key, or nil. References are followed.
 func (s schema) at(key string) schema {
 	found := s
 	for name := range strings.SplitSeq(key, ".") {
@@ -79,7 +79,7 @@ func TestSchemaAndValuesHaveTheSameKeys(t *testing.T) {
 	}
 }
 
-// TestMistakesAreNamed: a wrong key, a wrong type and a wrong value are errors that say where they are.
+// TestMistakesAreNamed: a wrong key, a wrong type and a wrong value are errors that name the location.
 func TestMistakesAreNamed(t *testing.T) {
 	options, groups, err := charts.Options()
 	if err != nil {

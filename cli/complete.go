@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// completionTimeout bounds what a shell waits for.
+// completionTimeout bounds how long a shell waits.
 const completionTimeout = 3 * time.Second
 
 // completeWorkloads completes the name of a Workload.
@@ -38,7 +38,7 @@ func (c *command) completeObjects(cmd *cobra.Command, args []string, _ string) (
 	return append(workloads, instances...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// names are those of the Workloads and Instances of the namespace. What cannot be read is not completed.
+// names returns the names of the Workloads and Instances in the namespace. Objects that cannot be read are not completed.
 func (c *command) names(cmd *cobra.Command) (workloads, instances []string) {
 	ctx, stop := c.context(cmd)
 	defer stop()

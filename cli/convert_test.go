@@ -13,7 +13,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// TestConvertCommand: the Workload is on stdout alone, so that it can be applied, and what is lost is on stderr.
+// TestConvertCommand: stdout has only the Workload, so that it can be applied; stderr lists the losses.
 func TestConvertCommand(t *testing.T) {
 	run := func(in string, args ...string) (out, errOut string, err error) {
 		var stdout, stderr bytes.Buffer

@@ -53,16 +53,16 @@ func (c *command) eventsCommand() *cobra.Command {
 	return cmd
 }
 
-// eventReader is what reads the events in a namespace of a plane.
+// eventReader returns a reader for the events in a namespace of a plane.
 type eventReader func(ctx context.Context, plane *live.Plane, namespace string) (client.Reader, error)
 
-// readNow asks the API server.
+// readNow returns the client of the API server.
 func readNow(_ context.Context, plane *live.Plane, _ string) (client.Reader, error) {
 	return plane.Client, nil
 }
 
-// events are those about the objects of a Workload, in the project and on the hub, the newest last. Where they may not be listed they
-// are left out; that nothing may be listed is an error.
+// events returns the events about the objects of a Workload, in the project and on the hub, the newest last. Namespaces in which
+// the user may not list events are left out. If the user may not list events in any namespace, it returns an error.
 func (s *session) events(ctx context.Context, of *subjects, reader eventReader) ([]corev1.Event, error) {
 	var (
 		events  []corev1.Event
@@ -108,12 +108,12 @@ func eventsIn(ctx context.Context, plane *live.Plane, namespace string, reader e
 	return list.Items, err
 }
 
-// subjects are what events of a Workload are about.
+// subjects holds the objects whose events belong to a Workload.
 type subjects struct {
 	snapshot *view.Snapshot
-	// uids are of what is seen of the Workload, and has been seen: what deletes an object has something to say of it as well.
+	// uids holds the UIDs of the Workload's objects, including deleted ones: events about their deletion are shown, too.
 	uids map[types.UID]bool
-	// hubNamespaces are where some of it is on the hub.
+	// hubNamespaces holds the hub namespaces of the objects.
 	hubNamespaces []string
 }
 
@@ -123,7 +123,7 @@ func newSubjects(snapshot *view.Snapshot) *subjects {
 	return s
 }
 
-// see adds what there is now.
+// see adds the objects of a snapshot.
 func (s *subjects) see(snapshot *view.Snapshot) {
 	s.snapshot = snapshot
 	if snapshot.Workload != nil {
@@ -149,7 +149,7 @@ func (s *subjects) see(snapshot *view.Snapshot) {
 	s.hubNamespaces = slices.Compact(s.hubNamespaces)
 }
 
-// lastSeen is when an event was last counted, in the fields of its present and its former API.
+// lastSeen returns the time when an event was last counted, from the fields of its present or former API.
 func lastSeen(e *corev1.Event) time.Time {
 	var at time.Time
 	for _, later := range []time.Time{e.EventTime.Time, e.LastTimestamp.Time} {
@@ -174,7 +174,7 @@ func (c *command) printEvents(events []corev1.Event, out *output) error {
 	return c.newEventPrinter(out).print(events)
 }
 
-// eventPrinter prints events, and later ones below them.
+// eventPrinter prints events and appends later ones.
 type eventPrinter struct {
 	*command
 	out     *output

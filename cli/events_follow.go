@@ -15,8 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-// followEvents prints the events that there are, and then each that is new or has happened again, until the user ends it or the
-// Workload is gone. It goes by what there is and not by what a watch says: after a watch was lost nothing is missed or told twice.
+// followEvents prints the existing events, and then each new or repeated one, until the user ends it or the Workload is deleted.
+// It compares lists of events and does not rely on the events of a watch: after a lost watch no event is missed or printed twice.
 func (c *command) followEvents(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
 	w, err := c.watchWorkload(ctx, s, first)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *command) followEvents(ctx context.Context, s *session, first *view.Snap
 	})
 }
 
-// tellProblem says once, beside the output, that events may be missing at the moment, and that they are not any more.
+// tellProblem prints once, on the error stream, that events may be missing at present, and later that they are complete again.
 func (c *command) tellProblem(w *live.Watch, before *string) error {
 	now := w.Problem()
 	var err error

@@ -39,8 +39,8 @@ func TestEvents(t *testing.T) {
 	f.want(f.kubectl(f.user(may(read, "workloads", "workloaddeployments", "instances")), "events", "web"), 1, "events is forbidden")
 }
 
-// TestEventsFollow: what there is, then what is new or happens again as lines below it, once each, also across an outage; the end of
-// the Workload ends it.
+// TestEventsFollow: it prints the existing events, then new or repeated ones as lines below them, once each, also across an
+// outage. It ends with the deletion of the Workload.
 func TestEventsFollow(t *testing.T) {
 	f := newFixture(t)
 	w, d := f.scene()
@@ -87,7 +87,7 @@ func TestEventsFollow(t *testing.T) {
 	}
 }
 
-// TestEventsFollowOnHub: an operator follows the hub as well, as programs want it, from when there is something on it.
+// TestEventsFollowOnHub: an operator also follows the hub, in a format for programs, as soon as the Workload has objects there.
 func TestEventsFollowOnHub(t *testing.T) {
 	f := newFixture(t)
 	w, d := f.scene()
@@ -109,7 +109,7 @@ func TestEventsFollowOnHub(t *testing.T) {
 	f.want(<-done, exitInterrupted)
 }
 
-// TestEventsFollowWithoutRights: what may not be listed is named and left out.
+// TestEventsFollowWithoutRights: kinds that the user may not list are named and left out.
 func TestEventsFollowWithoutRights(t *testing.T) {
 	f := newFixture(t)
 	w, d := f.scene()
@@ -131,7 +131,7 @@ func TestEventsFollowWithoutRights(t *testing.T) {
 	f.want(f.kubectl(f.user(may(read, "workloads")), "events", "web", "-w"), 1, "events is forbidden")
 }
 
-// about is an event.
+// about returns an event about an object.
 type about struct {
 	uid          types.UID
 	kind, reason string

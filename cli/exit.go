@@ -14,19 +14,19 @@ import (
 	"k8s.io/utils/exec"
 )
 
-// Exit codes, beside 0 and 1 for an error. cmd/util.CheckErr of kubectl ends the process with them.
+// Exit codes in addition to 0, and 1 for an error. cmd/util.CheckErr of kubectl ends the process with them.
 const (
-	// exitNotReady says that the command has worked, and that what it looked at is not Ready.
+	// exitNotReady: the command succeeded, and the object that it examined is not Ready.
 	exitNotReady = 2
-	// exitInterrupted is that of a process that SIGINT ends.
+	// exitInterrupted is the exit code of a process that SIGINT ends.
 	exitInterrupted = 130
 )
 
 // ended is an error that ends the process without a message.
 func ended(code int) error { return exec.CodeExitError{Err: errors.New(""), Code: code} }
 
-// tell makes errors what users of kubectl expect: an interruption is silent, a closed pipe is none, and a control plane that is not
-// reached is named.
+// tell converts errors to what users of kubectl expect: an interruption is silent, a closed pipe is not an error, and the message
+// names a control plane that cannot be reached.
 func tell(ctx context.Context, err error) error {
 	var unreached *url.Error
 	switch {

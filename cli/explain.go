@@ -21,9 +21,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// explanation is what explain prints.
+// explanation is the output of explain.
 type explanation struct {
-	// Ready says that nothing is stopped.
+	// Ready is true if no object is stopped.
 	Ready    bool           `json:"ready"`
 	Verdicts []view.Verdict `json:"verdicts,omitempty"`
 	Ways     []*view.Way    `json:"ways"`
@@ -90,7 +90,7 @@ func (c *command) explain(ctx context.Context, s *session, argument string, out 
 	return ended(exitNotReady)
 }
 
-// resolve says which object is meant: a Workload, or an Instance and its Workload.
+// resolve finds the object that an argument names: a Workload, or an Instance and its Workload.
 func (s *session) resolve(ctx context.Context, argument string) (workload, instance string, err error) {
 	kind, name, prefixed := strings.Cut(argument, "/")
 	if !prefixed {
@@ -114,7 +114,7 @@ func (s *session) resolve(ctx context.Context, argument string) (workload, insta
 		}
 		return owner, name, nil
 	}
-	// A Workload may have the name of another one's Instance.
+	// A Workload may have the same name as an Instance of another one.
 	found, err := view.Read(ctx, s.planes(), s.key(name))
 	if err != nil {
 		return "", "", err
@@ -128,7 +128,7 @@ func (s *session) resolve(ctx context.Context, argument string) (workload, insta
 	return owner, name, nil
 }
 
-// ownerOf is the Workload of an Instance, or "" when there is no such Instance to see.
+// ownerOf returns the Workload of an Instance, or "" if the user sees no such Instance.
 func (s *session) ownerOf(ctx context.Context, instance string) (string, error) {
 	if s.project != nil {
 		found := &v1alpha.Instance{}
@@ -156,7 +156,7 @@ func instanceNotFound(namespace, name string) error {
 	return fmt.Errorf("instances.compute.datumapis.com %q not found in namespace %q", name, namespace)
 }
 
-// addCell looks into the cell of an Instance, where the user reaches it.
+// addCell adds the steps in the cell of an Instance if the user reaches the cell.
 func (c *command) addCell(ctx context.Context, s *session, snapshot *view.Snapshot, way *view.Way) {
 	if s.hub == nil {
 		return
@@ -172,10 +172,10 @@ func (c *command) addCell(ctx context.Context, s *session, snapshot *view.Snapsh
 	}
 }
 
-// cellTimeout bounds what is asked of a cell, which may be cut off.
+// cellTimeout bounds requests to a cell, which may be disconnected.
 const cellTimeout = 5 * time.Second
 
-// shown is what an explanation is about, and whether it lists the steps.
+// shown holds the subject of an explanation, and whether it lists the steps.
 type shown struct{ instance, steps bool }
 
 func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, how shown) error {

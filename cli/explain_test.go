@@ -44,7 +44,7 @@ func TestExplain(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "explain", other.Name), 1, "say wl/"+other.Name+" or inst/"+other.Name)
 }
 
-// TestExplainAllReady: exit code 0 is for scripts that wait.
+// TestExplainAllReady: scripts that wait use exit code 0.
 func TestExplainAllReady(t *testing.T) {
 	f := newFixture(t)
 	d := f.deployment(f.workload(), "texas", "DFW", 1)
@@ -52,7 +52,7 @@ func TestExplainAllReady(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "explain", "wl/web"), 0, "1 of 2 Instances are Ready")
 }
 
-// TestExplainOnHub: the way of an Instance goes over the hub into its cell, down to the Pod.
+// TestExplainOnHub: the path of an Instance leads from the hub into its cell, down to the Pod.
 func TestExplainOnHub(t *testing.T) {
 	f := newFixture(t)
 	_, d := f.scene()

@@ -30,7 +30,7 @@ func newOutput(cmd *cobra.Command) *output {
 	o.flags.AddFlags(cmd)
 	flag := cmd.Flags().Lookup("output")
 	flag.Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(o.formats(), ", "))
-	// It is of no use without managed fields.
+	// The flag has no use without managed fields.
 	_ = cmd.Flags().MarkHidden("show-managed-fields")
 	_ = cmd.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return o.formats(), cobra.ShellCompDirectiveNoFileComp
@@ -39,12 +39,12 @@ func newOutput(cmd *cobra.Command) *output {
 }
 
 func (o *output) formats() []string {
-	// There is no object whose name could be printed.
+	// The output has no object whose name could be printed.
 	formats := slices.DeleteFunc(o.flags.AllowedFormats(), func(format string) bool { return format == "name" })
 	return append(formats, formatWide)
 }
 
-// check refuses an unknown format before anything is read.
+// check rejects an unknown format before the command reads any object.
 func (o *output) check() error {
 	if o.isText() {
 		return nil
@@ -57,7 +57,7 @@ func (o *output) check() error {
 
 func (o *output) isWide() bool { return *o.flags.OutputFormat == formatWide }
 
-// isText says whether the output is for people.
+// isText reports whether the output is for people.
 func (o *output) isText() bool { return *o.flags.OutputFormat == "" || o.isWide() }
 
 // print prints a value in the format of the flag, as an object of a kind of its own.

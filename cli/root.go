@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the command tree `compute` of karmadactl, and the plugin kubectl-compute of kubectl. It reads and writes through
-// the API servers alone.
+// Package cli is the command tree `compute` of karmadactl, and the kubectl plugin kubectl-compute. It reads and writes only
+// through the API servers.
 package cli
 
 import (
@@ -28,27 +28,27 @@ import (
 type Options struct {
 	// Use is the name of the command.
 	Use string
-	// Flags say where the control plane is that --kubeconfig names: the project's, or for an operator the hub.
+	// Flags configure the connection to the control plane that --kubeconfig names: the project's, or for an operator the hub.
 	Flags *genericclioptions.ConfigFlags
-	// Operator has the command read the hub and its cells, and a project through Milo's root.
+	// Operator makes the command read the hub and its cells, and a project through Milo's root.
 	Operator bool
-	// Streams are where it reads and writes.
+	// Streams are the command's input and outputs.
 	Streams genericiooptions.IOStreams
-	// Clock tells how long ago something was, and when a restart was asked for.
+	// Clock is the clock for ages and for the time of a restart.
 	Clock clock.PassiveClock
 }
 
-// command is the state that the subcommands share.
+// command holds the state that the subcommands share.
 type command struct {
 	Options
-	// project and miloKubeconfig are flags of an operator.
+	// project and miloKubeconfig are flags for operators.
 	project        string
 	miloKubeconfig string
-	// cellConfig is replaced by tests: no API server of theirs has Karmada's proxy.
+	// cellConfig is replaced by tests: their API servers do not have Karmada's proxy.
 	cellConfig func(hub *rest.Config, cell string) *rest.Config
 }
 
-// New makes the command tree.
+// New returns the command tree.
 func New(o Options) *cobra.Command { return newCommand(&command{Options: o, cellConfig: cellConfig}) }
 
 func newCommand(c *command) *cobra.Command {
@@ -61,7 +61,7 @@ func newCommand(c *command) *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
-			// The informers of client-go have nothing to tell a user that the command does not tell.
+			// The command itself reports the errors that client-go's informers log.
 			log.SetLogger(logr.Discard())
 		},
 	}
@@ -77,7 +77,7 @@ func newCommand(c *command) *cobra.Command {
 	}
 	root.AddCommand(c.statusCommand())
 	for _, cmd := range root.Commands() {
-		// karmadactl shows flags of a command's parents nowhere.
+		// karmadactl does not show the flags of a command's parents.
 		for _, leaf := range append(cmd.Commands(), cmd) {
 			c.addOperatorFlags(leaf.Flags())
 		}
@@ -101,7 +101,7 @@ func (c *command) addOperatorFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "", "Path to a kubeconfig of Milo's root, for access to the project.")
 }
 
-// context ends with the first Ctrl-C, and when whoever reads the output of a pipe has gone.
+// context returns a context that ends with the first Ctrl-C, and when the reader of an output pipe is gone.
 func (c *command) context(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	parent := cmd.Context()
 	if parent == nil {
@@ -110,7 +110,7 @@ func (c *command) context(cmd *cobra.Command) (context.Context, context.CancelFu
 	return signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 }
 
-// run makes RunE of a subcommand.
+// run returns RunE of a subcommand.
 func (c *command) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := c.context(cmd)
@@ -119,7 +119,7 @@ func (c *command) run(do func(ctx context.Context, args []string) error) func(*c
 	}
 }
 
-// onWorkload makes RunE of a subcommand that is about a Workload, which must exist.
+// onWorkload returns RunE of a subcommand about a Workload, which must exist.
 func (c *command) onWorkload(out *output, do func(context.Context, *session, *view.Snapshot) error) func(*cobra.Command, []string) error {
 	return c.run(func(ctx context.Context, args []string) error {
 		if err := out.check(); err != nil {
@@ -137,5 +137,5 @@ func (c *command) onWorkload(out *output, do func(context.Context, *session, *vi
 	})
 }
 
-// timeout bounds a request; a control plane that does not answer must not hold the user up for ever.
+// timeout bounds a request, so that the user does not wait forever for a control plane that does not answer.
 const timeout = 32 * time.Second

@@ -31,16 +31,16 @@ const (
 	projectsPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/"
 	// causeSuspended is the cause that Milo gives when it refuses a write in a suspended project.
 	causeSuspended metav1.CauseType = "ProjectSuspended"
-	// suspensionTimeout bounds the questions whether the project is suspended.
+	// suspensionTimeout bounds the requests that find out whether the project is suspended.
 	suspensionTimeout = 5 * time.Second
 )
 
 // miloProjects is the group and version of Projects.
 var miloProjects = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Version: "v1alpha1"}
 
-// addSuspension shows that the project is suspended where its objects cannot: a Milo that refuses writes in suspended projects refuses
-// their statuses too. It is found out at Milo's root or, if the user may not read the Project, from the refusal of a write that changes
-// nothing. Where neither answers, what the objects show stays.
+// addSuspension shows that the project is suspended if its objects cannot: a Milo that refuses writes in suspended projects
+// refuses writes of a status, too. It reads the Project at Milo's root or, if the user may not read the Project, checks the
+// refusal of a write that changes nothing. If neither gives an answer, the objects are shown unchanged.
 func (s *session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
 	if s.project == nil || snapshot.Workload == nil || snapshot.ShowsSuspension() {
 		return
@@ -131,7 +131,7 @@ func suspended(what string, since metav1.Time) *view.Suspension {
 	}
 }
 
-// tellSuspension says beside a tree that is followed what addSuspension has found out: the tree shows the objects as they are.
+// tellSuspension prints the result of addSuspension next to a followed tree: the tree shows the objects unchanged.
 func (c *command) tellSuspension(s *view.Snapshot) error {
 	if s.Workload == nil {
 		return nil

@@ -55,7 +55,7 @@ func (c *command) printTree(s *view.Snapshot, out *output) error {
 	return c.tellHidden(s)
 }
 
-// tellHidden says what is left out, beside the output.
+// tellHidden lists the kinds that are left out, on the error stream.
 func (c *command) tellHidden(s *view.Snapshot) error {
 	if hidden := s.HiddenKinds(); len(hidden) > 0 {
 		_, err := fmt.Fprintf(c.Streams.ErrOut, "left out, since you may not read it: %s\n", strings.Join(hidden, ", "))
@@ -95,7 +95,7 @@ func (c *command) watchWorkload(ctx context.Context, s *session, first *view.Sna
 	}, first.Hidden)
 }
 
-// examples fills in how the command is called.
+// examples inserts the name of the command into examples.
 func (c *command) examples(text string) string {
 	name := "karmadactl compute --project north"
 	if !c.Operator {
@@ -104,7 +104,7 @@ func (c *command) examples(text string) string {
 	return strings.Trim(strings.ReplaceAll(text, "%s", name), "\n")
 }
 
-// oneArg says what is missing, as kubectl does.
+// oneArg reports a missing argument, as kubectl does.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -47,7 +47,7 @@ func TestTree(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "tree"), 1, "the name of a Workload")
 }
 
-// squeeze leaves one blank where there are several.
+// squeeze replaces repeated blanks by one.
 func squeeze(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -65,7 +65,7 @@ func TestTreeOfNothing(t *testing.T) {
 	}
 }
 
-// TestTreeWithoutRights: what may not be seen is left out; who sees nothing is told why.
+// TestTreeWithoutRights: objects that the user may not read are left out; a user without any rights gets the reason.
 func TestTreeWithoutRights(t *testing.T) {
 	f := newFixture(t)
 	f.scene()
@@ -87,7 +87,7 @@ func TestTreeOfPlaneThatIsDown(t *testing.T) {
 	f.want(f.call(call{config: &rest.Config{Host: server.URL}, operator: true}, "tree", "web", "--project", "north"), 1, "was refused")
 }
 
-// TestTreeOfOtherServer: an API server without our kinds is no empty project.
+// TestTreeOfOtherServer: an API server without the add-on's kinds is not shown as an empty project.
 func TestTreeOfOtherServer(t *testing.T) {
 	f := newFixture(t)
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -116,7 +116,7 @@ func TestTreeOnHub(t *testing.T) {
 	f.want(f.karmadactl("tree", "web"), 1, "--project is required")
 }
 
-// TestTreeFollows: plain lines where there is no terminal, and an end without a word on Ctrl-C.
+// TestTreeFollows: without a terminal, the command prints plain lines, and ends on Ctrl-C without a message.
 func TestTreeFollows(t *testing.T) {
 	f := newFixture(t)
 	_, d := f.scene()
@@ -135,7 +135,7 @@ func TestTreeFollows(t *testing.T) {
 	}
 }
 
-// TestTreeFollowsWithoutRights: what may not be listed is left out, and does not keep the rest from being followed.
+// TestTreeFollowsWithoutRights: kinds that the user may not list are left out; the command follows the others.
 func TestTreeFollowsWithoutRights(t *testing.T) {
 	f := newFixture(t)
 	w, _ := f.scene()
@@ -153,7 +153,7 @@ func TestTreeFollowsWithoutRights(t *testing.T) {
 	f.want(<-done, exitInterrupted, "left out")
 }
 
-// TestTreeFollowsUntilGone: a Workload that is deleted ends it.
+// TestTreeFollowsUntilGone: the command ends when the Workload is deleted.
 func TestTreeFollowsUntilGone(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload()
@@ -182,7 +182,7 @@ func TestTreeFollowsUntilGone(t *testing.T) {
 	}
 }
 
-// eventually waits until a command has written something.
+// eventually waits until a command has written a text.
 func (f *fixture) eventually(out *buffer, want string) {
 	f.Helper()
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(squeeze(out.String()), want); time.Sleep(10 * time.Millisecond) {
@@ -192,8 +192,8 @@ func (f *fixture) eventually(out *buffer, want string) {
 	}
 }
 
-// TestTreeFollowsThroughOutage: what was known is shown while the API server is away, with a line that says so, and what has changed
-// meanwhile when it is back.
+// TestTreeFollowsThroughOutage: while the API server is down, the last known state is shown with a line about the outage.
+// Afterwards the command shows what has changed.
 func TestTreeFollowsThroughOutage(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload()
@@ -219,7 +219,8 @@ func TestTreeFollowsThroughOutage(t *testing.T) {
 	f.want(<-done, exitInterrupted)
 }
 
-// behindProxy is the API server behind a proxy that can take it away, with all connections. As Milo's root it has project north.
+// behindProxy returns the API server behind a proxy that can simulate an outage and close all connections. As Milo's root it has
+// project north.
 func (f *fixture) behindProxy() (config *rest.Config, away func(bool)) {
 	f.Helper()
 	transport, err := rest.TransportFor(f.Config())

@@ -6,7 +6,7 @@
 //
 // # Sentences
 //
-// Most sentences are about any object of any plane. An object is what kubectl calls it, with its name and where it is:
+// Most sentences are about any object of any plane. An object is its kubectl name, with its plane:
 //
 //	workload "web"                                  in the project of the scenario
 //	workload "web" in project "south"
@@ -14,13 +14,13 @@
 //	secret "karmada-system/some-name" on the hub    in another namespace than the scenario's
 //	project "${project}" in Milo
 //
-// This is said of it (package steps has the patterns, and Check says which sentence fits none):
+// Sentences about an object (package steps has the patterns, and Check reports sentences that fit none):
 //
 //	Then OBJECT exists | is gone | does not exist
 //	Then OBJECT has condition Ready False because of "Reason", saying "part of the message"
 //	Then OBJECT has current condition Ready True    of its newest generation
 //	Then OBJECT has no condition Ready
-//	Then OBJECT has "spec.containers[*].image" "a b"    a JSONPath, what it finds joined by spaces
+//	Then OBJECT has "spec.containers[*].image" "a b"    a JSONPath; several values are joined by spaces
 //	Then OBJECT has "status.list" | has no "status.list" | has "metadata.name" matching "^.{1,63}$"
 //	Then OBJECT has the same "spec" as in the project, but for "spec.assignment"
 //	Then every instance in the project has ...
@@ -32,21 +32,22 @@
 //	When the consumer deletes OBJECT
 //	Then OBJECT was not replaced | was replaced | becomes another one
 //
-// "has" waits until it is so, for three minutes at most; "still has" and "does not exist" want it at once. Names, values,
-// patches and YAML may hold ${namespace}, ${hubNamespace}, ${project}, ${projectUID}, ${hubNamespace of south} and what was
-// remembered: `"data.key" of secret "x" is remembered as "KEY"` makes ${KEY}.
+// "has" waits for the value, for three minutes at most; "still has" and "does not exist" check once. Names, values,
+// patches and YAML may contain ${namespace}, ${hubNamespace}, ${project}, ${projectUID}, ${hubNamespace of south} and
+// remembered values: `"data.key" of secret "x" is remembered as "KEY"` sets ${KEY}.
 //
 // # Tags
 //
-// Scenarios get along with each other, unless they say otherwise: @serial stops or counts what all share, or measures time, and
+// Scenarios run in parallel, apart from these tags: @serial stops or counts shared objects, or measures time, and
 // runs alone in its federation; @status and @dependency depend on how Karmada interprets and run in both modes;
-// @customization runs in that mode alone. A scenario that stops, moves or shrinks a cell takes one that nobody else uses:
+// @customization runs in that mode alone; @counts watches every status of Workloads and WorkloadDeployments in the scenario's projects, and fails when
+// a count is outside of what its cells had (package counts). A scenario that stops, moves or shrinks a cell takes one that no other scenario uses:
 // `Given the federation has cells "iad-1, iad-2"`. Nothing may depend on what another scenario does: it runs before, after or
 // beside.
 //
 // # Flags
 //
-// After -args: --godog.tags='@mine' runs some, --repeat=20 runs them so many times, --slowest lists what took longest,
-// --one-federation runs everything in one federation where two are too much (memory, or inotify instances). The last lines
-// say of each failed scenario what was expected, what was found, and where objects and logs are.
+// After -args: --godog.tags='@mine' selects scenarios, --repeat=20 runs each of them 20 times, --slowest lists the slowest ones,
+// --one-federation runs all in one federation if the machine cannot run two (memory, or inotify instances). The last lines
+// report for each failed scenario the expectation, the found objects, and the location of objects and logs.
 package features

@@ -29,29 +29,29 @@ var (
 	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
 )
 
-// paths are the scenarios, those first that wait for each other's cells.
+// paths are the scenarios, first the ones that wait for each other's cells.
 var paths = []string{"several_cells.feature", "pull_mode.feature", "."}
 
-// atOnce is how many scenarios run at once, of those that get along with each other.
+// atOnce is how many independent scenarios run at once.
 const atOnce = 5
 
-// inBothModes is what depends on how Karmada interprets: all scenarios run with the webhook, these with the customization
-// too, and some with the customization alone.
+// inBothModes selects the scenarios that depend on how Karmada interprets. All scenarios run with the webhook, these with the
+// customization, too, and some with the customization alone.
 const inBothModes = " && @status,@dependency,@customization"
 
-// part is scenarios that run together, in one mode.
+// part is a set of scenarios that run together, in one mode.
 type part struct {
 	world.Selection
 	mode string
 }
 
-// run is a federation and the parts that run there, one after the other.
+// run is a federation and its parts, which run one after the other.
 type run struct {
 	name  string
 	parts []part
 	world *world.World
 	mode  string
-	// ended is what was wrong at the end.
+	// ended is the error at the end.
 	ended error
 }
 
@@ -63,10 +63,10 @@ var (
 	oneByOne    = part{world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, world.ModeWebhook}
 )
 
-// federations are sequences of federations: the sequences run side by side, and the federations of one follow each other. In A are the
-// scenarios that get along with each other, several at once, which keep the CPUs busy. In B are those that stop, count or measure what
-// all share (@serial), one after the other: most of their time they wait. Those with the tag @faults are of these too; they run in A, so
-// that both take equally long. C has no Milo (@namespaces): a hub has one kind of projects.
+// federations returns sequences of federations: the sequences run in parallel, and the federations of one sequence one after the
+// other. A runs the independent scenarios, several at once, which keep the CPUs busy. B runs the scenarios that stop, count or
+// measure shared objects (@serial), one after the other: most of their time they wait. Serial scenarios with the tag @faults run
+// in A, so that both take equally long. C has no Milo (@namespaces): a hub has one kind of projects.
 func federations() [][]*run {
 	c := &run{name: "C", parts: []part{withoutMilo}}
 	if *one {
@@ -109,7 +109,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// run runs the parts on the federation, which is started for the first scenario that is wanted.
+// run runs the parts on the federation, which starts with the first selected scenario.
 func (r *run) run(ctx context.Context, report *world.Report) error {
 	for _, part := range r.parts {
 		selection := part.Selection
@@ -141,7 +141,7 @@ func (r *run) run(ctx context.Context, report *world.Report) error {
 	return nil
 }
 
-// end stops the federation, so that it takes nothing from the other one.
+// end stops the federation, so that it uses no resources of the other one.
 func (r *run) end(ctx context.Context) error {
 	if r.world == nil {
 		return nil

@@ -19,7 +19,7 @@ const (
 	rbacVersion = rbacGroup + "/v1"
 )
 
-// webhookConfiguration is kinds of configurations, of which the add-on registers one at a plane.
+// webhookConfiguration is a kind of webhook configuration, with the name that the add-on registers on a plane.
 type webhookConfiguration struct {
 	plane string
 	kinds []schema.GroupVersionResource
@@ -48,8 +48,7 @@ func (a *AddOn) webhookConfigurations() ([]webhookConfiguration, error) {
 	return configurations, nil
 }
 
-// serves reports whether a plane is one that is to stay: not the control plane
-// of a project that has been deleted.
+// serves reports whether a plane is permanent: it is not the control plane of a deleted project.
 func (f *Federation) serves(ctx context.Context, plane string) bool {
 	project, ok := strings.CutPrefix(plane, planeProjectDirect)
 	if !ok {

@@ -23,13 +23,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// addOnUser is the add-on at Milo. On the hub and in the cells it is a ServiceAccount.
+// addOnUser is the add-on's user at Milo. On the hub and in the cells the add-on is a ServiceAccount.
 const addOnUser = "karmada-compute"
 
-// clientCASecret is the Secret on the host with the CA of those who read metrics.
+// clientCASecret is the Secret on the host with the CA of the clients that read metrics.
 const clientCASecret = "karmada-compute-client-ca"
 
-// addOnCommands are the commands that are installed.
+// addOnCommands are the installed commands.
 var addOnCommands = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell"}
 
 // AddOnOptions configure the add-on.
@@ -38,10 +38,10 @@ type AddOnOptions struct {
 	Replicas int
 	// Args are additional arguments of the hub binary.
 	Args []string
-	// Earlier has the version installed that BuildEarlier has built, by its own karmadactl.
+	// Earlier installs the version that BuildEarlier has built, with that version's karmadactl.
 	Earlier bool
-	// Released is a folder with karmadactl and the content of the images of a release, which are installed instead of what the
-	// checkout has.
+	// Released is a folder with karmadactl and the content of a release's images. They are installed in the place of the
+	// checkout's binaries.
 	Released string
 	// WithoutAgents leaves the cells without agents.
 	WithoutAgents bool
@@ -53,7 +53,7 @@ type AddOnOptions struct {
 type AddOn struct {
 	federation *Federation
 	host       kubernetes.Interface
-	// balancer and sessions are the ports at which the webhooks' Service and the sessions' are reached from outside of the host.
+	// balancer and sessions are the ports outside of the host for the Services of the webhooks and of the sessions.
 	balancer, sessions int
 
 	mu       sync.Mutex // held while replicas change; guards the fields below
@@ -110,7 +110,8 @@ func (a *AddOn) start(ctx context.Context) error {
 	return a.enable(ctx)
 }
 
-// Configure enables the add-on again with changed options, or with the same if change is nil, and waits until every replica has them.
+// Configure enables the add-on again with changed options, or with the same options if change is nil, and waits until every
+// replica has them.
 func (a *AddOn) Configure(ctx context.Context, change func(*AddOnOptions)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -123,8 +124,8 @@ func (a *AddOn) Configure(ctx context.Context, change func(*AddOnOptions)) error
 // CommandsFolder returns the folder of PrepareCommand.
 func (a *AddOn) CommandsFolder() string { return filepath.Join(a.federation.folder, "commands") }
 
-// PrepareCommand has a command run in a folder with the files that the documentation names: kubeconfigs of administrators,
-// that of the add-on for Milo, and values of the chart that suit the federation. karmadactl is in its $PATH.
+// PrepareCommand prepares a command to run in a folder with the files that the documentation names: kubeconfigs of
+// administrators, the add-on's kubeconfig for Milo, and values of the chart that suit the federation. karmadactl is in its $PATH.
 func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	f := a.federation
 	files := map[string]string{}
@@ -223,7 +224,7 @@ func (f *Federation) karmadactl(ctx context.Context, folder string, args ...stri
 	return nil
 }
 
-// applyClientCA puts the CA of the federation's clients where the add-on's Pods find it.
+// applyClientCA creates the Secret with the CA of the federation's clients for the add-on's Pods.
 func (a *AddOn) applyClientCA(ctx context.Context) error {
 	ca, err := os.ReadFile(a.federation.pki.caFile())
 	if err != nil {
@@ -240,7 +241,7 @@ func (a *AddOn) applyClientCA(ctx context.Context) error {
 	}})
 }
 
-// writeValues writes the values of the chart that suit a machine on which everything is a process, and returns their file.
+// writeValues writes chart values for a machine on which all components are processes, and returns their file.
 func (a *AddOn) writeValues() (string, error) {
 	toNode := map[string]any{
 		"nodeSelector": map[string]any{"type": "process"},
@@ -254,19 +255,19 @@ func (a *AddOn) writeValues() (string, error) {
 	host["replicas"], host["extraArgs"] = a.options.Replicas, append([]string{}, a.options.Args...) // null is no list
 	host["topologySpread"] = []any{}
 	agents["enabled"], agents["replicas"] = !a.options.WithoutAgents, 1
-	// A cell counts the room of every node, and what the agent takes is not for Instances.
+	// A cell counts the capacity of every node, and the agent's share is not available to Instances.
 	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}
 	values := map[string]any{
 		"host": host, "agents": agents,
 		"webhooks": map[string]any{
 			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
-			// Changes propagate on one machine only, so that less time is enough than in production.
+			// Changes propagate on one machine only, so that less time suffices than in production.
 			"certificates": map[string]any{"caTrustDelay": "8s"},
 			"clientCA":     map[string]any{"secretName": clientCASecret},
 		},
 	}
 	if !a.options.Earlier {
-		// A version before may not know who else reads metrics.
+		// An earlier version may not know other readers of metrics.
 		values["hub"] = map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}}
 	}
 	if a.options.Sessions {
@@ -280,7 +281,7 @@ func (a *AddOn) writeValues() (string, error) {
 	return path, writeFile(path, content)
 }
 
-// Route makes the balancer distribute calls of the webhooks over the given replicas only. It closes open connections.
+// Route makes the balancer distribute webhook calls over the given replicas only. It closes open connections.
 func (a *AddOn) Route(ctx context.Context, replicas ...int) error {
 	var backends []string
 	for _, i := range replicas {
@@ -320,5 +321,5 @@ func (a *AddOn) balance(ctx context.Context, args ...string) error {
 
 const balancerName = "karmada-compute-balancer"
 
-// WebhooksAddress returns the address of the balancer, at which the add-on's webhooks are called.
+// WebhooksAddress returns the address of the balancer in front of the add-on's webhooks.
 func (a *AddOn) WebhooksAddress() string { return address(a.balancer) }

@@ -79,7 +79,7 @@ func (a *AddOn) AgentProcessIDs(ctx context.Context, cell string) ([]int, error)
 	return ids, nil
 }
 
-// WaitAgent waits until the agent that Karmada brings to a cell is ready.
+// WaitAgent waits until the agent that Karmada propagates to a cell is ready.
 func (a *AddOn) WaitAgent(ctx context.Context, cell string) error {
 	client, err := a.cell(cell)
 	if err != nil {

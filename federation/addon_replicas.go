@@ -25,9 +25,9 @@ import (
 const (
 	deploymentName = "karmada-compute"
 	replicaLabels  = "app.kubernetes.io/name=karmada-compute"
-	// hashLabel is on the Pods of a Deployment, and not on those that StartAlone creates.
+	// hashLabel is a label of a Deployment's Pods. Pods that StartAlone creates do not have it.
 	hashLabel = "pod-template-hash"
-	// deletionCost makes a Pod the first to go when its Deployment is scaled down.
+	// deletionCost marks the Pod that is deleted first when its Deployment is scaled down.
 	deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 	podInterval  = 50 * time.Millisecond
 )
@@ -39,11 +39,11 @@ const (
 	healthPort  = "8081"
 )
 
-// replica is the Pod that counts as one of the replicas; none while it is stopped.
+// replica is the Pod of one of the replicas; the name is empty while the replica is stopped.
 type replica struct {
 	pod, address string
 	pid          int
-	// alone is a Pod without a Deployment, which has arguments of its own.
+	// alone marks a Pod without a Deployment, with its own arguments.
 	alone bool
 	// stopped replicas are not counted in the Deployment.
 	stopped bool
@@ -56,8 +56,8 @@ func (a *AddOn) Replicas() int {
 	return len(a.replicas)
 }
 
-// Start has replica i, counted from 0, run and waits until it is ready. With args it is a Pod of its own, with these arguments
-// in addition or instead.
+// Start starts replica i, counted from 0, and waits until it is ready. With args the replica is a separate Pod, with these
+// arguments added to or overriding the Deployment's.
 func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,7 +76,7 @@ func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	return a.find(ctx)
 }
 
-// Stop ends replica i gracefully and waits until it is gone.
+// Stop ends replica i gracefully and waits until its Pod is deleted.
 func (a *AddOn) Stop(ctx context.Context, i int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,7 +86,7 @@ func (a *AddOn) Stop(ctx context.Context, i int) error {
 	if a.replicas[i].stopped {
 		return nil
 	}
-	// One that was killed is found again first.
+	// A killed replica is found again first.
 	if a.replicas[i].pod == "" {
 		if err := a.find(ctx); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (a *AddOn) Kill(ctx context.Context, i int) error {
 	if err := a.deletePod(ctx, killed.pod, &at); err != nil {
 		return err
 	}
-	// The object of the Pod is gone at once; its process takes a moment longer.
+	// The Pod object is deleted at once; its process takes a moment longer.
 	process := record{Name: killed.pod, PID: killed.pid, StartTime: started}
 	return wait.PollUntilContextTimeout(ctx, goneInterval, killTimeout, true, func(context.Context) (bool, error) {
 		return !process.alive(), nil
@@ -172,7 +172,7 @@ func (a *AddOn) startAlone(ctx context.Context, i int, args []string) error {
 	return a.find(ctx)
 }
 
-// override replaces flags by those of the same name: a list that is given twice would be both.
+// override replaces flags with the same name: a list flag that is given twice would have both values.
 func override(args, by []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -181,7 +181,7 @@ func override(args, by []string) []string {
 	return append(kept, by...)
 }
 
-// mark has a Pod be the first to go.
+// mark marks a Pod as the first to be deleted.
 func (a *AddOn) mark(ctx context.Context, pod string) error {
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"-1000"}}}`, deletionCost)
 	_, err := a.host.CoreV1().Pods(karmadaSystem).Patch(ctx, pod, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
@@ -191,7 +191,7 @@ func (a *AddOn) mark(ctx context.Context, pod string) error {
 	return nil
 }
 
-// scale gives the Deployment as many replicas as are not stopped or alone.
+// scale scales the Deployment to the number of replicas that are neither stopped nor alone.
 func (a *AddOn) scale(ctx context.Context) error {
 	scale := &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: karmadaSystem, Name: deploymentName},
@@ -214,13 +214,13 @@ func (a *AddOn) managed() int {
 	return count
 }
 
-// findReplicas forgets what was known of the replicas and finds those of the Deployment.
+// findReplicas resets the replicas and finds the Deployment's Pods.
 func (a *AddOn) findReplicas(ctx context.Context) error {
 	a.replicas = make([]replica, a.options.Replicas)
 	return a.find(ctx)
 }
 
-// find waits until every replica that should run is ready, and gives those without a Pod one that is nobody's.
+// find waits until every replica that should run is ready, and assigns a free Pod to each replica without one.
 func (a *AddOn) find(ctx context.Context) error {
 	var missing string
 	err := wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
@@ -238,7 +238,7 @@ func (a *AddOn) find(ctx context.Context) error {
 	return nil
 }
 
-// assign says what is missing until every replica has a Pod that is ready; "" is nothing.
+// assign assigns a ready Pod to every replica. It returns a text about the missing Pods, or "".
 func (a *AddOn) assign(pods []corev1.Pod) string {
 	ready := map[string]replica{}
 	var free []string
@@ -272,13 +272,13 @@ func (a *AddOn) assign(pods []corev1.Pod) string {
 	return ""
 }
 
-// processAddress is where the processes of a Pod listen: on this machine's loopback (see package node).
+// processAddress returns the address on which the processes of a Pod listen: on this machine's loopback (see package node).
 func processAddress(podIP string) string {
 	_, rest, _ := strings.Cut(podIP, ".")
 	return "127." + rest
 }
 
-// processOf is the id of the process of a Pod's container, or 0.
+// processOf returns the process id of a Pod's container, or 0.
 func processOf(pod *corev1.Pod) int {
 	if len(pod.Status.ContainerStatuses) == 0 {
 		return 0
@@ -321,7 +321,7 @@ func (a *AddOn) replicaAddress(i int, port string) (string, error) {
 	return net.JoinHostPort(a.replicas[i].address, port), nil
 }
 
-// ProcessID returns the process id of replica i, 0 while it does not run.
+// ProcessID returns the process id of replica i, or 0 while it does not run.
 func (a *AddOn) ProcessID(i int) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -331,7 +331,7 @@ func (a *AddOn) ProcessID(i int) (int, error) {
 	return a.replicas[i].pid, nil
 }
 
-// ReplicaName returns the name under which replica i holds Leases: that of its Pod.
+// ReplicaName returns the holder identity of replica i in Leases: the name of its Pod.
 func (a *AddOn) ReplicaName(i int) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// ErrNotRunning says that what should be killed has ended before.
+// ErrNotRunning reports that the process to kill has already ended.
 var ErrNotRunning = errors.New("it is not running")
 
-// StartAgain starts a process that has ended, with the arguments with which this Federation started it before, and waits until
-// it is ready. It is no error if it is running. As a kubelet does, it starts a process again that ends before it is ready, for
-// example because its API server is away, until ctx ends or three minutes have passed.
+// StartAgain starts a process that has ended, with the arguments with which this Federation started it before, and waits until it
+// is ready. It is no error if the process is running. As a kubelet does, it restarts a process that ends before it is ready, for
+// example because its API server is down, until ctx ends or three minutes have passed.
 func (f *Federation) StartAgain(ctx context.Context, name string) error {
 	f.mu.Lock()
 	p, ok := f.started[name]

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// TestStartAgain: a killed process runs again with its arguments, also when it ends during its first start; one that this
+// TestStartAgain: a killed process runs again with its arguments, also when it ends during its first start. A process that this
 // handle has not started is an error.
 func TestStartAgain(t *testing.T) {
 	f := newFolder(t)
-	// It ends at once until there is a second file, as a process does whose API server is away.
+	// The process ends at once until there is a second file, as a process does whose API server is down.
 	process := shell("stubborn", "touch up-$$; test -e may-run || exit 1; touch runs; while :; do sleep 0.05; done")
 	process.Ready = fileThere(f, "runs")
 	allow := filepath.Join(f.folder, "may-run")
@@ -39,7 +39,7 @@ func TestStartAgain(t *testing.T) {
 	}
 	again := make(chan error)
 	go func() { again <- f.StartAgain(t.Context(), "stubborn") }()
-	// Allowed only after it has ended once more.
+	// The file is created only after the process has ended again.
 	for starts(t, f) < 2 {
 		select {
 		case err := <-again:
@@ -64,7 +64,7 @@ func TestStartAgain(t *testing.T) {
 	}
 }
 
-// starts counts the processes that have run.
+// starts counts the started processes.
 func starts(t *testing.T, f *Federation) int {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(f.folder, "up-*"))

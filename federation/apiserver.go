@@ -98,7 +98,7 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 	}
 	var without []string
 	if s.plane != planeHost {
-		// It would mount a token in every Pod of an Instance, which nobody reads.
+		// It would mount a token in every Pod of an Instance, which no container reads.
 		without = append(without, "ServiceAccount")
 	}
 	if s.small {
@@ -114,10 +114,9 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 	})
 }
 
-// frontProxy returns the flags with which a kube-apiserver accepts a front proxy
-// (all but those of the host and of cells) and acts as one for aggregated APIs (the hub's). Each
-// file that a kube-apiserver need not watch saves inotify instances, of which
-// many systems allow 128 per user.
+// frontProxy returns the flags with which a kube-apiserver accepts a front proxy (all except the host's and the cells') and acts
+// as one for aggregated APIs (the hub's). Each file that a kube-apiserver need not watch saves inotify instances, of which many
+// systems allow 128 per user.
 func (f *Federation) frontProxy(plane string) []string {
 	if plane == planeHost || strings.HasPrefix(plane, planeCell) {
 		return nil
@@ -136,8 +135,7 @@ func (f *Federation) frontProxy(plane string) []string {
 	return args
 }
 
-// controllers are those that every plane needs: they empty namespaces and
-// collect owned objects as garbage.
+// controllers are the controllers that every plane needs: they empty namespaces and garbage-collect owned objects.
 var controllers = []string{"namespace-controller", "garbage-collector-controller"}
 
 // controllerManager describes one kube-controller-manager.
@@ -145,7 +143,7 @@ type controllerManager struct {
 	plane       string
 	port        int
 	controllers []string
-	// args are those of this plane alone.
+	// args are the additional arguments of this plane.
 	args []string
 }
 

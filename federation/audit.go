@@ -17,9 +17,8 @@ import (
 	"time"
 )
 
-// auditPolicy records every request of the add-on, a watch when it begins and
-// when it ends, and every write of others. Reviews are creates that store
-// nothing: those of others are left out.
+// auditPolicy records every request of the add-on, a watch when it begins and when it ends, and every write of other users.
+// Reviews are creates that store nothing: reviews of other users are left out.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -49,20 +48,20 @@ type Write struct {
 	Code      int // HTTP status of the answer
 }
 
-// Attacker is the user agent of those who try what the add-on's credentials can do. Requests leaves out what they ask.
+// Attacker is the user agent of tests that try the rights of the add-on's credentials. Requests leaves out their requests.
 const Attacker = "attacker"
 
 // Request is a request of the add-on that a kube-apiserver answered.
 type Request struct {
 	Write
-	// Path is that of a request that is about no resource.
+	// Path of a request without a resource.
 	Path string
-	// Forbidden is set when the user has no right to it, by RBAC or by a ValidatingAdmissionPolicy. It is not while the
-	// kube-apiserver starts, which refuses all that ask before it has read the roles.
+	// Forbidden is set if RBAC or a ValidatingAdmissionPolicy has denied the request. It is not set for requests while the
+	// kube-apiserver starts, which denies all of them until it has read the roles.
 	Forbidden bool
 }
 
-// auditEvent has the fields of an audit.k8s.io/v1 Event that are used here.
+// auditEvent has the fields of an audit.k8s.io/v1 Event that this package uses.
 type auditEvent struct {
 	Verb             string    `json:"verb"`
 	UserAgent        string    `json:"userAgent"`
@@ -95,9 +94,8 @@ func (f *Federation) Writes(plane string, since time.Time) ([]Write, error) {
 	})
 }
 
-// Requests returns the requests of some users that a plane's kube-apiserver
-// answered at or after since, oldest first, from its audit log. It knows those
-// of the add-on only.
+// Requests returns the requests of some users that a plane's kube-apiserver answered at or after since, oldest first, from its
+// audit log. The log has only the add-on's requests.
 func (f *Federation) Requests(plane string, since time.Time, users ...string) ([]Request, error) {
 	starts, err := f.starts(apiServerName(audited(plane)))
 	if err != nil {
@@ -116,7 +114,7 @@ func (f *Federation) Requests(plane string, since time.Time, users ...string) ([
 	})
 }
 
-// audited is the plane whose kube-apiserver answers for a plane.
+// audited returns the plane whose kube-apiserver answers the requests to a plane.
 func audited(plane string) string {
 	switch {
 	case plane == planeMilo:
@@ -168,7 +166,7 @@ func readEvents(r io.Reader, each func(auditEvent)) error {
 	}
 }
 
-// writeVerbs are those that change something.
+// writeVerbs are the verbs that change an object.
 var writeVerbs = []string{"create", "update", "patch", "delete", "deletecollection"}
 
 // reviewGroups have creates that store nothing.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// healthInterval is how often the health of a backend is polled.
+	// healthInterval is the interval between two health checks of a backend.
 	healthInterval = 100 * time.Millisecond
 	healthTimeout  = 2 * time.Second
 )
@@ -24,8 +24,7 @@ const (
 type Backend struct {
 	// Address takes the connections.
 	Address string
-	// Health is a URL that answers 200 while the backend is ready for
-	// connections. Empty: it always is.
+	// Health is a URL that answers 200 while the backend is ready for connections. Empty: the backend is always ready.
 	Health string
 
 	unready atomic.Bool

@@ -26,7 +26,7 @@ type Balancer struct {
 	Listen string
 	// Backends receive the connections.
 	Backends []*Backend
-	// Service has the backends instead.
+	// Service provides the backends in the place of Backends.
 	Service *Service
 	Log     *slog.Logger
 
@@ -34,8 +34,7 @@ type Balancer struct {
 	watching sync.WaitGroup
 }
 
-// Serve accepts connections until ctx ends, then closes those that are open
-// and returns nil. It may be called once.
+// Serve accepts connections until ctx ends, then closes open connections and returns nil. It may be called once.
 func (b *Balancer) Serve(ctx context.Context) error {
 	if (len(b.Backends) == 0) == (b.Service == nil) {
 		return errors.New("a balancer needs either backends or a Service")

@@ -43,7 +43,7 @@ func binariesFor(cells []Cell) []string {
 	return names
 }
 
-// needBinaries builds the binaries that a new cell needs and no cell before it did.
+// needBinaries builds the binaries that a new cell needs and no earlier cell needed.
 func (f *Federation) needBinaries(ctx context.Context, cell Cell) error {
 	built, err := f.builder().Build(ctx, binariesFor([]Cell{cell})...)
 	if err != nil {

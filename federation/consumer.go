@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Consumer is the user that writes Workloads, with a consumer's permissions in projects only.
+// Consumer is the user that writes Workloads, with only a consumer's permissions in projects.
 const Consumer = "consumer"
 
 // consumerRole is the role of Consumer.
@@ -111,7 +111,7 @@ func (p *plane) waitForWorkloads(ctx context.Context) error {
 	return nil
 }
 
-// BindLocation makes a city available to a project, as Milo's service catalog does.
+// BindLocation offers a city to a project, as Milo's service catalog does.
 func (f *Federation) BindLocation(ctx context.Context, project, city string) error {
 	admin, err := f.plane(planeProject + project)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// TestImage is the image that nodes that run containers have. Its program is the command test/image.
+// TestImage is the image on nodes that run containers. Its program is the command test/image.
 const TestImage = "karmada-compute.test/image:v1"
 
 // pauseImage is the image of the sandboxes of Pods: the same program, which waits.
@@ -33,7 +33,7 @@ const (
 	kubeletClient = "kube-apiserver-kubelet-client"
 )
 
-// Containers returns an error that says what this machine lacks for cells with nodes that run containers, or nil.
+// Containers returns an error with the requirements of cells with container nodes that this machine does not meet, or nil.
 func Containers(ctx context.Context) error {
 	return errors.Join(tools.BuildsContainers(ctx), containers.Missing())
 }
@@ -41,7 +41,7 @@ func Containers(ctx context.Context) error {
 // ContainerNode returns the name of a node of a cell that runs containers.
 func (c Cell) ContainerNode(i int) string { return fmt.Sprintf("%s-containers-%d", c.Name, i) }
 
-// ContainerNodeProcess returns the name of the process with which all processes of such a node end.
+// ContainerNodeProcess returns the name of the process that ends all processes of such a node when it ends.
 func ContainerNodeProcess(node string) string { return "node-" + node }
 
 // startContainerNodes starts the nodes of a cell that run containers, and waits until they are Ready.
@@ -52,7 +52,7 @@ func (f *Federation) startContainerNodes(ctx context.Context, cell Cell) error {
 	if err := f.writeImages(ctx); err != nil {
 		return fmt.Errorf("build the images: %w", err)
 	}
-	// One after the other: the first one to start has the disk to itself.
+	// One after the other, so that the nodes do not compete for the disk.
 	for i := range cell.Containers {
 		if err := f.startContainerNode(ctx, cell, i); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (f *Federation) startContainerNode(ctx context.Context, cell Cell, i int) e
 		Sockets: sockets, Reach: []string{address(f.port(plane))}, Machine: true,
 		Command: []string{f.ownBinary(), "containers", file},
 	}
-	// The times of a Node are to the second.
+	// The times of a Node have a resolution of one second.
 	begin := time.Now().Truncate(time.Second)
 	return f.start(ctx, Process{
 		Name: ContainerNodeProcess(node.Name), Path: f.ownBinary(), Args: isolation.args(false),
@@ -133,7 +133,7 @@ func (f *Federation) writeImages(ctx context.Context) error {
 	return containers.WriteImages(f.imagesFile(), program, map[string][]string{TestImage: nil, pauseImage: {"pause"}})
 }
 
-// removeContainerNodes removes what nodes that run containers leave on this machine when their processes have ended.
+// removeContainerNodes removes the leftovers of nodes that run containers from this machine when their processes have ended.
 func (f *Federation) removeContainerNodes() error {
 	files, err := filepath.Glob(filepath.Join(f.folder, "nodes", "*-containers-*.json"))
 	errs := []error{err}
@@ -171,8 +171,8 @@ func (p *plane) nodeReadySince(ctx context.Context, name string, begin time.Time
 	return fmt.Errorf("Node %s has no condition Ready", name)
 }
 
-// inotifyInstances is how many inotify instances a user needs for two federations with nodes that run containers. Many systems
-// allow 128.
+// inotifyInstances is the number of inotify instances that a user needs for two federations with nodes that run containers. Many
+// systems allow 128.
 const (
 	inotifyInstances = 1024
 	inotifySetting   = "/proc/sys/fs/inotify/max_user_instances"

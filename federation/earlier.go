@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// recordedRevision is the version before this one until there is a tag.
+// recordedRevision is the earlier version while there is no tag.
 //
 //go:embed earlier-revision
 var recordedRevision string
 
-// earlierImage is what the names of images and of the folder of an earlier version's binaries end with.
+// earlierImage is the suffix of the image names and of the binary folder of an earlier version.
 const earlierImage = "-earlier"
 
 // earlierVersion returns the last tag of a version before the present commit, or the recorded revision if there is none.
@@ -30,9 +30,8 @@ func (f *Federation) earlierVersion(ctx context.Context) string {
 	return strings.TrimSpace(string(described))
 }
 
-// BuildEarlier builds the add-on and karmadactl as they were at a revision of the repository, or without one in the version before
-// this one, for AddOnOptions.Earlier. The error is tools.ErrNoRevision if the clone does not have the revision. What was built once is
-// kept.
+// BuildEarlier builds the add-on and karmadactl of a revision of the repository, or without a revision of the previous version,
+// for AddOnOptions.Earlier. The error is tools.ErrNoRevision if the clone does not have the revision. Finished builds are kept.
 func (f *Federation) BuildEarlier(ctx context.Context, revision string) error {
 	if revision == "" {
 		revision = f.earlierVersion(ctx)
@@ -52,10 +51,10 @@ func (f *Federation) BuildEarlier(ctx context.Context, revision string) error {
 	return nil
 }
 
-// earlierFolder is that of the binaries of an earlier version.
+// earlierFolder returns the folder of an earlier version's binaries.
 func (f *Federation) earlierFolder() string { return f.binFolder() + earlierImage }
 
-// earlierArgs are arguments of karmadactl that have images run these binaries.
+// earlierArgs returns karmadactl's arguments for images with these binaries.
 func earlierArgs() []string {
 	return []string{
 		"--compute-image=karmada-compute/karmada-compute" + earlierImage + ":v0.0.0",
@@ -63,7 +62,7 @@ func earlierArgs() []string {
 	}
 }
 
-// takeReleased copies the binaries of a release to where the nodes have those of images.
+// takeReleased copies the binaries of a release into the folder from which nodes take the binaries of images.
 func (f *Federation) takeReleased(folder string) error {
 	for _, name := range append([]string{filepath.Base(karmadactlCommand)}, ownImages...) {
 		if err := copyBinary(filepath.Join(folder, name), filepath.Join(f.binFolder(), name)); err != nil {

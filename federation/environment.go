@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// documented are the commands that the documentation uses, beside karmadactl.
+// documented are the commands that the documentation uses, in addition to karmadactl.
 var documented = []string{"./hack/kubectl", "./cmd/kubectl-compute", karmadactlCommand}
 
-// BuildDocumented builds what Environment has in $PATH.
+// BuildDocumented builds the commands that Environment has in $PATH.
 func (f *Federation) BuildDocumented(ctx context.Context) error {
 	return f.buildOwn(ctx, documented...)
 }

@@ -20,7 +20,7 @@ const nodeUser = "federation-node"
 // commands of the repository that stand for them.
 var ownImages = []string{"karmada-compute", "karmada-compute-cell"}
 
-// hostControllers are those that a release of the add-on needs.
+// hostControllers are the controllers that a release of the add-on needs.
 var hostControllers = []string{
 	"serviceaccount-token-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller",
 	"deployment-controller", "replicaset-controller", "job-controller", "endpointslice-controller", "disruption-controller",
@@ -32,16 +32,15 @@ type processNode struct {
 	plane    string
 	name     string
 	capacity string
-	// taint keeps away Pods that do not tolerate node.TaintKey.
+	// taint repels Pods that do not tolerate node.TaintKey.
 	taint bool
 }
 
 // hostNode is the only node of the host.
 var hostNode = processNode{plane: planeHost, name: "host-node", capacity: "cpu=16,memory=32Gi,pods=100"}
 
-// cellNode is the node of a cell for the add-on's agent. It has room for two
-// agents, as a rollout needs, and for nothing else: Karmada counts the room of
-// all nodes, and Instances run on those of kwok.
+// cellNode returns the node of a cell for the add-on's agent. It has capacity for two agents, as a rollout needs, and for no
+// other Pod: Karmada counts the capacity of all nodes, and Instances run on the kwok nodes.
 func cellNode(cell Cell) processNode {
 	return processNode{plane: planeCell + cell.Name, name: cell.Name + "-processes", capacity: "cpu=20m,memory=32Mi,pods=2", taint: true}
 }
@@ -62,8 +61,8 @@ func (f *Federation) startHost(ctx context.Context) error {
 	return group.Wait()
 }
 
-// startNode starts a node and waits until its Node is Ready. The binaries of
-// images are those that buildOwn has built when a Pod starts.
+// startNode starts a node and waits until its Node is Ready. The add-on's images stand for the binaries that buildOwn has built by the
+// time a Pod starts.
 func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	kubeconfig, err := f.Kubeconfig(n.plane, nodeUser)
 	if err != nil {
@@ -76,7 +75,7 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	args := []string{
 		"node", "--kubeconfig=" + kubeconfig, "--node=" + n.name, "--capacity=" + n.capacity, fmt.Sprintf("--taint=%t", n.taint),
 		"--folder=" + filepath.Join(f.folder, "nodes", planeName(n.plane)), "--logs=" + filepath.Join(f.folder, "log"),
-		// A Pod whose API server was away is there again soon after it: what waits for that would wait for nothing else.
+		// After an outage of its API server a Pod restarts soon: longer delays would only slow the tests down.
 		"--initial-backoff=1s", "--max-backoff=5s",
 	}
 	for _, image := range ownImages {
@@ -90,9 +89,8 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	})
 }
 
-// StartNode starts the node of processes of a plane, "host" or "cell/<name>",
-// again after KillProcess or StopProcess of NodeProcess. Its Pods are started
-// again too.
+// StartNode restarts the process node of a plane, "host" or "cell/<name>", after KillProcess or StopProcess of NodeProcess. Its
+// Pods are restarted, too.
 func (f *Federation) StartNode(ctx context.Context, plane string) error {
 	if !f.state.Host {
 		return errors.New("this federation has no nodes of processes: start it with Options.Host")
@@ -107,6 +105,5 @@ func (f *Federation) StartNode(ctx context.Context, plane string) error {
 	return f.startNode(ctx, cellNode(cell))
 }
 
-// NodeProcess returns the name of the process of a plane's node, whose end is
-// also that of its Pods' processes.
+// NodeProcess returns the name of the process of a plane's node. When it ends, the processes of the node's Pods end, too.
 func NodeProcess(plane string) string { return planeName(plane) + "-node" }

@@ -28,9 +28,8 @@ const (
 	isolationGrace = 15 * time.Second
 )
 
-// NetworkNamespaces returns an error that says why this user cannot create
-// network namespaces on this machine, which cells in pull mode need, or nil if
-// the user can.
+// NetworkNamespaces returns the reason why this user cannot create network namespaces on this machine, which cells in pull mode
+// need, or nil if the user can.
 func NetworkNamespaces() error {
 	path, err := exec.LookPath("true")
 	if err != nil {

@@ -47,14 +47,14 @@ var watched struct {
 	alive []io.Closer
 }
 
-// Keep reads owner to its end, which comes with the end of the program that started the federation, and then kills all
+// Keep reads owner to its end, which the kernel signals when the program that started the federation ends, and then kills all
 // remaining processes of the federation. It is the body of the keeper's process.
 func (f *Federation) Keep(owner io.Reader) error {
 	if _, err := io.Copy(io.Discard, owner); err != nil {
 		return fmt.Errorf("wait for the end of the federation's program: %w", err)
 	}
 	now, cancel := context.WithCancel(context.Background())
-	cancel() // Down sends SIGKILL at once: nobody needs a graceful stop any more
+	cancel() // Down sends SIGKILL at once: a graceful stop is no longer needed
 	err := f.Down(now)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // the federation was stopped and its folder removed

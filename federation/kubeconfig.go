@@ -66,8 +66,7 @@ func (f *Federation) Config(plane, user string) (*rest.Config, error) {
 	return config, nil
 }
 
-// Kubeconfig returns the path of a kubeconfig file for a plane and user, which
-// are those of Config.
+// Kubeconfig returns the path of a kubeconfig file for a plane and user, with the same arguments as Config.
 func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 	server, err := f.server(plane)
 	if err != nil {
@@ -105,11 +104,11 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 var components = []string{
 	controllerManagerUser, "kube-scheduler", "kwok", "milo", "federation", nodeUser, kubeletUser,
 	"karmada-controller-manager", "karmada-scheduler", "karmada-webhook", "karmada-aggregated-apiserver", "karmadactl",
-	// In its cell only: at the hub the agent is another user.
+	// In its cell only: on the hub the agent is another user.
 	karmadaAgentUser,
 }
 
-// Users that clusters and karmadactl register give these components, by which the cells' policy knows them.
+// Users that clusters and karmadactl register assign to these components. The cells' policy identifies the components by them.
 const (
 	controllerManagerUser = "system:kube-controller-manager"
 	karmadaAgentUser      = "system:serviceaccount:karmada-system:karmada-agent-sa"
@@ -129,7 +128,7 @@ func identity(user string) subject {
 	return subject{name: user, groups: []string{user}}
 }
 
-// serviceAccountPrefix is what the users of ServiceAccounts begin with.
+// serviceAccountPrefix is the prefix of the user names of ServiceAccounts.
 const serviceAccountPrefix = "system:serviceaccount:"
 
 // server returns the URL of a plane.

@@ -63,9 +63,8 @@ func administrator() *unstructured.Unstructured {
 // projects that were up stay reachable.
 func (f *Federation) StopMiloRoot() error { return f.KillProcess(apiServerName(planeMiloRoot)) }
 
-// StartMiloRoot restarts it at the same address. It waits until the root is ready
-// and writes there are copied to every project again: the router's watches take a
-// while to reconnect.
+// StartMiloRoot restarts the root at the same address. It waits until the root is ready and its objects are copied to every
+// project again: the router's watches take a while to reconnect.
 func (f *Federation) StartMiloRoot(ctx context.Context) error {
 	if err := f.startAPIServer(ctx, f.miloRoot()); err != nil {
 		return err
@@ -128,8 +127,7 @@ func (f *Federation) miloRoot() apiServer {
 // miloProcess is the name of the process of Milo's router.
 const miloProcess = "milo"
 
-// StopMilo kills Milo: nobody reaches its root or a project any more. StartMilo
-// starts it again.
+// StopMilo kills Milo: its root and all projects become unreachable. StartMilo starts it again.
 func (f *Federation) StopMilo() error { return f.KillProcess(miloProcess) }
 
 // StartMilo starts Milo and waits until it serves its root.
@@ -187,8 +185,7 @@ func (f *Federation) ServeMilo(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-// servesProjects says whether the control plane of any project runs, as it does
-// when Milo's router is restarted.
+// servesProjects reports whether the control plane of any project runs, as it does when Milo's router is restarted.
 func (f *Federation) servesProjects() bool {
 	for _, process := range f.Status() {
 		if strings.HasPrefix(process.Name, planeName(planeProjectDirect)) && process.Running {
@@ -252,8 +249,7 @@ func (p *projectPlanes) start(ctx context.Context, project string) error {
 		if err != nil {
 			return err
 		}
-		// Before the garbage collector starts, which discovers new kinds only
-		// every 30 s.
+		// Before the garbage collector starts, which discovers new kinds only every 30 s.
 		if err := f.applyOwnCRDs(ctx, client); err != nil {
 			return err
 		}

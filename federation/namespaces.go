@@ -13,13 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// projectLabel makes a namespace of the hub a project in a federation without Milo.
+// projectLabel marks a namespace of the hub as a project in a federation without Milo.
 const projectLabel = "compute.datumapis.com/project"
 
 // WithoutMilo reports whether projects are namespaces of the hub.
 func (f *Federation) WithoutMilo() bool { return f.state.WithoutMilo }
 
-// NamespaceIn is the namespace of a project that users work in: without Milo the only one, which has the name of the project.
+// NamespaceIn returns the namespace of a project in which users work: without Milo the only one, named after the project.
 func (f *Federation) NamespaceIn(project string) string {
 	if f.state.WithoutMilo {
 		return project
@@ -37,7 +37,7 @@ func (f *Federation) createProjects(ctx context.Context, projects []string) erro
 	return nil
 }
 
-// labelNamespace makes a namespace of the hub a project.
+// labelNamespace marks a namespace of the hub as a project.
 func (f *Federation) labelNamespace(ctx context.Context, name string) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *Federation) labelNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// admit lets Consumer write Workloads in a namespace of the hub by the ordinary role edit, and waits until it may.
+// admit lets Consumer write Workloads in a namespace of the hub by the ordinary role edit, and waits until the role is effective.
 func (f *Federation) admit(ctx context.Context, project string) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {

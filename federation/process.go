@@ -26,11 +26,11 @@ const (
 	// killTimeout is how long a killed process may take to disappear.
 	killTimeout  = 10 * time.Second
 	goneInterval = 20 * time.Millisecond
-	// restartInterval is how long a process that ended during its start waits for the next one.
+	// restartInterval is the delay before a process that ended during its start is restarted.
 	restartInterval = time.Second
 	// collect is GOGC of every process: collecting garbage half as often saves a tenth of the CPU of a kube-apiserver.
 	collect = "GOGC=200"
-	// tailLines is how many lines of a failed process's log its error shows.
+	// tailLines is the number of log lines in the error about a failed process.
 	tailLines = 20
 )
 
@@ -63,7 +63,7 @@ const (
 	stageEnd
 )
 
-// exit tells how a process that this program started has ended.
+// exit holds the exit state of a process that this program started.
 type exit struct {
 	done chan struct{} // closed when the process has ended
 	how  string        // set before done is closed
@@ -189,8 +189,7 @@ func (f *Federation) end(name string, signal syscall.Signal) error {
 	return rec.stop(context.Background(), signal)
 }
 
-// hints say how to resolve failures whose cause is the machine, by the text
-// that they leave in the log.
+// hints explain failures that the machine causes, by the text that they leave in the log.
 var hints = map[string]string{
 	"too many open files":    "the limit of inotify instances (sysctl fs.inotify.max_user_instances) or of open files is reached: raise it, or stop other federations",
 	"address already in use": "another program has taken the port: try again",

@@ -65,7 +65,7 @@ func (a *AddOn) StartPrometheus(ctx context.Context, rules string, cells ...stri
 	})
 }
 
-// answersOK is nil when a URL is answered with 200.
+// answersOK returns nil if the answer to a URL is 200.
 func answersOK(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
@@ -83,8 +83,8 @@ func answersOK(url string) func(context.Context) error {
 	}
 }
 
-// scrapes is the part of Prometheus' configuration about its targets. It identifies itself to the replicas with a client certificate,
-// and to the agents, which ask their cells, with a token.
+// scrapes is the part of Prometheus' configuration about its targets. Prometheus identifies itself to the replicas with a client
+// certificate, and to the agents, which ask their cells, with a token.
 func (a *AddOn) scrapes(ctx context.Context, folder string, cells []string) (map[string]any, error) {
 	as, err := a.federation.Config(planeHub, prometheus)
 	if err != nil {

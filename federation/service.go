@@ -27,11 +27,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/node"
 )
 
-// Service is a Service whose Pods run as processes of this machine. As
-// kube-proxy does, a Balancer gives new connections to its ready endpoints only;
-// the connections of an endpoint that goes are left to end by themselves.
+// Service is a Service whose Pods run as processes of this machine. As kube-proxy does, a Balancer gives new connections only to
+// its ready endpoints; the connections of a removed endpoint are left to end by themselves.
 type Service struct {
-	// Config is that of a client of the Service's cluster.
+	// Config is a client configuration for the Service's cluster.
 	Config *rest.Config
 	// Namespace and Name of the Service. It may be created later.
 	Namespace, Name string
@@ -91,7 +90,7 @@ func (s *Service) addresses() []string {
 	return nil
 }
 
-// update takes over the ready endpoints.
+// update stores the ready endpoints.
 func (s *Service) update() {
 	ready := s.endpoints()
 	if old := s.ready.Swap(&ready); old == nil || !slices.Equal(*old, ready) {
@@ -130,7 +129,7 @@ func (s *Service) endpoints() []string {
 	return slices.Compact(addresses)
 }
 
-// portName returns the name of the port, by which EndpointSlices know it.
+// portName returns the name by which EndpointSlices identify the port.
 func (s *Service) portName() (string, bool) {
 	service, err := s.services.Services(s.Namespace).Get(s.Name)
 	if err != nil {

@@ -56,5 +56,5 @@ func (f *Federation) starts(name string) ([]start, error) {
 	}
 }
 
-// during is whether a time is within the start.
+// during reports whether a time is within the start.
 func (s start) during(t time.Time) bool { return !t.Before(s.Begin) && !t.After(s.End) }

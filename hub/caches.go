@@ -24,18 +24,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// ProjectKinds are the kinds that the controllers watch in a project.
+// ProjectKinds returns the kinds that the controllers watch in a project.
 func ProjectKinds(locations projects.Locations) []client.Object {
 	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, locations.Object()}
 }
 
-// UsingKinds are those of ProjectKinds whose objects say that a project is in use. Instances are garbage without a deployment.
+// UsingKinds returns the ProjectKinds whose objects show that a project is in use. Instances without a deployment are
+// garbage.
 func UsingKinds() []client.Object {
 	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}}
 }
 
-// CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. Karmada's
-// Works have no label to select those of WorkloadDeployments by; of others next to nothing is kept.
+// CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. No
+// label selects the Works of WorkloadDeployments; the cache transform strips all other Works.
 func CacheOptions() (cache.Options, error) {
 	selectors := map[string]labels.Selector{}
 	for _, label := range []string{v1alpha.LabelProject, v1alpha.LabelTopologyCity} {

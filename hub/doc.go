@@ -1,13 +1,14 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hub sets up the controllers that run beside the karmada-apiserver. What they need of Milo is in the interfaces of hub/projects.
+// Package hub sets up the controllers that run beside the karmada-apiserver. The interfaces in hub/projects hide Milo
+// from them.
 //
 // From project to hub:
 //   - deployments, in the project: one WorkloadDeployment per placement and city of a Workload
-//   - propagation: copies of these on the hub, with the PropagationPolicies of their cities
+//   - propagation: copies of the WorkloadDeployments on the hub, with the PropagationPolicies of their cities
 //   - references: the ConfigMaps and Secrets that deployments name
-//   - quota: ResourceClaims in the project, and what Milo granted in the copies
+//   - quota: ResourceClaims in the project, and the quota that Milo granted, in the copies
 //   - instancetypes, from the hub to projects: copies of the InstanceTypes
 //
 // From hub to project:
@@ -15,9 +16,9 @@
 //
 // On the hub:
 //   - audit: checks the path of every deployment through Karmada to its cells and back, and repairs it
-//   - inventory: compares the deployments that each cell has with those that it was sent
-//   - abandoned: deletes what projects left that do not exist any more
+//   - inventory: compares the deployments in each cell with the deployments sent to it
+//   - abandoned: deletes the leftover objects of projects that no longer exist
 //   - agents: reports whether the agent of every cell is ready and current
 //   - cordons: reports whether all nodes of a cell are cordoned
-//   - forget: deletes the Works of cells that are gone for good
+//   - forget: deletes the Works of cells that are lost permanently
 package hub

@@ -8,8 +8,8 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// NetworkBinding brings the networks of deployments to their cities through NetworkBindings in the project: Instances start when
-// these are Ready. Turn it on where the projects have a network service.
+// NetworkBinding connects the networks of deployments to their cities through NetworkBindings in the project: Instances
+// start when their NetworkBindings are Ready. Enable it if the projects have a network service.
 const NetworkBinding featuregate.Feature = "NetworkBinding"
 
 // AddFeatures adds the features of the controllers, at their defaults, to a gate.

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// busyRetry is how soon an object is requeued whose project has all the workers that it may have.
+	// busyRetry is the delay before an object is requeued whose project already uses all its workers.
 	busyRetry = 200 * time.Millisecond
-	// conflictRetry is how soon an object is requeued that was changed while it was reconciled.
+	// conflictRetry is the delay before an object is requeued that was changed while it was reconciled.
 	conflictRetry = 50 * time.Millisecond
-	// suspendedRetry is how soon an object is requeued whose project refuses writes because it is suspended. When it is resumed, what
-	// the cells report comes earlier.
+	// suspendedRetry is the delay before an object is requeued whose project refuses writes because it is suspended.
+	// When the project is resumed, the cells' reports requeue the object earlier.
 	suspendedRetry = time.Minute
 
 	// causeSuspended is the cause that Milo gives when it refuses a write in a suspended project. No retry helps until it is resumed.
@@ -60,7 +60,7 @@ type workers struct {
 	running map[multicluster.ClusterName]int
 }
 
-// acquire is false when a project has all the workers that it may have.
+// acquire returns false if a project already uses all its workers.
 func (w *workers) acquire(project multicluster.ClusterName) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

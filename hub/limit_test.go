@@ -21,7 +21,8 @@ func requestFor(project multicluster.ClusterName) mcreconcile.Request {
 	return mcreconcile.Request{ClusterName: project}
 }
 
-// TestAProjectThatHangsDoesNotHoldEveryWorker: of a project that is slow, as many objects as allowed are reconciled; others go on.
+// TestAProjectThatHangsDoesNotHoldEveryWorker: at most the allowed number of objects of a slow project are reconciled
+// at once; other projects proceed.
 func TestAProjectThatHangsDoesNotHoldEveryWorker(t *testing.T) {
 	started, proceed := make(chan struct{}), make(chan struct{})
 	limited := limitPerProject(func(_ context.Context, request mcreconcile.Request) (reconcile.Result, error) {
@@ -70,7 +71,7 @@ func TestErrors(t *testing.T) {
 			limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
 				return reconcile.Result{RequeueAfter: time.Minute}, test.err
 			}, 1, nil)
-			// Twice: whatever happens, the worker is free after.
+			// Twice: the worker is released even after an error.
 			for range 2 {
 				got, err := limited(t.Context(), requestFor("north"))
 				if !errors.Is(err, test.wantErr) || got.RequeueAfter != test.wantAfter {
@@ -81,7 +82,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestASuspendedProjectRefusesWrites: that is no error, and looked at again later.
+// TestASuspendedProjectRefusesWrites: the refusal is no error, and the object is requeued.
 func TestASuspendedProjectRefusesWrites(t *testing.T) {
 	for cause, want := range map[metav1.CauseType]bool{"ProjectSuspended": true, "Other": false} {
 		limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {

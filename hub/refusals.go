@@ -17,9 +17,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Refusals are the projects that refuse writes because they are suspended. What such a project shows is from before the suspension, so
-// that is reported elsewhere: in a metric and, once for each suspension, in an Event about the Project at Milo's root. The methods of nil
-// Refusals do nothing. It is safe for concurrent use.
+// Refusals are the projects that refuse writes because they are suspended. The status in such a project dates from
+// before the suspension, so the refusals are reported elsewhere: in a metric and, once for each suspension, in an Event
+// about the Project at Milo's root. The methods of nil Refusals do nothing. It is safe for concurrent use.
 type Refusals struct {
 	engaged    projects.Engaged
 	suspension projects.Suspension
@@ -29,15 +29,15 @@ type Refusals struct {
 	of map[multicluster.ClusterName]bool
 }
 
-// RefusalsOptions are what Refusals work with.
+// RefusalsOptions are the dependencies of Refusals.
 type RefusalsOptions struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Suspension says which projects are suspended.
+	// Suspension reports which projects are suspended.
 	Suspension projects.Suspension
-	// Root takes the Events.
+	// Root receives the Events.
 	Root projects.Root
-	// Registerer gets the metric.
+	// Registerer registers the metric.
 	Registerer prometheus.Registerer
 }
 
@@ -82,7 +82,7 @@ func (r *Refusals) changed(project string) {
 	delete(r.of, multicluster.ClusterName(project))
 }
 
-// count is how many of the projects this replica still has.
+// count returns the number of refusing projects that this replica still has engaged.
 func (r *Refusals) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -60,14 +60,15 @@ func newRefusals(t *testing.T, p *suspendedProjects) (*Refusals, *prometheus.Reg
 	return r, registry
 }
 
-// refusedBy is the answer of a project to a write.
+// refusedBy returns the answer of a project to a write.
 func refusedBy(cause metav1.CauseType) error {
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "instances"}, "web-0", errors.New("the project is suspended"))
 	refused.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
 	return fmt.Errorf("apply the status: %w", refused)
 }
 
-// TestRefusalsAreTold: a project that refuses status updates since it is suspended is counted and told of once for each suspension.
+// TestRefusalsAreTold: a project that refuses status updates because it is suspended is counted, and reported once for
+// each suspension.
 func TestRefusalsAreTold(t *testing.T) {
 	p := &suspendedProjects{engaged: []string{"north", "south"}, suspended: []string{"north", "south"}}
 	refusals, registry := newRefusals(t, p)

@@ -21,12 +21,12 @@ type report struct {
 	status ReflectedStatus
 }
 
-// AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status
-// stays as it is: Karmada reports nothing of an object that it cannot apply, and the Instances keep running. An error names the
-// cluster whose report is invalid.
+// AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status stays
+// unchanged: Karmada reports no status of an object that it cannot apply, and the Instances keep running. An error names the cluster
+// whose report is invalid.
 //
-// Where the deployment assigns Instances to cells, only the reports of these cells count. Which Instances of a report count is for
-// the reader to decide, by cellreport.Instances.
+// If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
+// count, with cellreport.Instances.
 func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)
@@ -79,7 +79,7 @@ func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []wor
 		}
 	}
 	for i := range assignment.Cells {
-		// A cell that only has indices to release reports nothing when Karmada has removed the deployment there.
+		// A cell that only has indices to release has no report once Karmada has removed the deployment there.
 		if name := assignment.Cells[i].Name; !reported[name] && len(assignment.Cells[i].Indices) > 0 {
 			reported[name] = true
 			assigned = append(assigned, workv1alpha2.AggregatedStatusItem{ClusterName: name})
@@ -143,8 +143,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) 
 	return reports, nil
 }
 
-// mergeConditions replaces the conditions of result that are better than those of a report. With several cells the messages
-// name the cell.
+// mergeConditions replaces conditions of result that are better than the report's. With several cells, the messages name the cell.
 func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
 	for _, condition := range from.status.Conditions {
 		if several {

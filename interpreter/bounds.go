@@ -24,7 +24,7 @@ const (
 // MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
 const MaxWord = 128
 
-// Text is what a text of a report may be: so many bytes, which are letters and digits of ASCII or among others.
+// Text bounds a text of a report: at most Most bytes, which are ASCII letters and digits or in Other.
 type Text struct {
 	Most  int
 	Other string
@@ -62,9 +62,9 @@ func isWord(text string) bool {
 	return text != "" && Text{Most: MaxWord}.Fits(text) && isLetter(rune(text[0]))
 }
 
-// bound truncates what a cell reports to a bounded size, and leaves out what no agent reports. A cell has one report. AggregateStatus bounds
-// it again: where Karmada's agent runs in the cell, nobody else has. One condition that the hub's API server refuses would keep the
-// reports of all cells from the status.
+// bound truncates a cell's report to a bounded size, and drops content that no agent reports. A cell has one report. AggregateStatus
+// bounds it again: if Karmada's agent runs in the cell, the report has not been bounded before. One condition that the hub's API server
+// refuses would keep the reports of all cells out of the status.
 func bound(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Conditions = boundConditions(status.Conditions)
 	status.Reports = first(status.Reports, 1)
@@ -92,7 +92,7 @@ func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts
 	return withoutProject(counts)
 }
 
-// withoutProject are counts without those that only projects have.
+// withoutProject returns counts without the counts that only projects have.
 func withoutProject(counts v1alpha.ReplicaCounts) v1alpha.ReplicaCounts {
 	counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	return counts
@@ -168,7 +168,7 @@ func boundContainers(containers []v1alpha.ContainerEntry) []v1alpha.ContainerEnt
 	return containers
 }
 
-// boundMessage shortens a message and makes control characters spaces: people read it on terminals.
+// boundMessage shortens a message and replaces control characters by spaces: people read it on terminals.
 func boundMessage(message string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -20,7 +20,7 @@ var (
 	cases = flag.Int("cases", 200, "how many random cases each operation gets")
 )
 
-// operations are those that both Go and Lua support.
+// operations are the operations that both Go and Lua support.
 var operations = []configv1alpha1.InterpreterOperation{
 	configv1alpha1.InterpreterOperationInterpretReplica,
 	configv1alpha1.InterpreterOperationReviseReplica,
@@ -92,7 +92,7 @@ func (g *generator) question(t testing.TB, operation configv1alpha1.InterpreterO
 	return c
 }
 
-// agree compares the answers. It says whether there was one.
+// agree compares the answers. It reports whether there was one.
 func agree(t *testing.T, operation configv1alpha1.InterpreterOperation, c *golden) bool {
 	t.Helper()
 	want, wantErr := served(t, operation, c)

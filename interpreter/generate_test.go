@@ -44,7 +44,7 @@ var (
 	noQuantities = []any{"", "abc", "1Q", "1e", "--1", "1e41", "1e-41", "1E+999999999999999999999", strings.Repeat("9", 65), true, []any{"1"}, map[string]any{"a": "1"}}
 )
 
-// generator makes random cases. The same seed makes the same cases.
+// generator generates random cases. The same seed generates the same cases.
 type generator struct {
 	*rand.Rand
 	filler *randfill.Filler
@@ -141,7 +141,7 @@ func (g *generator) deployment(t testing.TB, operation configv1alpha1.Interprete
 	return encoded(t, tree)
 }
 
-// recover makes a deployment that is healthy, or nearly so.
+// recover turns the object into a deployment that is healthy, or nearly so.
 func (g *generator) recover(object *v1alpha.WorkloadDeployment) {
 	object.Status.ObservedGeneration = object.Generation
 	object.Status.DesiredReplicas, object.Status.ReadyReplicas = 2, int32(g.Intn(4))

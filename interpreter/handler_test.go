@@ -86,7 +86,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestAggregateStatusPatch: Karmada gets a patch of the status and of nothing else, and none when nothing changes.
+// TestAggregateStatusPatch: Karmada gets a patch of the status only, and no patch when nothing changes.
 func TestAggregateStatusPatch(t *testing.T) {
 	aggregate := request(t, configv1alpha1.InterpreterOperationAggregateStatus)
 	aggregate.Object.Raw = []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment",
@@ -141,7 +141,7 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
-// registeredOperations are those that the webhook is registered for, at the path of the handler.
+// registeredOperations are the operations that the webhook is registered for, at the path of the handler.
 func registeredOperations(t *testing.T) []configv1alpha1.InterpreterOperation {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "policies", "interpreter.yaml"))

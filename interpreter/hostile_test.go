@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// FuzzAggregateStatus sums up what cells report, in Go and in Lua: both agree, in memory that the length of the reports bounds, and the
-// status of the hub's copy is not longer than they are.
+// FuzzAggregateStatus aggregates the reports of cells, in Go and in Lua: both agree, in memory that the length of the reports bounds,
+// and the status of the hub's copy is not longer than the reports.
 func FuzzAggregateStatus(f *testing.F) {
 	for _, report := range []string{
 		`{}`, `{"generation":1,"observedGeneration":1,"resourceTemplateGeneration":4,"indices":[{"existing":"0-9999"}]}`,

@@ -37,7 +37,7 @@ func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.De
 			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelDeploymentUID: uid}},
 		})
 	}
-	// As Karmada sorts those of the customization.
+	// The order in which Karmada sorts the dependencies of the customization.
 	slices.SortFunc(dependencies, func(a, b configv1alpha1.DependentObjectReference) int {
 		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})

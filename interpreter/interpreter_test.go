@@ -31,7 +31,7 @@ func onHub() *v1alpha.WorkloadDeployment {
 	return deployment
 }
 
-// from is the item of a cell with Instances of these indices, of which ready are Ready.
+// from is the item of a cell with Instances at these indices, and this number of Ready Instances.
 func from(t *testing.T, cell string, templateGeneration int64, ready int32, indices ...int) workv1alpha2.AggregatedStatusItem {
 	t.Helper()
 	status := interpreter.ReflectedStatus{Generation: 7, ResourceTemplateGeneration: templateGeneration}
@@ -123,7 +123,7 @@ func TestAggregateStatus(t *testing.T) {
 	}
 }
 
-// TestAggregateStatusOfSilentCells: Karmada reports nothing of what it could not apply, and the Instances keep running.
+// TestAggregateStatusOfSilentCells: Karmada has no report of an object that it could not apply, and the Instances keep running.
 func TestAggregateStatusOfSilentCells(t *testing.T) {
 	deployment := onHub()
 	deployment.Status.Replicas, deployment.Status.Indices = 1, []v1alpha.CellIndices{{Cell: "dfw", Existing: "0"}}

@@ -9,7 +9,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// InterpretHealth says whether all desired Instances of a deployment are Ready in its cell.
+// InterpretHealth reports whether all desired Instances of a deployment are Ready in its cell.
 func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
 	status := &observed.Status
 	return status.ObservedGeneration == observed.Generation &&

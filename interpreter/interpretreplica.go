@@ -10,9 +10,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
-// InterpretReplica is the number of Instances of a deployment and the resources that each of them takes. The number is the one
-// that ReviseReplica sets, so that Karmada reads back what it wrote, else minReplicas. Requirements are nil when the size is
-// unknown.
+// InterpretReplica returns the number of Instances of a deployment and the resources of each of them. The number is the value that
+// ReviseReplica sets, so that Karmada reads its own value back, else minReplicas. Requirements are nil if the size is unknown.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
 	replicas := object.Spec.StatedReplicas()
 	size := sizing.Instance(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)

@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// ReflectedStatus is what Karmada copies from a cell to the hub: the status, and the generations that it is about.
+// ReflectedStatus is the status that Karmada copies from a cell to the hub, with the generations that it refers to.
 type ReflectedStatus struct {
 	v1alpha.WorkloadDeploymentStatus `json:",inline"`
 

@@ -29,7 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter/customization"
 )
 
-// deploymentKind is what the customization is for.
+// deploymentKind is the kind that the customization interprets.
 var deploymentKind = schema.GroupVersionKind{Group: "compute.datumapis.com", Version: "v1alpha", Kind: "WorkloadDeployment"}
 
 // karmada is Karmada's interpreter of customizations with ours.
@@ -102,9 +102,9 @@ func asUnstructured(t testing.TB, raw json.RawMessage) *unstructured.Unstructure
 	return object
 }
 
-// kept is an answer in a form that can be compared. Where a script returns a new object, such as a status, Karmada drops empty
-// members, because Lua does not tell an empty object from an empty list: the status is compared as its type decodes it. Of an
-// aggregated object Karmada writes the status alone. Quantities are compared in their canonical form.
+// kept is an answer in a form that can be compared. If a script returns a new object, such as a status, Karmada drops empty members,
+// because Lua does not distinguish an empty object from an empty list: the status is compared as its type decodes it. Of an aggregated
+// object, Karmada writes only the status. Quantities are compared in their canonical form.
 func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any) any {
 	t.Helper()
 	members, _ := plain(t, value).(map[string]any)

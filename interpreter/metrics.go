@@ -26,8 +26,8 @@ var requestsTotal = registered(prometheus.NewCounterVec(prometheus.CounterOpts{
 	Help: "Requests of Karmada's resource interpreter by operation (unknown for unsupported ones) and outcome: answered, refused (the request is invalid) or failed.",
 }, []string{"operation", "outcome"}))
 
-// registered registers a counter, or returns the one that is registered by its name. One that cannot be registered still
-// counts: Karmada must be answered.
+// registered registers a counter, or returns the counter that is already registered under its name. A counter that cannot be registered
+// still counts: Karmada must be answered.
 func registered(counter *prometheus.CounterVec) *prometheus.CounterVec {
 	if already := (prometheus.AlreadyRegisteredError{}); errors.As(metrics.Registry.Register(counter), &already) {
 		if existing, ok := already.ExistingCollector.(*prometheus.CounterVec); ok {

@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// TestFunctionsLeaveTheirObjectsAlone: Karmada's objects are those of its cache.
+// TestFunctionsLeaveTheirObjectsAlone: Karmada passes objects of its cache, which the functions must not change.
 func TestFunctionsLeaveTheirObjectsAlone(t *testing.T) {
 	object, observed := onHub(), onHub()
 	object.Annotations = map[string]string{v1alpha.AnnotationProjectName: "p"}
@@ -40,7 +40,7 @@ func TestFunctionsLeaveTheirObjectsAlone(t *testing.T) {
 	compare(t, "observed", answer{"object": observed}, nil, answer{"object": beforeObserved}, "")
 }
 
-// TestReplicaIsWhatReviseReplicaSet: Karmada reads back what it wrote.
+// TestReplicaIsWhatReviseReplicaSet: Karmada reads its own value back.
 func TestReplicaIsWhatReviseReplicaSet(t *testing.T) {
 	for _, replicas := range []int32{0, 1, 7, 1000} {
 		if got, _ := interpreter.InterpretReplica(interpreter.ReviseReplica(onHub(), replicas)); got != replicas {
@@ -49,7 +49,7 @@ func TestReplicaIsWhatReviseReplicaSet(t *testing.T) {
 	}
 }
 
-// TestInstanceSizeIsTheCallersOwn: a caller may change a size, and what is recorded of the type must not change with it.
+// TestInstanceSizeIsTheCallersOwn: a caller may change a size, and the recorded resources of the type must not change with it.
 func TestInstanceSizeIsTheCallersOwn(t *testing.T) {
 	typeResources := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	size := sizing.Instance(&v1alpha.InstanceSpec{}, typeResources)
@@ -61,7 +61,8 @@ func TestInstanceSizeIsTheCallersOwn(t *testing.T) {
 	}
 }
 
-// TestCellKeepsItsAnnotations: Karmada merges them before it requests Retain, without those that were removed on the hub.
+// TestCellKeepsItsAnnotations: Karmada merges the annotations before it requests Retain, and drops annotations that were removed on the
+// hub.
 func TestCellKeepsItsAnnotations(t *testing.T) {
 	desired := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"hub": "new"}}}}
 	observed := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"annotations": map[string]any{

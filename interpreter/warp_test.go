@@ -52,7 +52,7 @@ func (g *generator) warpMembers(object map[string]any, name string, inList bool)
 	}
 }
 
-// emptied is an empty object or list in place of one, and any other value as it is.
+// emptied replaces an object or a list by an empty one, and returns any other value unchanged.
 func emptied(value any) any {
 	switch value.(type) {
 	case map[string]any:
@@ -64,7 +64,7 @@ func emptied(value any) any {
 	}
 }
 
-// garble makes one scalar below each member of a name invalid.
+// garble invalidates one scalar below each member with a name.
 func (g *generator) garble(value any, name string) {
 	switch typed := value.(type) {
 	case map[string]any:
@@ -82,7 +82,7 @@ func (g *generator) garble(value any, name string) {
 	}
 }
 
-// garbleBelow descends from a member at random. It leaves alone members that the type does not have, and those of a runtime that
+// garbleBelow descends from a random member. It skips members that the type does not have, and members of a runtime that
 // InterpretReplica does not read.
 func (g *generator) garbleBelow(object map[string]any, key string) {
 	switch typed := object[key].(type) {
@@ -104,7 +104,7 @@ func (g *generator) garbleBelow(object map[string]any, key string) {
 	}
 }
 
-// garbage is what a member cannot be: of another type, too large, or no such text.
+// garbage is an invalid value of a member: of another type, too large, or an invalid text.
 func (g *generator) garbage(object map[string]any, key string) any {
 	_, text := object[key].(string)
 	switch {
@@ -119,7 +119,7 @@ func (g *generator) garbage(object map[string]any, key string) any {
 	}
 }
 
-// unread are members that neither a report nor the size of a runtime is made from.
+// unread are members that affect neither a report nor the size of a runtime.
 var unread = []string{
 	"unknown", "name", "image", "command", "args", "env", "envFrom", "volumeAttachments", "ports", "imagePullSecrets", "virtualMachine",
 	"instanceType", "class", "selector", "workingDir", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle", "securityContext",

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // testShards is the number of shards in tests.
 const testShards = 6
 
-// process is a replica as far as the coordinator is concerned. Once it is killed it writes nothing any more.
+// process is a replica as the coordinator sees it. After kill, it writes nothing.
 type process struct {
 	provider *Provider
 	dead     atomic.Bool
@@ -112,7 +112,7 @@ func (p *process) end() {
 	<-p.ended
 }
 
-// kill ends a replica without that it could tell anybody.
+// kill ends a replica without a last write.
 func (p *process) kill() {
 	p.dead.Store(true)
 	p.end()
@@ -124,7 +124,7 @@ func (p *process) owns() []int {
 	return slices.Sorted(maps.Keys(p.provider.owned))
 }
 
-// divided waits until every shard has one owner, each replica some, and the record says the same.
+// divided waits until every shard has one owner, each replica has some shards, and the record agrees.
 func divided(t *testing.T, namespace string, replicas map[string]*process) {
 	t.Helper()
 	hub := newHubClient(t)
@@ -177,7 +177,7 @@ func hubNamespace(t *testing.T) string {
 	return testenv.Namespace(t, newHubClient(t), "shards").Name
 }
 
-// TestKilledReplica: its shards go to the other one. How long that takes at most is tested in package shards.
+// TestKilledReplica: the other replica gets its shards. Package shards tests the maximum time of that.
 func TestKilledReplica(t *testing.T) {
 	namespace := hubNamespace(t)
 	one, two := startProcess(t, namespace, "one", 3*time.Second), startProcess(t, namespace, "two", 3*time.Second)
@@ -201,7 +201,7 @@ func TestRestartedReplica(t *testing.T) {
 	}
 }
 
-// TestStoppedReplica: its shards are given up at once, although its Lease would last longer than this test waits.
+// TestStoppedReplica: a stopped replica releases its shards at once, although its Lease would outlast this test.
 func TestStoppedReplica(t *testing.T) {
 	namespace := hubNamespace(t)
 	one, two := startProcess(t, namespace, "one", time.Hour), startProcess(t, namespace, "two", time.Minute)

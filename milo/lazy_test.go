@@ -71,7 +71,7 @@ func (l *lazily) startMarks() *marks.Marks {
 	return m
 }
 
-// run runs something until the test ends.
+// run runs a function until the test ends.
 func run(t *testing.T, start func(context.Context) error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -95,7 +95,7 @@ func (l *lazily) replica(change func(*ProviderOptions)) *Provider {
 	return p
 }
 
-// spare starts a replica that owns nothing.
+// spare starts a replica without shards.
 func (l *lazily) spare(change func(*ProviderOptions)) *Provider {
 	l.t.Helper()
 	scheme := runtime.NewScheme()
@@ -206,8 +206,8 @@ func TestProjectInUseStaysEngaged(t *testing.T) {
 	}
 }
 
-// TestWorkloadWhileLeaving: one that is admitted while its project is about to be let go keeps it, although the watch of the project
-// says nothing.
+// TestWorkloadWhileLeaving: a Workload admitted while its project is about to be released keeps the project engaged, even if the
+// project's watch reports nothing.
 func TestWorkloadWhileLeaving(t *testing.T) {
 	t.Parallel()
 	for name, admit := range map[string]func(*lazily){
@@ -238,7 +238,7 @@ func TestWorkloadWhileLeaving(t *testing.T) {
 	}
 }
 
-// TestMarkWithTheNoteIsNotRemoved: a mark that was made anew after its owner noted that it is leaving stays.
+// TestMarkWithTheNoteIsNotRemoved: a mark that was written again after its owner noted that it is leaving stays.
 func TestMarkWithTheNoteIsNotRemoved(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -261,7 +261,7 @@ func TestMarkWithTheNoteIsNotRemoved(t *testing.T) {
 	}
 }
 
-// held is something on the hub besides marks.
+// held is an object on the hub other than a mark.
 type held struct{ project atomic.Pointer[string] }
 
 func (h *held) Needed(project string) bool {
@@ -295,7 +295,8 @@ func TestWhatIsOnTheHubHoldsAProject(t *testing.T) {
 	eventually(t, "it is let go", func() bool { return !isEngaged(p, "north") })
 }
 
-// TestSweepFindsWorkloads: of a project whose mark was lost. One without Workloads is asked and not watched.
+// TestSweepFindsWorkloads: the sweep finds the Workloads of a project whose mark was lost. A project without Workloads is visited and
+// not watched.
 func TestSweepFindsWorkloads(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -321,7 +322,8 @@ func TestSweepFindsWorkloads(t *testing.T) {
 	}
 }
 
-// TestNewProjectIsVisited: at once, and all are when that is asked for. A quiet one is asked, and nothing is written there.
+// TestNewProjectIsVisited: a new project is visited at once, and all projects on request. A quiet project is visited, and nothing is
+// written there.
 func TestNewProjectIsVisited(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -358,7 +360,8 @@ func TestNewProjectIsVisited(t *testing.T) {
 	}
 }
 
-// TestMarkOfAProjectThatIsGone: it is removed when Milo says so, and not while Milo does not answer or is in doubt.
+// TestMarkOfAProjectThatIsGone: the mark is removed when Milo reports that the project does not exist, and not while Milo does not
+// answer or is in doubt.
 func TestMarkOfAProjectThatIsGone(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -384,7 +387,7 @@ func TestMarkOfAProjectThatIsGone(t *testing.T) {
 	}
 }
 
-// TestProjectMadeAgainIsLookedAt: Milo keeps what was left in it.
+// TestProjectMadeAgainIsLookedAt: a recreated project is engaged, because Milo keeps its old Workloads.
 func TestProjectMadeAgainIsLookedAt(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)

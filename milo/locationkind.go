@@ -27,18 +27,18 @@ import (
 )
 
 const (
-	// kindAge is how old the answer may be for which a request is refused, and kindInterval the time between two questions of those
-	// that wait for the kind. All of them share an answer.
+	// kindAge is the maximum age of an answer that refuses a request. kindInterval is the interval between questions while informers
+	// wait for the kind. All waiters share an answer.
 	kindAge      = time.Second
 	kindInterval = 10 * time.Second
 	// resourceLocations is the resource of LocationBindings.
 	resourceLocations = "locationbindings"
 )
 
-// LocationKind finds out whether Milo serves LocationBindings. Milo does not ship them: an operator installs their
-// CustomResourceDefinition. A 404 of a project alone proves nothing, since a gateway without a route to Milo answers the same; so it asks
-// Milo's root, whose kinds are those of all projects. It sends no request before one for LocationBindings fails. It is safe for concurrent
-// use; nil never finds the kind missing.
+// LocationKind determines whether Milo serves LocationBindings. Milo does not ship them: an operator installs their
+// CustomResourceDefinition. A 404 of a project alone proves nothing, since a gateway without a route to Milo answers the same; so it
+// asks Milo's root, which serves the same kinds as every project. It sends no request before one for LocationBindings fails. It is safe
+// for concurrent use; nil never finds the kind missing.
 type LocationKind struct {
 	root   rest.Interface
 	clock  clock.WithTicker
@@ -131,7 +131,8 @@ func (k *LocationKind) ask(ctx context.Context, maxAge time.Duration) (missing b
 	}
 }
 
-// read asks Milo's root. A group without any kind is not served at all; that an API server says so is proved by Milo's own group.
+// read asks Milo's root. A group without any kind is not served at all; the presence of Milo's own group proves that an API server
+// answered.
 func (k *LocationKind) read(ctx context.Context) (missing bool, err error) {
 	var kinds metav1.APIResourceList
 	err = k.root.Get().AbsPath("/apis", NetworkingGroupVersion.Group, NetworkingGroupVersion.Version).Do(ctx).Into(&kinds)

@@ -28,7 +28,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
-// bareMilo is a Milo with a project north, to which an operator adds LocationBindings, or of which nothing is reached but a gateway.
+// bareMilo is a Milo with a project north, to which an operator adds LocationBindings, or of which only a gateway is reachable.
 type bareMilo struct {
 	installed, network, gateway atomic.Bool
 	questions                   atomic.Int32
@@ -69,7 +69,7 @@ func serveOneBinding(w http.ResponseWriter, r *http.Request) {
 		{"metadata":{"name":"a","resourceVersion":"2"},"spec":{"topology":{"topology.datum.net/city-code":"DFW"}},"status":{"conditions":[{"type":"Available","status":"True"}]}}]}`)
 }
 
-// kindFixture is a Milo whose LocationBindings an operator installs, and what the add-on knows of it.
+// kindFixture is a Milo whose LocationBindings an operator installs, with the add-on's state about it.
 type kindFixture struct {
 	*bareMilo
 	root  *rest.Config
@@ -95,7 +95,7 @@ func newKindFixture(t *testing.T) *kindFixture {
 	return f
 }
 
-// lookup looks the locations of a project up, past the cache.
+// lookup looks up the locations of a project, bypassing all caches.
 func (f *kindFixture) lookup(t *testing.T) func() ([]citychoice.Location, error) {
 	t.Helper()
 	lookup, err := NewLookup(LookupOptions{Root: f.root, Clock: f.clock, LocationKind: f.kind})
@@ -113,7 +113,8 @@ func (f *kindFixture) lookup(t *testing.T) func() ([]citychoice.Location, error)
 	}
 }
 
-// TestLookupOfLocationsThatAreNotServed verifies that a missing kind is no outage, is found by Milo's own answer only, and is said once.
+// TestLookupOfLocationsThatAreNotServed verifies that a missing kind is no outage, is found by Milo's own answer only, and is logged
+// once.
 func TestLookupOfLocationsThatAreNotServed(t *testing.T) {
 	f := newKindFixture(t)
 	look := f.lookup(t)
@@ -199,7 +200,7 @@ func TestProjectIsEngagedWithoutLocations(t *testing.T) {
 	}
 }
 
-// TestOnlyLocationsMayBeMissing verifies that no other kind is taken for empty: a project without Workloads is given up.
+// TestOnlyLocationsMayBeMissing verifies that no other kind is treated as empty: a project without Workloads is released.
 func TestOnlyLocationsMayBeMissing(t *testing.T) {
 	f := newKindFixture(t)
 	patience, err := NewPatience(PatienceOptions{Root: f.root, Clock: f.clock, Log: f.kind.log, LocationKind: f.kind})

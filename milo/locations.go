@@ -18,15 +18,15 @@ import (
 
 // Locations reads which locations a project may use from its LocationBindings.
 type Locations struct {
-	// Kind says whether Milo serves LocationBindings. Nil: it does.
+	// Kind reports whether Milo serves LocationBindings. Nil: Milo serves them.
 	Kind *LocationKind
 }
 
-// Object is the kind to watch: what List returns depends on it.
+// Object is the watched kind, on which the result of List depends.
 func (Locations) Object() client.Object { return &LocationBinding{} }
 
-// List are the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
-// LocationBindings: then the project's cache is empty, which must not be taken for a project without locations.
+// List returns the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
+// LocationBindings: the project's cache is empty then, which does not mean that the project has no locations.
 func (l Locations) List(ctx context.Context, project client.Reader) ([]citychoice.Location, error) {
 	var bindings LocationBindingList
 	if err := project.List(ctx, &bindings); err != nil {
@@ -44,7 +44,7 @@ func (l Locations) CityCodes(ctx context.Context, project client.Reader) ([]stri
 	return citychoice.AvailableCities(locations), err
 }
 
-// locationsOf are the locations of bindings, by name. One that is being deleted is not available.
+// locationsOf are the locations of bindings, by name. A location whose binding is being deleted is not available.
 func locationsOf(bindings []LocationBinding) []citychoice.Location {
 	locations := make([]citychoice.Location, 0, len(bindings))
 	for i := range bindings {

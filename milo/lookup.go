@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
-// ErrProjectNotFound says that Milo has no project of that name.
+// ErrProjectNotFound reports that Milo has no project with this name.
 var ErrProjectNotFound = errors.New("Milo knows no such project")
 
 // probeProject is the name of the Project that Probe reads. It need not exist.
@@ -38,11 +38,11 @@ var (
 	projectLifetimes = lifetimes{found: 5 * time.Second, notFound: 2 * time.Second, stale: 10 * time.Minute}
 	// Long enough for a burst of requests to share an answer.
 	contentLifetimes = lifetimes{found: 5 * time.Second}
-	// Locations that were known are used while Milo is away, as the Project itself is. That Milo does not serve the kind is an answer.
+	// Known locations are used while Milo is unavailable, as the Project itself is. "Milo does not serve the kind" is an answer.
 	locationLifetimes = lifetimes{found: 5 * time.Second, notFound: refusalAge, stale: 10 * time.Minute}
 )
 
-// refusalAge is how old an answer may be for which a request is refused: requests in a storm share it.
+// refusalAge is the maximum age of an answer that refuses a request. Requests in a storm share the answer.
 const refusalAge = time.Second
 
 // LookupOptions configure a Lookup.
@@ -50,31 +50,31 @@ type LookupOptions struct {
 	// Root is the configuration for Milo's root. It is copied. Its QPS and Timeout are ignored: Milo's priority and
 	// fairness limits requests, and every request has its own deadline. It is not used with Planes.
 	Root *rest.Config
-	// Planes are the control planes of projects, whose clients send their requests at once. Nil: those of Milo.
+	// Planes are the control planes of projects, whose clients send their requests at once. Nil: Milo's control planes.
 	Planes Planes
 	// Clock is the time of the caches. Nil means the real clock.
 	Clock clock.Clock
 	// Registerer registers the metrics. Nil: they are not registered.
 	Registerer prometheus.Registerer
-	// LocationKind says whether Milo serves LocationBindings. Nil: it does.
+	// LocationKind reports whether Milo serves LocationBindings. Nil: Milo serves them.
 	LocationKind *LocationKind
 }
 
-// Lookup reads any project, without a leader or a manager, over one HTTP transport for all projects. It caches answers for
-// seconds, see its methods, and at most 16384 of each kind.
+// Lookup reads any project, without a leader or a manager, over one HTTP transport for all projects. It caches answers for seconds, see
+// its methods, and at most 16384 of each kind.
 //
-// It is safe for concurrent use, and a project that answers slowly delays no lookup of another. Methods return when their
-// context ends, at the latest 10 s after a request to Milo began. Unless a method says otherwise, an error means that Milo
-// gave no answer. "Milo cannot be reached" is a temporary error, "Milo refuses" needs an administrator. The error is an
-// InternalError (apierrors) for a fault of this replica, such as credentials that Milo does not accept, and
-// ServiceUnavailable when every other replica would get the same error.
+// It is safe for concurrent use, and a project that answers slowly delays no lookup of another. Methods return when their context ends,
+// at the latest 10 s after a request to Milo began. Unless a method states otherwise, an error means that Milo gave no answer. "Milo
+// cannot be reached" is a temporary error, "Milo refuses" needs an administrator. The error is an InternalError (apierrors) for a fault
+// of this replica, such as credentials that Milo does not accept, and ServiceUnavailable when every other replica would get the same
+// error.
 type Lookup struct {
 	planes  Planes
 	client  client.Client
 	clock   clock.Clock
 	metrics *lookupMetrics
 	kind    *LocationKind
-	// answered says that Milo's root has answered once.
+	// answered reports that Milo's root has answered once.
 	answered atomic.Bool
 
 	projects   *answers[*Project]
@@ -85,7 +85,7 @@ type Lookup struct {
 	asked      *answers[*asked]
 }
 
-// NewLookup makes a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid, or the
+// NewLookup creates a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid, or the
 // metrics cannot be registered. Lookups with the same registerer share their metrics.
 func NewLookup(o LookupOptions) (*Lookup, error) {
 	planes, err := o.planes()
@@ -109,7 +109,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	return l, nil
 }
 
-// planes are those of the options, or those of Milo over one transport for all projects.
+// planes returns the planes of the options, or Milo's, over one transport for all projects.
 func (o *LookupOptions) planes() (Planes, error) {
 	if o.Planes != nil {
 		return o.Planes, nil
@@ -130,11 +130,11 @@ func (o *LookupOptions) planes() (Planes, error) {
 	return newRemote(root, scheme)
 }
 
-// Project is the Project of that name at Milo's root, or ErrProjectNotFound. It is shared: callers must not change it.
+// Project returns the Project with this name at Milo's root, or ErrProjectNotFound. It is shared: callers must not change it.
 //
-// It may be up to 5 s old, and ErrProjectNotFound up to 2 s; with Observe and Forget it is as new as the last event. While
-// Milo does not answer, or refuses, the Project may be up to 10 minutes old. It is then returned within 1 s, and at once if a
-// request failed within the last second. Before a request is refused for what it says, ask FreshProject.
+// It may be up to 5 s old, and ErrProjectNotFound up to 2 s; with Observe and Forget it is as new as the last event. While Milo does
+// not answer, or refuses, the Project may be up to 10 minutes old. It is then returned within 1 s, and at once if a request failed
+// within the last second. Call FreshProject before a request is refused because of the Project.
 func (l *Lookup) Project(ctx context.Context, name string) (*Project, error) {
 	return l.project(name, func() (*Project, bool, error) { return l.projects.get(ctx, name, l.fetchProject(name)) })
 }
@@ -146,7 +146,7 @@ func (l *Lookup) FreshProject(ctx context.Context, name string) (*Project, error
 	})
 }
 
-// project looks up a name that a Project can have.
+// project looks up a name that is valid for a Project.
 func (l *Lookup) project(name string, look func() (*Project, bool, error)) (*Project, error) {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		// No object has such a name, and it must not become part of a URL.
@@ -174,8 +174,8 @@ func (l *Lookup) readProject(ctx context.Context, name string) (*Project, bool, 
 	return project, found, nil
 }
 
-// getProject reads a Project at Milo's root. found is false only if an API server has answered that there is none: a 404
-// without a Status is not of an API server but of a gateway without a route to Milo.
+// getProject reads a Project at Milo's root. found is false only if an API server has answered that the Project does not exist: a 404
+// without a Status comes from a gateway without a route to Milo.
 func getProject(ctx context.Context, root client.Reader, name string) (project *Project, found bool, err error) {
 	project = &Project{}
 	err = root.Get(ctx, client.ObjectKey{Name: name}, project)
@@ -189,24 +189,24 @@ func getProject(ctx context.Context, root client.Reader, name string) (project *
 	}
 }
 
-// Observe tells the Lookup what a watch says of a Project. It must not be changed any more. Only Projects that were asked for
-// are remembered. The Lookup does not depend on it: without a watch, answers are older.
+// Observe informs the Lookup of a Project's state in a watch. The Project must not be changed any more. Only Projects that were
+// requested before are cached. The Lookup does not depend on Observe: without a watch, answers are older.
 func (l *Lookup) Observe(project *Project) { l.projects.observe(project.Name, project, true) }
 
-// Forget tells the Lookup that a watch says that a Project is gone.
+// Forget informs the Lookup that a watch has reported the deletion of a Project.
 func (l *Lookup) Forget(project *Project) { l.projects.observe(project.Name, nil, false) }
 
-// isNewer says whether one state of a Project is newer than another. All Projects are in one etcd, so that their resource
-// versions can be compared, even those of two Projects of the same name.
+// isNewer reports whether one state of a Project is newer than another. All Projects are in one etcd, so their resource versions can be
+// compared, even the versions of two Projects with the same name.
 func isNewer(one, other *Project) bool {
 	order, err := resourceversion.CompareResourceVersion(one.ResourceVersion, other.ResourceVersion)
 	return err == nil && order > 0
 }
 
-// Locations are the locations of a project, available or not. They may be up to 5 s old. While Milo does not answer they may be up to
-// 10 minutes old, and age says how old they are; it is 0 otherwise. Call it only with a Project that Project returned: for any other,
-// a request would make Milo create storage. A recreated project is another one. They are shared: callers must not change them. The error
-// is v1alpha.ErrLocationsNotServed while Milo does not serve LocationBindings: that needs its operator, and no request again.
+// Locations returns the locations of a project, available or not. They may be up to 5 s old. While Milo does not answer, they may be up
+// to 10 minutes old; age is their age then, and 0 otherwise. Call it only with a Project that Project returned: a request for any other
+// name would create storage at Milo. A recreated project is a different project. The slice is shared: callers must not change it. The
+// error is v1alpha.ErrLocationsNotServed while Milo does not serve LocationBindings: that needs Milo's operator, and no retry.
 func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []citychoice.Location, age time.Duration, err error) {
 	e, outcome, err := l.locations.resolve(ctx, identity(project), l.fetchLocations(project))
 	l.metrics.count(kindLocations, outcome)
@@ -222,8 +222,8 @@ func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []c
 	return e.value, age, nil
 }
 
-// FreshLocations are Locations as Milo says now. Use it before refusing a location that may have been added a moment ago. For a
-// second after a failure it returns that failure.
+// FreshLocations returns Milo's current Locations. Call it before refusing a location that may have been added a moment ago. For a
+// second after a failure, it returns that failure.
 func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]citychoice.Location, error) {
 	locations, found, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
 	if err == nil && !found {
@@ -255,7 +255,7 @@ func (l *Lookup) fetchLocations(project *Project) fetcher[[]citychoice.Location]
 	}
 }
 
-// Probe reads a Project that need not exist from Milo's root, past every cache. It returns nil if Milo answers.
+// Probe reads a Project that need not exist from Milo's root, bypassing all caches. It returns nil if Milo answers.
 func (l *Lookup) Probe(ctx context.Context) error {
 	return l.uncached(ctx, kindProbe, func(ctx context.Context) error {
 		_, _, err := l.readProject(ctx, probeProject)
@@ -283,5 +283,5 @@ func (l *Lookup) uncached(ctx context.Context, kind string, ask func(context.Con
 	return err
 }
 
-// identity is unique to a project and different from that of an earlier one with the same name.
+// identity is unique to a project. A recreated project with the same name has another identity.
 func identity(project *Project) string { return project.Name + "/" + string(project.UID) }

@@ -18,11 +18,11 @@ type allowance struct {
 	known bool
 }
 
-// InstanceAllowance is the sum of the Instances that the project's ResourceGrants allow. known is false, and limit 0, if no
-// active grant of the project covers Instances, or Milo has no quota. It may be up to 5 s old. Call it only with a Project
-// that Project returned.
+// InstanceAllowance is the sum of the Instances that the project's ResourceGrants allow. known is false, and limit 0, if no active
+// grant of the project covers Instances, or Milo has no quota. It may be up to 5 s old. Call it only with a Project that Project
+// returned.
 //
-// Use it for early warnings. Only a ResourceClaim can tell whether quota is left.
+// Use it for early warnings. Only a ResourceClaim shows whether quota is left.
 func (l *Lookup) InstanceAllowance(ctx context.Context, project *Project) (limit int64, known bool, err error) {
 	a, _, err := l.allowances.get(ctx, identity(project), func(ctx context.Context) (allowance, bool, error) {
 		a, err := l.readAllowance(ctx, project)
@@ -53,8 +53,8 @@ func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance
 	return sum, nil
 }
 
-// countsFor says whether a grant is for the project and not inactive. A grant without the condition counts, since Milo has
-// not evaluated it yet.
+// countsFor reports whether a grant is for the project and is not inactive. A grant without the condition counts, since Milo has not
+// evaluated it yet.
 func (g *ResourceGrant) countsFor(project *Project) bool {
 	consumer := g.Spec.ConsumerRef
 	return consumer.Kind == "Project" && consumer.Name == project.Name &&

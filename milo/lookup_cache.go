@@ -36,7 +36,7 @@ type lifetimes struct {
 	stale time.Duration
 }
 
-// fetcher sends a request to Milo. An error says that Milo did not answer. That nothing was found is an answer.
+// fetcher sends a request to Milo. An error means that Milo did not answer. "Not found" is an answer.
 type fetcher[V any] func(ctx context.Context) (value V, found bool, err error)
 
 // entry is the state of a key. It is replaced and never changed, so that it can be read without a lock.
@@ -45,10 +45,10 @@ type entry[V any] struct {
 	found bool
 	// answered is the time of Milo's last answer, which gave value and found. Zero: none.
 	answered time.Time
-	// failure is the error of the last request, at the time failed. Nil: it succeeded.
+	// failure is the error of the last request, at the time failed. Nil: the request succeeded.
 	failure error
 	failed  time.Time
-	// asking is when the request in flight began. Zero: there is none.
+	// asking is the start time of the request in flight. Zero: no request.
 	asking time.Time
 	// observation is the number of the watch event that gave value and found. 0: a request did.
 	observation uint64
@@ -63,10 +63,10 @@ type answers[V any] struct {
 	metrics           *lookupMetrics
 	entries           *cache.LRUExpireCache
 	flights           singleflight.Group
-	// isNewer says whether an answer is newer than an event that arrived while the request was in flight. Nil: it is not.
+	// isNewer reports whether an answer is newer than an event that arrived while the request was in flight. Nil: it is not newer.
 	isNewer func(answer, event V) bool
 
-	// mu guards observations, and entries where one depends on what is there. It is never held during a request.
+	// mu guards observations, and entries whose next value depends on the current one. It is never held during a request.
 	mu           sync.Mutex
 	observations uint64
 }
@@ -74,11 +74,11 @@ type answers[V any] struct {
 // refreshed is the result of a flight.
 type refreshed[V any] struct {
 	entry[V]
-	// asked says that a request was sent.
+	// asked reports that a request was sent.
 	asked bool
 }
 
-// newAnswers makes an empty cache. kind is the label of its metrics, what names the subject in errors.
+// newAnswers creates an empty cache. kind is the label of its metrics, and what names the subject in errors.
 func newAnswers[V any](l *Lookup, kind, what string, lifetimes lifetimes) *answers[V] {
 	return &answers[V]{
 		kind: kind, plane: l.planes.Name(), what: what, lifetimes: lifetimes, clock: l.clock, metrics: l.metrics,
@@ -164,7 +164,7 @@ func (a *answers[V]) resolveFresh(ctx context.Context, key string, maxAge time.D
 		flight := a.flights.DoChan(key, func() (any, error) { return a.refresh(ctx, key, isYoung, fetch), nil })
 		select {
 		case result := <-flight:
-			// A flight that somebody else began may have found an answer that is fresh enough for them: then try again.
+			// Another caller's flight may have ended with a cached answer that is fresh enough for that caller only: try again.
 			if r, ok := result.Val.(refreshed[V]); ok && r.failure != nil {
 				return r.entry, outcomeError, r.failure
 			} else if ok && r.asked {
@@ -227,8 +227,8 @@ func (a *answers[V]) begin(key string, isEnough func(entry[V]) bool) (e entry[V]
 	return e, a.observations, false
 }
 
-// finish caches the outcome of a request that began when so many events had been observed, and returns what is cached: an
-// event that arrived meanwhile says more than an answer from before it.
+// finish caches the outcome of a request and returns the cached entry. observed is the number of events before the request: an event
+// that arrived during the request is newer than the answer.
 func (a *answers[V]) finish(key string, e entry[V], observed uint64) entry[V] {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -243,7 +243,7 @@ func (a *answers[V]) finish(key string, e entry[V], observed uint64) entry[V] {
 	return e
 }
 
-// observe replaces what is cached for a key by what a watch says. What nobody has asked for is not cached.
+// observe replaces the cached value for a key by the value from a watch. Keys that were never requested are not cached.
 func (a *answers[V]) observe(key string, value V, found bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -259,7 +259,7 @@ func (a *answers[V]) observe(key string, value V, found bool) {
 	a.store(key, e)
 }
 
-// isFresh says whether an entry needs no refresh.
+// isFresh reports whether an entry needs no refresh.
 func (a *answers[V]) isFresh(e entry[V]) bool {
 	return !e.answered.IsZero() && a.clock.Since(e.answered) < a.lifetime(e)
 }
@@ -272,13 +272,13 @@ func (a *answers[V]) lifetime(e entry[V]) time.Duration {
 	return a.lifetimes.notFound
 }
 
-// isUsable says whether an entry may be served while Milo gives no answer. "Not found" may not: the object may have been
+// isUsable reports whether an entry may be served while Milo gives no answer. "Not found" may not: the object may have been
 // created since.
 func (a *answers[V]) isUsable(e entry[V]) bool {
 	return e.found && a.clock.Since(e.answered) <= a.lifetimes.stale
 }
 
-// isBackingOff says whether the last request failed too recently for a retry.
+// isBackingOff reports whether the last request failed too recently for a retry.
 func (a *answers[V]) isBackingOff(e entry[V]) bool {
 	return e.failure != nil && a.clock.Since(e.failed) < backoff
 }
@@ -295,7 +295,7 @@ func (a *answers[V]) refreshWaitFor(e entry[V]) time.Duration {
 	return left
 }
 
-// load is the entry of a key, empty if there is none.
+// load returns the entry of a key, or an empty one.
 func (a *answers[V]) load(key string) entry[V] {
 	if value, ok := a.entries.Get(key); ok {
 		if e, ok := value.(entry[V]); ok {

@@ -204,7 +204,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		m := moody{answers: newAnswers[time.Time](l, kindProject, "the time", projectLifetimes), clock: fake}
 		for _, step := range steps {
-			// Two bits decide what Milo answers, the others how much time passes.
+			// Two bits decide Milo's answer, the others the time that passes.
 			fake.Step(time.Duration(step>>2) * time.Duration(step>>2) * 300 * time.Millisecond)
 			m.ask(t, step&3 != 3, step&3 != 2)
 			for len(fake.Timers) > 0 {

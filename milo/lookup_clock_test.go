@@ -16,12 +16,12 @@ type TimerClock struct {
 	Timers chan time.Duration
 }
 
-// NewTimerClock makes a TimerClock for up to 100 timers.
+// NewTimerClock creates a TimerClock for up to 100 timers.
 func NewTimerClock() TimerClock {
 	return TimerClock{FakeClock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), Timers: make(chan time.Duration, 100)}
 }
 
-// NewTimer makes a timer.
+// NewTimer creates a timer.
 func (c TimerClock) NewTimer(d time.Duration) clock.Timer {
 	timer := c.FakeClock.NewTimer(d)
 	c.Timers <- d

@@ -19,22 +19,22 @@ import (
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
 const workloadPage = 100
 
-// InstanceReservation is what a request adds to the Instances of a project.
+// InstanceReservation is the number of Instances that a request adds to a project.
 type InstanceReservation struct {
-	// More is how many Instances are added, and Most how many the project may have.
+	// More is the number of added Instances. Most is the maximum for the project.
 	More, Most int64
-	// DryRun says that the request is not stored.
+	// DryRun reports that the request is not stored.
 	DryRun bool
 }
 
-// asked is how many Instances the Workloads of a project ask for: those that were listed, and those that this replica has admitted
-// since.
+// asked is the number of Instances that the Workloads of a project request: the listed Workloads, and Workloads that this replica has
+// admitted since the list.
 type asked struct {
 	mu    sync.Mutex
 	count int64
 }
 
-// reserve returns the count with a reservation, which it keeps unless the count exceeds what the project may have.
+// reserve returns the count including a reservation. It keeps the reservation unless the count exceeds the project's maximum.
 func (a *asked) reserve(reservation InstanceReservation) (total int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,12 +45,12 @@ func (a *asked) reserve(reservation InstanceReservation) (total int64) {
 	return total
 }
 
-// ReserveInstances counts how many Instances the Workloads of a project ask for, together with what a request adds, and returns the
-// sum. If it is at most what the project may have, the request counts from now on.
+// ReserveInstances returns the number of Instances of a project's Workloads, including the Instances that a request adds. If the sum
+// does not exceed the project's maximum, the request counts from now on.
 //
-// The Workloads were listed up to 5 s ago, or up to 10 minutes while the project does not answer; a sum that is too large is one of
-// now. What other replicas have admitted since is not in it: with n replicas a project may get at most n times what it may have,
-// until the next list.
+// The list of Workloads is up to 5 s old, or up to 10 minutes while the project does not answer; a sum that is too large is always
+// current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a project may get at
+// most n times its maximum, until the next list.
 func (l *Lookup) ReserveInstances(ctx context.Context, project *Project, reservation InstanceReservation) (total int64, err error) {
 	fetch := func(ctx context.Context) (*asked, bool, error) {
 		count, err := l.countInstances(ctx, project)
@@ -69,7 +69,7 @@ func (l *Lookup) ReserveInstances(ctx context.Context, project *Project, reserva
 	return counted.reserve(reservation), nil
 }
 
-// workloadScales are the parts of a list of Workloads that say how many Instances they ask for. Templates are not decoded.
+// workloadScales are the parts of a list of Workloads that determine the number of Instances. Templates are not decoded.
 type workloadScales struct {
 	Metadata metav1.ListMeta `json:"metadata"`
 	Items    []struct {
@@ -97,7 +97,7 @@ func (p *placementScale) placement() v1alpha.WorkloadPlacement {
 	}
 }
 
-// countInstances lists the Workloads of a project and sums what they ask for.
+// countInstances lists the Workloads of a project and returns the sum of their Instances.
 func (l *Lookup) countInstances(ctx context.Context, project *Project) (int64, error) {
 	locations, _, err := l.Locations(ctx, project)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const workloadsPath = "/control-plane/apis/compute.datumapis.com/v1alpha/workloads"
 
-// workloadPages answers with lists of Workloads, of which each but the last says that there are more.
+// workloadPages answers with lists of Workloads. Each list but the last has a continue token.
 func workloadPages(pages ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		page := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Values of the label "kind": what is looked up.
+// Values of the label "kind": the kinds of lookups.
 const (
 	kindProject   = "project"
 	kindLocations = "locations"
@@ -72,7 +72,7 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 	return m, nil
 }
 
-// registered returns the collector, or the one that was registered before under the same name.
+// registered registers the collector and returns it, or returns the collector that is already registered under the same name.
 func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
 	err := registerer.Register(collector)
 	if before := (prometheus.AlreadyRegisteredError{}); errors.As(err, &before) {

@@ -109,7 +109,7 @@ func TestReviewErrors(t *testing.T) {
 	}
 }
 
-// TestMayWriteWhileMiloIsAway: what was allowed within the last ten minutes is, and nothing else.
+// TestMayWriteWhileMiloIsAway: a write that was allowed within the last ten minutes is allowed, and no other.
 func TestMayWriteWhileMiloIsAway(t *testing.T) {
 	s := newServer(t)
 	lookup, fake := s.lookup(t)

@@ -114,7 +114,7 @@ func TestProjectIsRemembered(t *testing.T) {
 	uid("1", 0)
 	fake.Step(1)
 	uid("2", 1)
-	// A deleted project is not served while Milo fails, and one that was not found may have been created since.
+	// A deleted project is not served while Milo fails, and a project that was not found may have been created since.
 	s.on("north", notFound)
 	fake.Step(5 * time.Second)
 	for range 2 {
@@ -174,7 +174,7 @@ func TestCityCodesAreRememberedForAProject(t *testing.T) {
 	cities("1", 1)
 }
 
-// TestCityCodesWhileMiloErrs: those that were known are used for ten minutes, and are said to be old; none are made up.
+// TestCityCodesWhileMiloErrs: known cities are used for ten minutes, with their age; no city is invented.
 func TestCityCodesWhileMiloErrs(t *testing.T) {
 	s := newServer(t)
 	lookup, fake := s.lookup(t)
@@ -286,7 +286,7 @@ func TestFreshLocations(t *testing.T) {
 	}
 }
 
-// TestFreshProject: what a request is refused for is at most a second old, and never what was known before an outage.
+// TestFreshProject: an answer that refuses a request is at most a second old, and never from before an outage.
 func TestFreshProject(t *testing.T) {
 	s := newServer(t)
 	lookup, fake := s.lookup(t)
@@ -330,7 +330,7 @@ func TestFreshProject(t *testing.T) {
 	}
 }
 
-// TestEventsReplaceWhatIsCached, and nothing else is cached.
+// TestEventsReplaceWhatIsCached: events replace cached entries, and add none.
 func TestEventsReplaceWhatIsCached(t *testing.T) {
 	s := newServer(t)
 	lookup, _ := s.lookup(t)
@@ -353,8 +353,8 @@ func TestEventsReplaceWhatIsCached(t *testing.T) {
 	uid("3", 0)
 }
 
-// TestEventDuringARequest: the answer to a request that began before an event is older than the event, unless its resource
-// version says otherwise.
+// TestEventDuringARequest: the answer to a request that began before an event is older than the event, unless its resource version
+// shows otherwise.
 func TestEventDuringARequest(t *testing.T) {
 	for name, c := range map[string]struct {
 		version string

@@ -35,7 +35,7 @@ func fullScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// TestScopes: every listed scope is that of the CRD or, for kinds of Kubernetes, that of client-go.
+// TestScopes: every listed scope equals the scope in the CRD or, for kinds of Kubernetes, in client-go.
 func TestScopes(t *testing.T) {
 	want := scopesOfCRDs(t, "../api/crds", "../federation/milo/crds", "../features/steps/projects/crds")
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://localhost"})

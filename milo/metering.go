@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Metering says which projects need quota for their Instances: those whose labels a selector matches. It learns them as a handler
-// of a Watch. All methods are safe for concurrent use.
+// Metering reports which projects need quota for their Instances: the projects whose labels match a selector. It receives them as a
+// handler of a Watch. All methods are safe for concurrent use.
 type Metering struct {
 	selector labels.Selector
 
@@ -20,13 +20,13 @@ type Metering struct {
 	changed []func(project string)
 }
 
-// NewMetering makes a Metering.
+// NewMetering creates a Metering.
 func NewMetering(selector labels.Selector) *Metering {
 	return &Metering{selector: selector, metered: map[string]bool{}}
 }
 
-// Metered says whether the Instances of a project need quota. It is an error when the Watch has not seen the project, unless all
-// projects do.
+// Metered reports whether the Instances of a project need quota. It returns an error if the Watch has not seen the project, unless all
+// projects need quota.
 func (m *Metering) Metered(project string) (bool, error) {
 	if m.selector.Empty() {
 		return true, nil
@@ -40,15 +40,15 @@ func (m *Metering) Metered(project string) (bool, error) {
 	return metered, nil
 }
 
-// OnChange has f called with the name of a project that begins, or ceases, to need quota, and with that of one that is seen for the
-// first time. f must return at once.
+// OnChange registers f. It is called with the name of a project that begins, or ceases, to need quota, and of a project that is seen
+// for the first time. f must return at once.
 func (m *Metering) OnChange(f func(project string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.changed = append(m.changed, f)
 }
 
-// Observe is for a Watch.
+// Observe implements the handler of a Watch.
 func (m *Metering) Observe(project *Project) {
 	metered := m.selector.Matches(labels.Set(project.Labels))
 	m.mu.Lock()
@@ -64,5 +64,6 @@ func (m *Metering) Observe(project *Project) {
 	}
 }
 
-// Forget is for a Watch. What it said of the project stays: what the project left on the hub is as before until it is withdrawn.
+// Forget implements the handler of a Watch. The project's state stays: objects of the project remain on the hub until they are
+// withdrawn.
 func (*Metering) Forget(*Project) {}

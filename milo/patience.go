@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// probeInterval is the time between two questions to Milo's root while it is away. They are the only requests then.
+	// probeInterval is the interval of the requests to Milo's root while Milo is unavailable. No other requests are sent then.
 	probeInterval = time.Second
 	// probeTimeout bounds such a question.
 	probeTimeout = 5 * time.Second
@@ -34,18 +34,19 @@ const (
 	// does.
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 2 * time.Second
-	// refusedFor is how long 401 and 403 are waited out: a Milo that has just started answers so before it knows its roles.
+	// refusedFor is the time for which 401 and 403 are retried: a Milo that has just started refuses requests before it has loaded its
+	// roles.
 	refusedFor = time.Minute
 	// spreadPerRequest and spreadMost spread the requests that have waited for Milo: 500 a second, or all of them in 5 s.
 	spreadPerRequest = 2 * time.Millisecond
 	spreadMost       = 5 * time.Second
 )
 
-// Patience has the informers of a process wait for a Milo that is away, and start as soon as it answers. A reflector that sees
-// an error waits by itself, up to a minute after a long outage, and each one on its own. So it sees none: lists and watches
+// Patience lets the informers of a process wait for an unavailable Milo, and start as soon as it answers. A reflector that receives an
+// error backs off by itself, up to a minute after a long outage, each one separately. Patience hides the errors: lists and watches
 // return when they have an answer.
 //
-// While Milo's root is away, one request a second is sent to it, by one of those who wait, whatever their number. It is safe
+// While Milo's root is unavailable, one of the waiters sends it one request a second, whatever the number of waiters. Patience is safe
 // for concurrent use.
 type Patience struct {
 	root  client.Reader
@@ -83,11 +84,11 @@ type PatienceOptions struct {
 	Clock clock.Clock
 	// Log gets the beginning and the end of an outage.
 	Log logr.Logger
-	// LocationKind says whether Milo serves LocationBindings. Nil: it does.
+	// LocationKind reports whether Milo serves LocationBindings. Nil: Milo serves them.
 	LocationKind *LocationKind
 }
 
-// NewPatience makes a Patience. It sends no request before one fails.
+// NewPatience creates a Patience. It sends no request before one fails.
 func NewPatience(o PatienceOptions) (*Patience, error) {
 	root, err := newRootClient(o.Root)
 	if err != nil {
@@ -96,7 +97,7 @@ func NewPatience(o PatienceOptions) (*Patience, error) {
 	return &Patience{root: root, clock: o.Clock, log: o.Log, kind: o.LocationKind}, nil
 }
 
-// newRootClient makes a client for the Projects at Milo's root, without a cache. It sends no request.
+// newRootClient creates a client for the Projects at Milo's root, without a cache. It sends no request.
 func newRootClient(root *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {
@@ -109,7 +110,7 @@ func newRootClient(root *rest.Config) (client.Client, error) {
 	return planes.Root(), nil
 }
 
-// NewInformer makes an informer that waits for Milo. It is for cache.Options.
+// NewInformer creates an informer that waits for Milo. It is for cache.Options.
 func (p *Patience) NewInformer(source toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	waiting := &patient{source: toolscache.ToListerWatcherWithContext(source), patience: p}
 	if _, ofLocations := example.(*LocationBinding); ofLocations {
@@ -144,8 +145,8 @@ func (p *Patience) try(ctx context.Context, isWorthWaiting func(error) bool, sen
 	}
 }
 
-// awaitRoot returns when Milo's root answers, or with an error when ctx ends. doubt says that a request has just failed: then
-// the root is asked unless it answered a moment ago. waited says that Milo was away meanwhile.
+// awaitRoot returns when Milo's root answers, or with an error when ctx ends. doubt reports that a request has just failed: the root is
+// asked then, unless it answered a moment ago. waited reports that Milo was unavailable meanwhile.
 func (p *Patience) awaitRoot(ctx context.Context, doubt bool) (waited bool, err error) {
 	p.mu.Lock()
 	current := p.outage
@@ -175,7 +176,7 @@ func (p *Patience) awaitRoot(ctx context.Context, doubt bool) (waited bool, err 
 	return true, p.sleep(ctx, rand.N(spread)) //nolint:gosec // jitter.
 }
 
-// leave is for a request that does not wait for the end of an outage. Without anybody who waits, no questions are sent.
+// leave is called for a request that does not wait for the end of an outage. Without waiters, no probes are sent.
 func (p *Patience) leave(o *outage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,8 +211,8 @@ func (p *Patience) askUntilAnswered(ctx context.Context, o *outage) {
 	}
 }
 
-// ask sends one question to Milo's root. An answer is that the Project exists or not; 401 and 403 are none, since a Milo that
-// starts answers everything so.
+// ask sends one request to Milo's root. An answer is a Project or a 404; 401 and 403 are not, since a starting Milo refuses every
+// request.
 func (p *Patience) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -244,10 +245,10 @@ func (p *Patience) sleep(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// isAway says whether an error means that Milo does not answer now: no connection, an error of the server, or 429.
+// isAway reports whether an error means that Milo does not answer now: no connection, an error of the server, or 429.
 func isAway(err error) bool {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		// A reflector handles a resource version that is larger than any, which an API server has that was restored from a backup.
+		// A reflector handles a resource version that is too large, as returned by an API server that was restored from a backup.
 		isAhead := apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 		return !isAhead && (status.Status().Code >= http.StatusInternalServerError || apierrors.IsTooManyRequests(err))
 	}
@@ -255,7 +256,7 @@ func isAway(err error) bool {
 	return errors.As(err, &unsent) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// isRefused says whether Milo does not know the caller or its role.
+// isRefused reports whether Milo does not know the caller or its role.
 func isRefused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }

@@ -33,7 +33,7 @@ var (
 	projectGR  = schema.GroupResource{Group: ResourceManagerGroupVersion.Group, Resource: "projects"}
 )
 
-// fakeRoot is Milo's root, which answers that there is no such Project unless it is away.
+// fakeRoot is Milo's root. It answers that the Project does not exist, or fails during an outage.
 type fakeRoot struct {
 	away  atomic.Bool
 	asked atomic.Int32
@@ -62,7 +62,7 @@ func testPatience(t *testing.T, c clock.Clock) (*Patience, *fakeRoot) {
 	return p, root
 }
 
-// source fails as it is told, and then answers.
+// source returns its errors in order, and then answers.
 type source struct {
 	toolscache.ListerWatcher
 	errs  []error
@@ -84,7 +84,7 @@ func (s *source) WatchWithContext(context.Context, metav1.ListOptions) (watch.In
 	return watch.NewFake(), s.next()
 }
 
-// runClock lets time pass whenever somebody waits for it, until the test ends.
+// runClock advances the clock whenever a waiter exists, until the test ends.
 func runClock(t *testing.T, fake *clocktesting.FakeClock) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -100,8 +100,8 @@ func runClock(t *testing.T, fake *clocktesting.FakeClock) {
 	t.Cleanup(func() { cancel(); group.Wait() })
 }
 
-// TestInformersDoNotSeeThatMiloIsAway: lists and watches return when they are answered; what waiting does not help is an error
-// at once.
+// TestInformersDoNotSeeThatMiloIsAway: lists and watches return when they are answered; an error that waiting does not resolve is
+// returned at once.
 func TestInformersDoNotSeeThatMiloIsAway(t *testing.T) {
 	ahead := apierrors.NewTimeoutError("too large", 1)
 	ahead.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
@@ -206,7 +206,7 @@ func TestOneAsksWhileMiloIsAway(t *testing.T) {
 	}
 }
 
-// TestNobodyWaits: without anybody who waits for Milo, it is not asked.
+// TestNobodyWaits: without a waiter, Milo is not asked.
 func TestNobodyWaits(t *testing.T) {
 	p, root := testPatience(t, clock.RealClock{})
 	root.away.Store(true)

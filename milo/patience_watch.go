@@ -18,8 +18,8 @@ import (
 type patient struct {
 	source   toolscache.ListerWatcherWithContext
 	patience *Patience
-	// kind is nil unless the source is of LocationBindings. Of a kind that Milo does not serve there is nothing to list: a project
-	// without LocationBindings is reconciled as far as that goes. No other kind is taken for empty.
+	// kind is nil unless the source lists LocationBindings. A kind that Milo does not serve is listed as empty: a project without
+	// LocationBindings is reconciled as far as possible. No other kind is treated as empty.
 	kind *LocationKind
 
 	mu sync.Mutex
@@ -75,8 +75,8 @@ func (l *patient) answered(err error) error {
 	return err
 }
 
-// isWorthWaiting says whether a request may succeed if it is sent again. A refusal is waited out for a while only, so that a
-// role that is missing is found in the log.
+// isWorthWaiting reports whether a request may succeed if it is retried. Refusals are retried for a limited time only, so that a
+// missing role appears in the log.
 func (l *patient) isWorthWaiting(err error) bool {
 	if !isRefused(err) {
 		return isAway(err)

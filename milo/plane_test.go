@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-// controlPlanes are the control planes of projects that have Workloads and nothing else. They count what is asked.
+// controlPlanes are the control planes of projects that have Workloads and nothing else. They count requests.
 type controlPlanes struct {
 	mu sync.Mutex
-	// workloads are the names of those of each project.
+	// workloads are the names of each project's Workloads.
 	workloads map[string]map[string]bool
 	watchers  map[chan string]string
-	// deaf says that watches are open but say nothing.
+	// deaf keeps watches open without events.
 	deaf bool
 	// requests and watches are by project, requests to Milo's root about a project by "root/" and its name.
 	requests, watches map[string]int
-	// gone are the projects of which Milo's root says that they do not exist, and away says that it does not answer.
+	// gone are the projects that do not exist according to Milo's root. If away is set, Milo's root does not answer.
 	gone map[string]bool
 	away bool
 }

@@ -25,22 +25,22 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Planes are the control planes of projects, and the API server that has the Projects. A Lookup and a Provider use those of Milo unless
-// they get others. Methods that make something send no request. All methods are safe for concurrent use.
+// Planes are the control planes of projects. By default, a Lookup and a Provider use Milo's. Methods that return a client or a request
+// send no request. All methods are safe for concurrent use.
 type Planes interface {
 	// Name is the API server that has the Projects, in errors.
 	Name() string
 	// Root is a client for that API server, without a cache, which gets Projects.
 	Root() client.Client
-	// Client makes a client for a project, without a cache.
+	// Client creates a client for a project, without a cache.
 	Client(project string) (client.Client, error)
-	// List makes a request for the objects of a resource of the add-on in a project.
+	// List creates a request for the objects of a resource of the add-on in a project.
 	List(project, resource string) (*rest.Request, error)
-	// Cluster makes the cluster of a project, whose cache has these indexes.
+	// Cluster creates the cluster of a project, whose cache has these indexes.
 	Cluster(project string, indexes []clusters.Index) (cluster.Cluster, error)
-	// Identity is the same for as long as the API server that has the Projects keeps its storage. It is read past every cache.
+	// Identity is constant as long as the API server that has the Projects keeps its storage. It is read bypassing all caches.
 	Identity(ctx context.Context) (types.UID, error)
-	// Recorder makes a recorder of Events about Projects.
+	// Recorder creates a recorder of Events about Projects.
 	Recorder() (record.EventRecorder, error)
 	// Reference names a project in such an Event.
 	Reference(project string, uid types.UID) *corev1.ObjectReference
@@ -58,7 +58,7 @@ type remote struct {
 
 var _ Planes = &remote{}
 
-// newRemote makes the control planes of Milo. It returns an error if the scheme lacks the types of this package.
+// newRemote creates the control planes of Milo. It returns an error if the scheme lacks the types of this package.
 func newRemote(config *rest.Config, scheme *runtime.Scheme) (*remote, error) {
 	mapper, err := NewRESTMapper(scheme)
 	if err != nil {
@@ -80,7 +80,7 @@ func (*remote) Name() string { return "Milo" }
 // Root is a client for Milo's root.
 func (r *remote) Root() client.Client { return r.root }
 
-// Client makes a client for a project's control plane.
+// Client creates a client for a project's control plane.
 func (r *remote) Client(project string) (client.Client, error) {
 	config, err := ProjectConfig(r.config, project)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *remote) Client(project string) (client.Client, error) {
 	return c, nil
 }
 
-// List makes a request for a list in a project's control plane.
+// List creates a request for a list in a project's control plane.
 func (r *remote) List(project, resource string) (*rest.Request, error) {
 	config, err := ProjectConfig(r.config, project)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *remote) List(project, resource string) (*rest.Request, error) {
 	return reader.Get().AbsPath("apis", v1alpha.GroupVersion.Group, v1alpha.GroupVersion.Version, resource), nil
 }
 
-// Cluster makes a cluster with a cache of its own.
+// Cluster creates a cluster with a cache of its own.
 func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Cluster, error) {
 	config, err := ProjectConfig(r.config, project)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *remote) Identity(ctx context.Context) (types.UID, error) {
 	return namespace.UID, nil
 }
 
-// Recorder makes a recorder of core v1 Events at Milo's root.
+// Recorder creates a recorder of core v1 Events at Milo's root.
 func (r *remote) Recorder() (record.EventRecorder, error) { return newRecorder(r.config) }
 
 // Reference names a Project.

@@ -14,19 +14,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
-// reach asks Milo's root whether it answers this replica, as long as it runs. It is safe for concurrent use.
+// reach periodically asks Milo's root, to find out whether it answers this replica. It is safe for concurrent use.
 //
-// When Milo goes away for all, no replica may take that for its own fault. So one that is answered no more says so within two fifths of
-// the time after which another may leave its shards to it.
+// When Milo fails for all replicas, none of them may take that for its own fault. So a replica that gets no more answers reports that
+// within two fifths of the time after which another replica may leave its shards to it.
 type reach struct {
 	root  client.Reader
 	clock clock.WithDelayedExecution
-	// after is how long all answers must have been missing, or there, until that counts.
+	// after is how long all answers must have been missing, or present, before the change counts.
 	after time.Duration
 
 	mu sync.Mutex
-	// asked says that there was a question, answered that the last one was answered, and changed that the one before was not, or the
-	// other way round.
+	// asked reports that a question was sent, answered that the last one was answered, and changed that the last two had different
+	// results.
 	asked, answered, changed bool
 	// since is when the first of the last questions was over that ended alike.
 	since time.Time
@@ -66,7 +66,7 @@ func (r *reach) ask(ctx context.Context) (answered bool) {
 	return answered
 }
 
-// state is what the questions have shown. It counts at once for a process that has never seen anything else.
+// state is the result of the questions so far. It counts at once for a process that has never had another result.
 func (r *reach) state() shards.Reach {
 	r.mu.Lock()
 	defer r.mu.Unlock()

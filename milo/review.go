@@ -12,13 +12,13 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-// Review sends a SubjectAccessReview to a project and returns whether it was allowed, and the authorizer's reason. Allowed
-// reviews are cached for 5 s, as in a kube-apiserver with an authorization webhook. Denied ones are not, so that a new role
-// works at once.
+// Review sends a SubjectAccessReview to a project and returns whether it was allowed, and the authorizer's reason. Allowed reviews are
+// cached for 5 s, as in a kube-apiserver with an authorization webhook. Denied reviews are not, so that a new role takes effect at
+// once.
 //
-// The spec is sent as it is. For a user of the project, its Extra must hold the extras of the AdmissionReview's userInfo
-// (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer denies everything. Call it only with a
-// Project that Project returned. allowed is false whenever err is not nil.
+// The spec is sent unchanged. For a user of the project, its Extra must hold the extras of the AdmissionReview's userInfo
+// (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer denies everything. Call it only with a Project that
+// Project returned. allowed is false whenever err is not nil.
 func (l *Lookup) Review(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, reason string, err error) {
 	return l.review(ctx, l.reviews, project, spec)
 }

@@ -3,15 +3,14 @@
 
 package milo
 
-// IsSuspended says whether a project is suspended, as the watch of the Projects has said last. Every project that is engaged has been
-// seen by the watch.
+// IsSuspended reports whether a project is suspended, according to the watch of the Projects. The watch has seen every engaged project.
 func (p *Provider) IsSuspended(project string) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.suspended[project]
 }
 
-// OnSuspension has f called with the name of a project that was suspended or resumed. f must return at once.
+// OnSuspension registers f. It is called with the name of a project that was suspended or resumed. f must return at once.
 func (p *Provider) OnSuspension(f func(project string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,7 +25,7 @@ var ResourceManagerGroupVersion = schema.GroupVersion{Group: "resourcemanager.mi
 // NetworkingGroupVersion is the group and version of LocationBinding.
 var NetworkingGroupVersion = networking.GroupVersion
 
-// KindNetwork is the kind of a network in NetworkingGroupVersion, of which only the metadata is read.
+// KindNetwork is the kind of a network in NetworkingGroupVersion. Only its metadata is read.
 const KindNetwork = "Network"
 
 // LabelCity is the key of a LocationBinding's topology that holds its city code.
@@ -60,15 +60,15 @@ type Project struct {
 	Status ProjectStatus `json:"status,omitempty"`
 }
 
-// IsDeleting says whether the Project is being deleted. Ready stays True meanwhile.
+// IsDeleting reports whether the Project is being deleted. Ready stays True meanwhile.
 func (p *Project) IsDeleting() bool { return !p.DeletionTimestamp.IsZero() }
 
-// IsSuspended says whether an administrator has suspended the Project.
+// IsSuspended reports whether an administrator has suspended the Project.
 func (p *Project) IsSuspended() bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, ConditionSuspended)
 }
 
-// IsReady says whether the Project has a control plane.
+// IsReady reports whether the Project has a control plane.
 func (p *Project) IsReady() bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, ConditionReady)
 }
@@ -97,7 +97,7 @@ type LocationReference struct {
 type LocationBindingSpec struct {
 	// LocationRef names the location.
 	LocationRef LocationReference `json:"locationRef,omitempty"`
-	// Topology holds LabelCity and what else a selector may select by.
+	// Topology holds LabelCity and further labels for selectors.
 	Topology map[string]string `json:"topology,omitempty"`
 }
 

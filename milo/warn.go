@@ -14,8 +14,8 @@ import (
 // warnsAs is the name of the component in Events.
 const warnsAs = "karmada-compute"
 
-// Warn writes an Event of type Warning about a Project at Milo's root, in namespace default. It returns at once: while Milo is away,
-// the Event is retried for some minutes and then dropped.
+// Warn writes an Event of type Warning about a Project at Milo's root, in namespace default. It returns at once: while Milo is
+// unavailable, the Event is retried for some minutes and then dropped.
 func (p *Provider) Warn(project, reason, message string) {
 	p.mu.RLock()
 	uid := p.known[project].uid

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestWarn: what cannot be told in a project is a core v1 Event about the Project at Milo's root.
+// TestWarn: a warning that cannot be written in a project is a core v1 Event about the Project at Milo's root.
 func TestWarn(t *testing.T) {
 	t.Parallel()
 	type request struct {

@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// ProjectHandler is told what a Watch sees. Its methods must return at once and not change the Project.
+// ProjectHandler receives the Projects of a Watch. Its methods must return at once and not change the Project.
 type ProjectHandler interface {
 	// Observe is called with each Project, and with each change.
 	Observe(project *Project)
-	// Forget is called with the last known state of a Project that is gone.
+	// Forget is called with the last known state of a deleted Project.
 	Forget(project *Project)
 }
 
@@ -28,7 +28,7 @@ type Watch struct {
 	handlers []ProjectHandler
 }
 
-// NewWatch makes a Watch. It sends no request before it is started.
+// NewWatch creates a Watch. It sends no request before it is started.
 func NewWatch(root *rest.Config, patience *Patience, handlers ...ProjectHandler) *Watch {
 	return &Watch{root: root, patience: patience, handlers: handlers}
 }

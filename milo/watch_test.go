@@ -15,13 +15,13 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// handled sends what a Watch sees.
+// handled receives the events of a Watch.
 type handled chan string
 
 func (h handled) Observe(p *Project) { h <- "saw " + p.Name }
 func (h handled) Forget(p *Project)  { h <- "lost " + p.Name }
 
-// TestWatch: every handler is told of every Project, although Milo refuses the first requests, as one that has just started.
+// TestWatch: every handler receives every Project, although Milo refuses the first requests, as a Milo that has just started does.
 func TestWatch(t *testing.T) {
 	refusals, events := make(chan int, 3), make(chan string)
 	for range cap(refusals) {

@@ -52,7 +52,7 @@ type hub struct {
 	seen  *seen
 }
 
-// seen are the projects that a Watch has told of.
+// seen are the projects that a Watch has reported.
 type seen struct {
 	mu       sync.Mutex
 	projects map[string]*milo.Project

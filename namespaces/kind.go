@@ -21,7 +21,7 @@ import (
 )
 
 // kind is one informer of the shared cache, whose events go to the projects that they belong to. An informer calls each of its handlers
-// with every event; so it has one, whatever the number of projects. All methods are safe for concurrent use.
+// with every event; so it has one handler, whatever the number of projects. All methods are safe for concurrent use.
 type kind struct {
 	// informer has the objects of all projects.
 	informer toolscache.SharedIndexInformer
@@ -54,9 +54,9 @@ func (k *kind) add(project string, handler toolscache.ResourceEventHandler) *reg
 	return added
 }
 
-// objects are those of a namespace that the cache has, whether it has synced or not. They must not be changed.
+// objects returns a namespace's objects in the cache, whether the cache has synced or not. They must not be changed.
 func (k *kind) objects(namespace string) []client.Object {
-	// It fails without the index, which every informer of the cache has.
+	// ByIndex fails only without the index, which every informer of the cache has.
 	found, _ := k.informer.GetIndexer().ByIndex(toolscache.NamespaceIndex, namespace)
 	objects := make([]client.Object, 0, len(found))
 	for _, one := range found {
@@ -111,7 +111,7 @@ func (k *kind) OnDelete(obj any) {
 	k.each(namespaceOf(obj), func(h toolscache.ResourceEventHandler) { h.OnDelete(obj) })
 }
 
-// nowhere is the namespace of what has none. No project has this name.
+// nowhere is the namespace of objects without one. No project has this name.
 const nowhere = "."
 
 // namespaceOf is the namespace of the object of an event.
@@ -125,7 +125,7 @@ func namespaceOf(obj any) string {
 	return nowhere
 }
 
-// watchKinds makes the informers of what controllers watch in projects. It sends no request.
+// watchKinds creates the informers for the kinds that controllers watch in projects. It sends no request.
 func (p *Planes) watchKinds(ctx context.Context) error {
 	p.kinds = map[string]*kind{}
 	for _, object := range []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}} {
@@ -141,7 +141,7 @@ func (p *Planes) watchKinds(ctx context.Context) error {
 	return p.watchPlaces(ctx)
 }
 
-// watchKind makes the informer of a kind.
+// watchKind creates the informer of a kind.
 func (p *Planes) watchKind(ctx context.Context, object client.Object) (*kind, error) {
 	informer, err := p.shared.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *Planes) watchKind(ctx context.Context, object client.Object) (*kind, er
 	return &kind{informer: indexed, handlers: map[string][]*registration{}}, nil
 }
 
-// watchPlaces has the handlers of LocationBindings called when the cities of cells change, or those that a namespace may use.
+// watchPlaces calls the handlers of LocationBindings when the cities of cells change, or the locations that a namespace may use.
 func (p *Planes) watchPlaces(ctx context.Context) (err error) {
 	if p.places, err = p.watchKind(ctx, &clusterv1alpha1.Cluster{}); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (s *scopedInformer) RemoveEventHandler(handle toolscache.ResourceEventHandl
 	return nil
 }
 
-// AddIndexers is an error: indexes are those of all projects, and the Provider has them.
+// AddIndexers returns an error: all projects share the indexes, and the Provider adds them.
 func (s *scopedInformer) AddIndexers(toolscache.Indexers) error {
 	return fmt.Errorf("project %s shares its cache with others: add indexes to the Provider", s.project)
 }

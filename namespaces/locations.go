@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// onlyCity keeps the city of a Cluster, and what an informer needs.
+// onlyCity keeps the city of a Cluster, and the fields that an informer needs.
 func onlyCity(obj any) (any, error) {
 	cell, ok := obj.(*clusterv1alpha1.Cluster)
 	if !ok {
@@ -73,7 +73,7 @@ func citiesOf(namespace *corev1.Namespace) (cities []string, isLimited bool) {
 	return cities, isLimited
 }
 
-// bindingOf is a city as a location, whose name is that of the city in lower case.
+// bindingOf is a city as a location, whose name is the city's name in lower case.
 func bindingOf(city string) milo.LocationBinding {
 	return milo.LocationBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: city},

@@ -38,7 +38,7 @@ func TestEligible(t *testing.T) {
 	}
 }
 
-// TestLookup: admission sees a project as its namespace is now, and nothing but labelled namespaces is Ready.
+// TestLookup: admission sees a project as its namespace is now, and only labelled namespaces are Ready.
 func TestLookup(t *testing.T) {
 	h := newHub(t)
 	lookup, err := milo.NewLookup(milo.LookupOptions{Planes: h.Planes, Clock: clock.RealClock{}})
@@ -101,7 +101,7 @@ func TestInstancesAreThoseOfTheNamespace(t *testing.T) {
 	}
 }
 
-// TestScope: a client of a project reaches its namespace and nothing else.
+// TestScope: a client of a project reaches only its namespace.
 func TestScope(t *testing.T) {
 	h := newHub(t)
 	own, other := h.project(t), h.project(t)
@@ -221,7 +221,7 @@ func TestLocations(t *testing.T) {
 	})
 }
 
-// TestWatch: a namespace is a project from its label to its end, and for as long as it holds what the add-on must remove.
+// TestWatch: a namespace is a project from its label to its deletion, and for as long as it has objects that the add-on must remove.
 func TestWatch(t *testing.T) {
 	h := newHub(t)
 	project, plain := h.project(t), h.namespace(t, nil)
@@ -271,8 +271,8 @@ func TestCopiesAreNotOriginals(t *testing.T) {
 	})
 }
 
-// TestInformersAreApart: handlers of a project get the events of its objects alone, those before and those after they were added; the
-// index is one for all.
+// TestInformersAreApart: handlers of a project get only the events of its objects, from before and after they were added; all projects
+// share the index.
 func TestInformersAreApart(t *testing.T) {
 	h := newHub(t)
 	one, other := h.project(t), h.project(t)

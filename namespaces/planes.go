@@ -39,21 +39,21 @@ const component = "karmada-compute"
 type Options struct {
 	// Hub is the configuration for the hub.
 	Hub *rest.Config
-	// Scheme has every type that controllers read or write in a project, those of package milo, and Karmada's Cluster.
+	// Scheme has every type that controllers read or write in a project, the types of package milo, and Karmada's Cluster.
 	Scheme *runtime.Scheme
 	// Log is for the cache.
 	Log logr.Logger
 }
 
-// Planes are the control planes of projects that are namespaces of the hub. The cost of a project is that of its objects: all of
-// them share a client and a cache.
+// Planes are the control planes of projects that are namespaces of the hub. A project costs only its objects: all projects share a
+// client and a cache.
 type Planes struct {
 	// shared has the cache of all originals.
 	shared cluster.Cluster
-	// live is a client for the hub without a cache, and raw another one, for lists that are not decoded.
+	// live is a client for the hub without a cache. raw is another one, for lists that are not decoded.
 	live client.Client
 	raw  rest.Interface
-	// kinds are what controllers watch in a project, places is what they watch for locations.
+	// kinds are the kinds that controllers watch in a project. places is the kind that they watch for locations.
 	kinds  map[string]*kind
 	places *kind
 
@@ -64,7 +64,7 @@ type Planes struct {
 
 var _ milo.Planes = &Planes{}
 
-// New makes Planes. It sends no request.
+// New creates Planes. It sends no request.
 func New(o Options) (*Planes, error) {
 	mapper, err := newMapper(o.Scheme)
 	if err != nil {
@@ -125,7 +125,7 @@ func (*Planes) Name() string { return "The hub" }
 // Root is a client for the hub, which gets namespaces as Projects.
 func (p *Planes) Root() client.Client { return root{p.live} }
 
-// Client makes a client for a project.
+// Client creates a client for a project.
 func (p *Planes) Client(project string) (client.Client, error) {
 	if !Eligible(project) {
 		return nil, fmt.Errorf("namespace %s of the hub cannot be a project", project)
@@ -133,7 +133,7 @@ func (p *Planes) Client(project string) (client.Client, error) {
 	return p.scope(project), nil
 }
 
-// List makes a request for a list in the namespace.
+// List creates a request for a list in the namespace.
 func (p *Planes) List(project, resource string) (*rest.Request, error) {
 	if !Eligible(project) {
 		return nil, fmt.Errorf("namespace %s of the hub cannot be a project", project)
@@ -141,7 +141,7 @@ func (p *Planes) List(project, resource string) (*rest.Request, error) {
 	return p.raw.Get().AbsPath("apis", v1alpha.GroupVersion.Group, v1alpha.GroupVersion.Version, "namespaces", project, resource), nil
 }
 
-// Cluster makes the view of a project.
+// Cluster creates the view of a project.
 func (p *Planes) Cluster(project string, indexes []clusters.Index) (cluster.Cluster, error) {
 	if !Eligible(project) {
 		return nil, fmt.Errorf("namespace %s of the hub cannot be a project", project)
@@ -191,8 +191,8 @@ func (*Planes) Reference(project string, uid types.UID) *corev1.ObjectReference 
 // root gets Projects.
 type root struct{ client.Client }
 
-// Get gets a namespace as a Project, and any other object as it is. A namespace without the label is a Project that is not Ready: it
-// exists, and what it has left on the hub still has an owner.
+// Get gets a namespace as a Project, and any other object unchanged. A namespace without the label is a Project that is not Ready: it
+// exists, so its leftover objects on the hub still have an owner.
 func (r root) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	project, isProject := obj.(*milo.Project)
 	if !isProject {

@@ -14,12 +14,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// reserved are the beginnings of names of namespaces that Kubernetes and Karmada use themselves. Their Secrets must not reach a cell
-// because somebody labels the namespace.
+// reserved are the prefixes of namespaces that Kubernetes and Karmada use themselves. Labelling such a namespace must not send its
+// Secrets to a cell.
 var reserved = []string{"kube-", "karmada-"}
 
-// Eligible reports whether a namespace of that name can be a project. The name of a hub namespace cannot: admission does not review what
-// Karmada writes there, and a name, other than a label, never changes.
+// Eligible reports whether a namespace with this name can be a project. A hub namespace cannot: admission does not review Karmada's
+// writes there. The name decides because, unlike a label, it never changes.
 func Eligible(name string) bool {
 	for _, prefix := range reserved {
 		if strings.HasPrefix(name, prefix) {
@@ -29,13 +29,14 @@ func Eligible(name string) bool {
 	return name != "" && !naming.IsHubNamespace(name)
 }
 
-// isLabelled reports whether a namespace has a label that makes it a project.
+// isLabelled reports whether a namespace has a label that turns it into a project.
 func isLabelled(namespace *corev1.Namespace) bool {
 	value := namespace.Labels[v1alpha.LabelNamespaceProject]
 	return value == v1alpha.NamespaceProject || value == v1alpha.NamespaceSuspended
 }
 
-// projectOf is a namespace as a Project. Its identity is that of the namespace. isReady says whether Workloads may be written there.
+// projectOf is a namespace as a Project. The Project's identity is the namespace's. isReady reports whether Workloads may be written
+// there.
 func projectOf(namespace *corev1.Namespace, isReady bool) *milo.Project {
 	project := &milo.Project{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,

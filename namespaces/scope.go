@@ -22,14 +22,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// scope makes a client without a cache that reaches the namespace of a project and nothing else.
+// scope creates a client without a cache that reaches only the namespace of a project.
 func (p *Planes) scope(project string) client.Client {
 	inner := &guard{Client: p.live, project: project}
 	return &scoped{Client: client.NewNamespacedClient(inner, project), guard: inner}
 }
 
-// scoped is a client whose lists are those of the namespace: the namespaced client looks for the scope of a list by its own kind, which
-// no API server has.
+// scoped is a client that lists objects of the namespace only: the namespaced client looks up the scope of a list by the list's own
+// kind, which no API server has.
 type scoped struct {
 	client.Client
 	guard *guard
@@ -40,8 +40,8 @@ func (s *scoped) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return s.guard.List(ctx, list, opts...)
 }
 
-// guard refuses what is not in the namespace of a project. The client around it sets the namespace of requests that have none, and
-// refuses another one; the guard refuses kinds without namespaces, but for the few that a project has.
+// guard refuses access outside the namespace of a project. The client around it sets the namespace of requests without one, and refuses
+// any other namespace; the guard refuses kinds without namespaces, except for the few that a project has.
 type guard struct {
 	client.Client
 	project string
@@ -81,7 +81,7 @@ func (g *guard) List(ctx context.Context, list client.ObjectList, opts ...client
 		return listLocations(ctx, g.Client, g.project, bindings)
 	}
 	if _, isQuota := list.(*milo.ResourceGrantList); isQuota {
-		// Only Milo has quota: it is not asked for.
+		// Only Milo has quota, so no request is sent.
 		return &meta.NoKindMatchError{GroupKind: milo.QuotaGroupVersion.WithKind("ResourceGrant").GroupKind()}
 	}
 	gvk, err := g.GroupVersionKindFor(list)
@@ -157,7 +157,7 @@ func (g *guard) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts 
 	return g.Client.Apply(ctx, obj, opts...)
 }
 
-// applies returns an error unless what is applied is in the namespace.
+// applies returns an error unless the applied object is in the namespace.
 func (g *guard) applies(obj runtime.ApplyConfiguration) error {
 	content, err := json.Marshal(obj)
 	if err != nil {

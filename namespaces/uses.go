@@ -14,13 +14,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// Uses says which projects have Workloads, from the shared cache. At Milo marks on the hub say so, because a project that is not engaged
-// is not watched; here all projects are.
+// Uses reports from the shared cache which projects have Workloads. With Milo, marks on the hub report that, because projects that are
+// not engaged are not watched; here all projects are watched.
 type Uses struct{ planes *Planes }
 
 var _ milo.Marks = Uses{}
 
-// using are the kinds whose objects say that a project is in use.
+// using are the kinds whose objects show that a project is in use.
 func (p *Planes) using() []*kind {
 	return []*kind{p.kinds[keyOf(&v1alpha.Workload{})], p.kinds[keyOf(&v1alpha.WorkloadDeployment{})]}
 }
@@ -38,7 +38,7 @@ func (u Uses) HasSynced() bool {
 	return !slices.ContainsFunc(u.planes.using(), func(k *kind) bool { return !k.informer.HasSynced() })
 }
 
-// OnChange has f called with the project of each object that is new in the cache.
+// OnChange registers f, which is called with the project of each object that is new in the cache.
 func (u Uses) OnChange(f func(project string)) {
 	for _, using := range u.planes.using() {
 		added := toolscache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
@@ -54,7 +54,7 @@ func (u Uses) OnChange(f func(project string)) {
 // Projects returns no project: there are no marks that could outlive theirs.
 func (Uses) Projects() []string { return nil }
 
-// Ensure does nothing: the cache has what there is.
+// Ensure does nothing: the cache has the current state.
 func (Uses) Ensure(string) {}
 
 // Leave has nothing to note.

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// plane is the control plane of a project: a view of the hub. What it does not replace is the same for all projects.
+// plane is the control plane of a project: a view of the hub. Everything that it does not replace is the same for all projects.
 type plane struct {
 	cluster.Cluster
 	project string
@@ -39,7 +39,7 @@ func (p *plane) GetCache() cache.Cache { return p.view }
 // GetClient reads the objects that the cache has.
 func (p *plane) GetClient() client.Client { return &cachedClient{Client: p.live, view: p.view} }
 
-// GetAPIReader reads past the cache.
+// GetAPIReader returns a reader that bypasses the cache.
 func (p *plane) GetAPIReader() client.Reader { return p.live }
 
 // GetFieldIndexer is the indexer of the view, which adds no index.
@@ -141,7 +141,7 @@ func (v *view) WaitForCacheSync(ctx context.Context) bool {
 	return v.planes.shared.GetCache().WaitForCacheSync(ctx)
 }
 
-// IndexField is an error: indexes are those of all projects, and the Provider has them.
+// IndexField returns an error: all projects share the indexes, and the Provider adds them.
 func (v *view) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
 	return fmt.Errorf("project %s shares its cache with others: add indexes to the Provider", v.project)
 }

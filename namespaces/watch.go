@@ -23,22 +23,22 @@ import (
 // finalizers begin the finalizers of the add-on.
 const finalizers = "compute.datumapis.com/"
 
-// Watch tells handlers of the namespaces that are projects, from the shared cache, which it runs.
+// Watch reports the namespaces that are projects to handlers, from the shared cache, which it runs.
 //
 // A namespace that has lost its label stays a project for controllers as long as it has Workloads or WorkloadDeployments with a
-// finalizer of the add-on: what runs goes on running, and can be deleted. Admission treats it as an ordinary namespace.
+// finalizer of the add-on: running Instances keep running, and can be deleted. Admission treats it as an ordinary namespace.
 type Watch struct {
 	planes   *Planes
 	handlers []milo.ProjectHandler
 	log      logr.Logger
 
-	// mu is held while handlers are called, which return at once: so they are told of a project in order.
+	// mu is held while handlers are called, which return at once: so they receive the states of a project in order.
 	mu sync.Mutex
-	// known are the projects that handlers were told of.
+	// known are the projects that handlers have received.
 	known map[string]*milo.Project
 }
 
-// NewWatch makes a Watch. It sends no request before it is started.
+// NewWatch creates a Watch. It sends no request before it is started.
 func NewWatch(planes *Planes, log logr.Logger, handlers ...milo.ProjectHandler) *Watch {
 	return &Watch{planes: planes, log: log, handlers: handlers, known: map[string]*milo.Project{}}
 }
@@ -77,7 +77,8 @@ func eventsFor(f func(client.Object)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: call, UpdateFunc: func(_, obj any) { call(obj) }, DeleteFunc: call}
 }
 
-// lookUnlabelled is look for a namespace without a label: the objects of others do not decide.
+// lookUnlabelled calls look for a namespace without the label. Only without the label do objects decide whether a namespace is a
+// project.
 func (w *Watch) lookUnlabelled(ctx context.Context, name string) {
 	namespace := &corev1.Namespace{}
 	err := w.planes.shared.GetCache().Get(ctx, client.ObjectKey{Name: name}, namespace, client.UnsafeDisableDeepCopy)
@@ -86,7 +87,7 @@ func (w *Watch) lookUnlabelled(ctx context.Context, name string) {
 	}
 }
 
-// look tells the handlers what a namespace is now.
+// look reports the current state of a namespace to the handlers.
 func (w *Watch) look(ctx context.Context, name string) {
 	if !Eligible(name) {
 		return

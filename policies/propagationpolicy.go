@@ -20,7 +20,8 @@ func CityPolicyName(cityCode string) string {
 	return naming.Shorten("city-" + naming.CityLabel(cityCode))
 }
 
-// IndependentCityPolicyName is the name of the one for deployments that have no dependencies. It cannot be that of another city.
+// IndependentCityPolicyName is the name of the policy for deployments without dependencies. It differs from the policy names of all
+// other cities.
 func IndependentCityPolicyName(cityCode string) string {
 	return naming.Shorten("independent-city-" + naming.CityLabel(cityCode))
 }
@@ -30,16 +31,16 @@ func CityPolicyNames(cityCode string) []string {
 	return []string{CityPolicyName(cityCode), IndependentCityPolicyName(cityCode)}
 }
 
-// City is what the policy of a city depends on.
+// City is the input of a city's policy.
 type City struct {
 	// Code of the city, in either case.
 	Code string
 	// Cells are the names of the city's cells.
 	Cells []string
-	// Lost are the cells that are given up: their Instances move to the other cells.
+	// Lost are the forgotten cells: their Instances move to the other cells.
 	Lost []string
-	// Independent is the policy for deployments without dependencies: Karmada looks for those of every other one, and writes what
-	// it found into its binding.
+	// Independent selects the policy for deployments without dependencies. For every other deployment, Karmada looks up the
+	// dependencies and writes them into the deployment's binding.
 	Independent bool
 }
 
@@ -77,9 +78,9 @@ func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
 	}
 }
 
-// Claim marks a copy as propagated by a policy, as Karmada does when it finds the policy of an object. So Karmada neither looks for one
-// nor writes the copy again, and a copy that gets dependencies goes from one policy to the other in one write. A policy without a
-// permanent ID, which Karmada's webhook gives it, leaves that to Karmada.
+// Claim marks a copy as propagated by a policy, as Karmada does when it finds the policy of an object. So Karmada neither looks up a
+// policy nor writes the copy again, and a copy that gets dependencies moves from one policy to the other in one write. If the policy
+// has no permanent ID yet, which Karmada's webhook sets, Claim leaves the mark to Karmada.
 func Claim(copied *v1alpha.WorkloadDeployment, policy *policyv1alpha1.PropagationPolicy) {
 	id := policy.Labels[policyv1alpha1.PropagationPolicyPermanentIDLabel]
 	if id == "" {
@@ -101,8 +102,8 @@ func placement(city City) policyv1alpha1.Placement {
 					Values:   []string{label, strings.ToUpper(label)},
 				}},
 			},
-			// The cells are named as well. Karmada may know of a cell earlier than the add-on, or of one that has left the city
-			// later: it must not choose them. And it divides anew when the placement changes, not when a label does.
+			// The cells are also named. Karmada may learn of a cell earlier than the add-on, or of a cell's departure from the city
+			// later: it must not choose such a cell. And Karmada divides again when the placement changes, not when a label does.
 			ClusterNames:    slices.Sorted(slices.Values(city.Cells)),
 			ExcludeClusters: slices.Sorted(slices.Values(city.Lost)),
 		},
@@ -115,7 +116,7 @@ func placement(city City) policyv1alpha1.Placement {
 		}
 		return result
 	}
-	// The only cell gets all replicas, whether it has room now or not.
+	// The only cell gets all replicas, whether it has capacity now or not.
 	result.SpreadConstraints = []policyv1alpha1.SpreadConstraint{{
 		SpreadByField: policyv1alpha1.SpreadByFieldCluster,
 		MinGroups:     1,

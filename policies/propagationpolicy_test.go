@@ -73,7 +73,8 @@ func TestCityPolicyDivides(t *testing.T) {
 	}
 }
 
-// TestPoliciesOfOneCity: each deployment is selected by one of them, those of earlier versions by the one that looks for dependencies.
+// TestPoliciesOfOneCity: exactly one policy selects each deployment; the policy with dependencies selects deployments of earlier
+// versions.
 func TestPoliciesOfOneCity(t *testing.T) {
 	with := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}})
 	without := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}, Independent: true})

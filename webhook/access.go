@@ -23,8 +23,8 @@ import (
 // reviewsAtOnce bounds how many SubjectAccessReviews of one request are in flight.
 const reviewsAtOnce = 8
 
-// validateAccess reviews, several at once, whether the user of a request may use what the Workload references. An error
-// says that the project's authorizer gave no answer.
+// validateAccess reviews, several at once, whether the user of a request may use the objects that the Workload references. An error
+// means that the project's authorizer gave no answer.
 func (v *Workloads) validateAccess(ctx context.Context, project Project, request admission.Request, workload, before *v1alpha.Workload) (field.ErrorList, error) {
 	references := v.toReview(workload, before)
 	problems := make(field.ErrorList, len(references))
@@ -67,9 +67,9 @@ func (v *Workloads) review(ctx context.Context, project Project, user authentica
 	return field.Forbidden(reference.Path, detail), nil
 }
 
-// toReview are the references to review. A change that leaves the template alone needs none, so that a withdrawn
-// permission does not block scaling or a change of cities. A change of the template decides what is done with the
-// referenced data, so data is reviewed for every user again; a network that was referenced before is not.
+// toReview are the references to review. A change that leaves the template unchanged needs none, so that a withdrawn permission does
+// not block scaling or a change of cities. A change of the template determines the use of the referenced data, so data is reviewed for
+// every user again; a network that was referenced before is not.
 func (v *Workloads) toReview(workload, before *v1alpha.Workload) []validation.Reference {
 	if before != nil && reflect.DeepEqual(before.Spec.Template, workload.Spec.Template) {
 		return nil

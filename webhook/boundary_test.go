@@ -33,7 +33,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// The users of the tests, who may all write everything.
+// The users of the tests, with all permissions.
 const (
 	addOn            = "system:serviceaccount:karmada-system:karmada-compute"
 	consumer         = "consumer"
@@ -45,11 +45,11 @@ type write struct {
 	user string
 	// object is the object; nil: a WorkloadDeployment.
 	object client.Object
-	// deleting says that the object is being deleted.
+	// deleting reports that the object is being deleted.
 	deleting bool
-	// subresource and patch are what is written. A patch that begins with "[" is a JSON patch.
+	// subresource and patch are the write. A patch that begins with "[" is a JSON patch.
 	subresource, patch string
-	// reviewed says that the write is reviewed.
+	// reviewed reports that the write is reviewed.
 	reviewed bool
 }
 
@@ -119,7 +119,7 @@ type boundary struct {
 	count     int
 }
 
-// newBoundary registers the webhook for owned objects, as it is installed.
+// newBoundary registers the webhook for owned objects, as in an installation.
 func newBoundary(t *testing.T) *boundary {
 	t.Helper()
 	b := &boundary{admin: as(t, ""), server: httptest.NewUnstartedServer(nil)}
@@ -172,7 +172,7 @@ func (b *boundary) awaitWebhook(t *testing.T) {
 	}
 }
 
-// as is a client of a user who may do everything; "" is an administrator.
+// as is a client of a user with all permissions; "" is an administrator.
 func as(t *testing.T, user string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(testenv.Config(t))
@@ -252,8 +252,8 @@ func (b *boundary) send(t *testing.T, w *write) error {
 	return c.Patch(t.Context(), object, patch)
 }
 
-// TestBoundary: everything of the add-on's objects is reviewed that it writes or reads, and nothing that must never
-// wait for it. What is not reviewed passes with every replica down, too.
+// TestBoundary: every write to the add-on's objects that matters to it is reviewed, and no write that must never wait for it. Writes
+// without a review pass even if every replica is down.
 func TestBoundary(t *testing.T) {
 	b := newBoundary(t)
 	check := func(refusal string) {

@@ -18,12 +18,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// controllers is the beginning of the names of Kubernetes' own controllers, of which the garbage collector may update everything.
+// controllers is the prefix of the names of Kubernetes' own controllers. One of them, the garbage collector, may update every object.
 const controllers = "system:serviceaccount:kube-system:"
 
-// mayWrite returns a function that waits for the answer to whether the user of a request may write the Workload, and returns the response
-// when it is no. An API server has authorized what it asks about; but whoever knows the path of the webhook can name any user. So nothing
-// that a project says, or that follows from it, is passed on before.
+// mayWrite starts a review of whether the user of a request may write the Workload. It returns a function that waits for the result,
+// and returns the response if the user may not. An API server has authorized its own requests, but any caller that knows the path of
+// the webhook can name any user. So no data of the project, or derived from it, is returned before the review.
 func (v *Workloads) mayWrite(ctx context.Context, project Project, request admission.Request) func() *admission.Response {
 	if v.Proved != nil && v.Proved(ctx) {
 		return func() *admission.Response { return nil }
@@ -43,10 +43,10 @@ func (v *Workloads) reviewClaim(ctx context.Context, project Project, request ad
 		return v.stranger(project.Name, request)
 	}
 	claimed := request.UserInfo
-	// Its members may do everything, which no API server asks a role about; and anybody can claim to be one.
+	// Members of this group may do everything, without a check of any role, and any caller can claim to be one.
 	claimed.Groups = slices.DeleteFunc(slices.Clone(claimed.Groups), func(group string) bool { return group == user.SystemPrivilegedGroup })
 	attributes := authorizationv1.ResourceAttributes{Namespace: request.Namespace, Group: v1alpha.GroupVersion.Group, Resource: "workloads"}
-	// A request does not tell which of its verbs an update was authorized by.
+	// An update request does not show by which of its verbs it was authorized.
 	verbs := []string{"create"}
 	if request.Operation == admissionv1.Update {
 		verbs, attributes.Name = []string{"update", "patch"}, request.Name
@@ -64,8 +64,8 @@ func (v *Workloads) reviewClaim(ctx context.Context, project Project, request ad
 	return v.stranger(project.Name, request)
 }
 
-// neverWrites reports whether a user changes no spec of a Workload, although its role lets it do so in every project: anybody can guess its
-// name.
+// neverWrites reports whether a user changes no spec of a Workload, although its role allows that in every project: its name is easy to
+// guess.
 func (v *Workloads) neverWrites(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, controllers) || v.Users == nil {
 		return strings.HasPrefix(name, controllers), nil
@@ -74,7 +74,7 @@ func (v *Workloads) neverWrites(ctx context.Context, name string) (bool, error) 
 	return slices.Contains(users, name), err
 }
 
-// stranger is the same response where there is no such project.
+// stranger is the same response for a project that does not exist.
 func (v *Workloads) stranger(project string, request admission.Request) *admission.Response {
 	verb, hint := "create", ""
 	if request.Operation == admissionv1.Update {

@@ -25,8 +25,8 @@ func scaled(t *testing.T) admission.Request {
 	return request
 }
 
-// TestStrangerLearnsNothing: who knows the path of the webhook and names a user without rights in a project gets one answer, whatever is
-// in the project, and whether or not it exists. Nothing is counted or marked for it.
+// TestStrangerLearnsNothing: a caller that knows the path of the webhook, and names a user without permissions in a project, always
+// gets the same answer, whatever the project contains, and whether or not it exists. Nothing is counted or marked for such a request.
 func TestStrangerLearnsNothing(t *testing.T) {
 	for name, claim := range map[string]func(*admission.Request){
 		"a user without rights": func(r *admission.Request) { r.UserInfo.Username, r.UserInfo.Groups = "eve", []string{"others"} },
@@ -77,7 +77,7 @@ func TestMarkNeedsARight(t *testing.T) {
 	}
 }
 
-// TestClaim: which rights let a request pass, and which are asked about.
+// TestClaim: the permissions that let a request pass, and the permissions that are reviewed.
 func TestClaim(t *testing.T) {
 	const masters = "system:masters"
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestUsersOfTheAddOnAreNotKnown: nothing is answered then, and it is said why.
+// TestUsersOfTheAddOnAreNotKnown: the request is not answered then, and the error gives the reason.
 func TestUsersOfTheAddOnAreNotKnown(t *testing.T) {
 	handler := workloads(newProjects())
 	handler.Users = func(context.Context) ([]string, error) { return nil, errUnreachable }
@@ -131,7 +131,7 @@ func TestUsersOfTheAddOnAreNotKnown(t *testing.T) {
 	}
 }
 
-// TestProvedCaller: of an API server that has proved to be one, no right is asked again.
+// TestProvedCaller: if the caller is a proven API server, no permission is reviewed again.
 func TestProvedCaller(t *testing.T) {
 	handler := &webhook.Workloads{
 		Projects: newProjects(), Features: webhook.NewFeatureGate(), Proved: func(context.Context) bool { return true },

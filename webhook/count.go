@@ -16,15 +16,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
-// Reservation is what a request adds to the Instances that the Workloads of a project ask for.
+// Reservation is the number of Instances that a request adds to a project's Workloads.
 type Reservation struct {
-	// More is how many Instances are added, and Most how many the project may have.
+	// More is the number of added Instances. Most is the maximum for the project.
 	More, Most int64
-	// DryRun says that the request is not stored.
+	// DryRun reports that the request is not stored.
 	DryRun bool
 }
 
-// change is a Workload of a request, the one that it replaces or nil, and the locations of the project.
+// change is the Workload of a request, the Workload that it replaces or nil, and the locations of the project.
 type change struct {
 	now, before *v1alpha.Workload
 	places      *places

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// TestInstancesAreCounted: a project has a bound, and what asks for no more Instances is not counted.
+// TestInstancesAreCounted: a project has a maximum, and a request that adds no Instances is not counted.
 func TestInstancesAreCounted(t *testing.T) {
 	of := func(replicas int32, cities ...string) *v1alpha.Workload {
 		return changed(workload(cities...), func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = replicas })
@@ -67,7 +67,7 @@ func TestInstancesAreCounted(t *testing.T) {
 	}
 }
 
-// TestRefusedInstancesAreNotReserved, and neither are those of a dry run.
+// TestRefusedInstancesAreNotReserved: the Instances of a refused request and of a dry run are not reserved.
 func TestRefusedInstancesAreNotReserved(t *testing.T) {
 	p := newProjects()
 	handler := workloads(p)
@@ -82,7 +82,7 @@ func TestRefusedInstancesAreNotReserved(t *testing.T) {
 	}
 }
 
-// TestBounds: the size of a Workload, and what quota does not count, are reviewed.
+// TestBounds: the size of a Workload, and resources that quota does not count, are reviewed.
 func TestBounds(t *testing.T) {
 	p := newProjects()
 	p.known["metered"] = webhook.Project{Name: "metered", UID: "uid", Ready: true, Metered: true}

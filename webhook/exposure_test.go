@@ -27,8 +27,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
-// TestExposure: of the calls that fail, an API server shows a consumer the path of those that get no answer: those are the exposures that
-// package server finds, or the next replica at its start.
+// TestExposure: when a call fails, an API server shows a consumer the path of the call only if it got no answer. Package server detects
+// these exposures, or the next replica does when it starts.
 func TestExposure(t *testing.T) {
 	const secret = "0123456789abcdef"
 	for name, c := range map[string]struct {
@@ -85,7 +85,7 @@ func otherCA(t *testing.T) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// refusalBy is what a consumer reads whose create calls a webhook.
+// refusalBy returns the message that a consumer gets whose create request calls a webhook.
 func refusalBy(t *testing.T, url string, bundle []byte) string {
 	t.Helper()
 	admin := as(t, "")

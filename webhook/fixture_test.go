@@ -31,7 +31,7 @@ import (
 // projects implements webhook.Projects for the given projects.
 type projects struct {
 	known map[string]webhook.Project
-	// fresh are those that have changed since they were known.
+	// fresh are the projects that have changed since they were known.
 	fresh map[string]webhook.Project
 	// age of the cities.
 	age time.Duration
@@ -43,7 +43,7 @@ type projects struct {
 	written chan authorizationv1.SubjectAccessReviewSpec
 	// allowance of Instances, if not zero.
 	allowance int64
-	// instances are those that the project has.
+	// instances is the number of Instances that the project has.
 	instances int64
 	// reserved is the last reservation.
 	reserved webhook.Reservation
@@ -135,7 +135,7 @@ func (p *projects) Review(_ context.Context, project webhook.Project, review aut
 	return true, "", nil
 }
 
-// MayWrite allows what the groups of the user allow: a member of "team" may write in every project.
+// MayWrite applies the permissions of the user's groups: a member of "team" may write in every project.
 func (p *projects) MayWrite(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error) {
 	if project.Name == "mute" {
 		return false, errUnreachable

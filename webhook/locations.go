@@ -20,15 +20,15 @@ import (
 // places are the locations of a project as far as a request needs them.
 type places struct {
 	locations []citychoice.Location
-	// known says whether they were looked up.
+	// known reports whether the locations were looked up.
 	known bool
-	// age is how old they are while Milo does not say which they are now.
+	// age is the age of the locations while Milo does not answer.
 	age time.Duration
 }
 
-// validateLocations returns a problem for every city and location that is new in the Workload and that the project may not use. Those
-// that were there before are not validated: a withdrawn location must not block other changes. A request is refused only by a fresh
-// answer: the project may have got the location a moment ago.
+// validateLocations returns a problem for every city and location that is new in the Workload and that the project may not use. Cities
+// and locations that the stored Workload has are not validated: a withdrawn location must not block other changes. Only a fresh answer
+// refuses a request: the project may have got the location a moment ago.
 func (v *Workloads) validateLocations(ctx context.Context, project Project, workload, before *v1alpha.Workload) (places, field.ErrorList, error) {
 	changed := changedPlacements(workload, before)
 	if len(changed) == 0 {
@@ -47,11 +47,11 @@ func (v *Workloads) validateLocations(ctx context.Context, project Project, work
 	return places{locations: locations, known: true}, validateAll(changed, locations), nil
 }
 
-// changedPlacement is a placement that names or selects something that it did not before.
+// changedPlacement is a placement that names or selects locations that it did not before.
 type changedPlacement struct {
 	path *field.Path
 	now  *v1alpha.WorkloadPlacement
-	// before is the placement of this name as it was, or an empty one.
+	// before is the previous placement of this name, or an empty one.
 	before *v1alpha.WorkloadPlacement
 }
 
@@ -94,7 +94,7 @@ func added[T any](now, before []T, same func(a, b T) bool) []int {
 	return indices
 }
 
-// selectsAnew says whether the placement has a selector that it did not have before.
+// selectsAnew reports whether the placement has a selector that it did not have before.
 func (p *changedPlacement) selectsAnew() bool {
 	return p.now.LocationSelector != nil && !reflect.DeepEqual(p.now.LocationSelector, p.before.LocationSelector)
 }
@@ -114,8 +114,8 @@ func validateAll(changed []changedPlacement, locations []citychoice.Location) fi
 	return problems
 }
 
-// validateNames returns a problem for each added location that the project may not use, or that cells cannot tell apart from
-// another one that the placement does not name.
+// validateNames returns a problem for each added location that the project may not use, or that cells cannot distinguish from another
+// one that the placement does not name.
 func (p *changedPlacement) validateNames(locations []citychoice.Location) field.ErrorList {
 	indices := p.addedLocations()
 	if len(indices) == 0 {
@@ -129,7 +129,7 @@ func (p *changedPlacement) validateNames(locations []citychoice.Location) field.
 			cities[location.Name] = location.City
 		}
 	}
-	// Those that the project may use: what is held is held for another location of its city.
+	// Only locations that the project may use: a held location is held for another location of its city.
 	usable := v1alpha.WorkloadPlacement{Locations: slices.DeleteFunc(slices.Clone(p.now.Locations), func(l v1alpha.PlacementLocation) bool {
 		return cities[l.Name] == ""
 	})}
@@ -148,7 +148,7 @@ func (p *changedPlacement) validateNames(locations []citychoice.Location) field.
 	return problems
 }
 
-// warnings name what is accepted and gets no Instances now.
+// warnings name accepted cities and locations that get no Instances now.
 func (p *places) warnings(project Project, workload, before *v1alpha.Workload) []string {
 	var warnings []string
 	if p.age > 0 {

@@ -9,19 +9,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Marks tells the controllers of projects that are about to have Workloads: nobody watches a project that has none.
+// Marks informs the controllers of projects that are about to have Workloads: no controller watches a project without Workloads.
 type Marks interface {
-	// Mark tells of a project. It may wait for that, but not for long, whether it succeeds or not.
+	// Mark reports a project. It may wait a short time for the write, whether it succeeds or not.
 	Mark(ctx context.Context, project string)
 }
 
-// mark tells the controllers of the project of a request that may be stored. A change of
-// its spec tells of it too, should they have missed the creation.
+// mark informs the project's controllers of a request that may be stored. A change of the spec informs them too, in case they missed
+// the creation.
 func (v *Workloads) mark(ctx context.Context, request admission.Request) {
 	if v.Marks == nil || request.DryRun != nil && *request.DryRun {
 		return
 	}
-	// A request in no project is stored only where nothing is refused, and nobody reads it there.
+	// A request outside of any project is stored only if the add-on admits everything, and no controller reads the object.
 	if project, err := scopeOf(v.Scope).Of(request); err == nil {
 		v.Marks.Mark(ctx, project)
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// Owned denies writes to WorkloadDeployments, Instances, WorkloadRevisions and InstanceTypes in a project, their subresources included, to
-// all users but the add-on: these objects show what the add-on does or offers, and it takes what it does from them. It
-// is safe for concurrent use.
+// Owned denies writes to WorkloadDeployments, Instances, WorkloadRevisions and InstanceTypes in a project, their subresources included,
+// to all users but the add-on: these objects show what the add-on does or offers, and the add-on acts on them. It is safe for
+// concurrent use.
 type Owned struct {
-	// Users returns the users that the add-on's controllers are at Milo. Its errors have the classes of those of Projects.
+	// Users returns the users of the add-on's controllers at Milo. Its errors have the same classes as the errors of Projects.
 	Users func(context.Context) ([]string, error)
 }
 
 // Handle answers one admission request.
 func (o *Owned) Handle(ctx context.Context, request admission.Request) admission.Response {
-	// The resource and not the kind: that of a scale subresource is a Scale.
+	// The resource and not the kind: the kind of a scale subresource is Scale.
 	kept, owned := ownedKinds[request.Resource.Resource]
 	if request.Resource.Group != v1alpha.GroupVersion.Group || !owned {
 		return malformed(fmt.Errorf("resource %s of group %q is not validated here; correct the rules of the "+
@@ -45,7 +45,7 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 	return admission.Denied(fmt.Sprintf("%s is created and kept by karmada-compute; %s", kept.name, kept.advice))
 }
 
-// suspends reports whether a request sets v1alpha.AnnotationSuspended. What cannot be read does not.
+// suspends reports whether a request sets v1alpha.AnnotationSuspended. It is false for an object that cannot be decoded.
 func suspends(request admission.Request) bool {
 	now, then := &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadata{}
 	if json.Unmarshal(request.Object.Raw, now) != nil || len(request.OldObject.Raw) > 0 && json.Unmarshal(request.OldObject.Raw, then) != nil {
@@ -58,7 +58,7 @@ func suspends(request admission.Request) bool {
 type ownedKind struct {
 	// name has an article.
 	name string
-	// advice is what to do instead of a write.
+	// advice is the alternative to a write.
 	advice string
 }
 

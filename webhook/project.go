@@ -25,21 +25,21 @@ const (
 	extraParentName  = "iam.miloapis.com/parent-name"
 )
 
-// ErrProjectNotFound says that Milo has no project of that name.
+// ErrProjectNotFound reports that Milo has no project of that name.
 var ErrProjectNotFound = errors.New("project not found")
 
-// Project is what admission knows of a project.
+// Project is the state of a project that admission uses.
 type Project struct {
-	// Name and UID identify it: a recreated project is another one.
+	// Name and UID identify the project: a recreated project is a different one.
 	Name string
 	UID  types.UID
-	// Deleting, Suspended and Ready are the state of the Project at Milo. One that is deleted may still be Ready.
+	// Deleting, Suspended and Ready are the state of the Project at Milo. A Project that is being deleted may still be Ready.
 	Deleting, Suspended, Ready bool
-	// Metered says whether its Instances need quota.
+	// Metered reports whether its Instances need quota.
 	Metered bool
 }
 
-// refusal is why no Workload can be written in a project, empty if one can. Deleting comes first, because it is final, and
+// refusal is the reason why no Workload can be written in a project, empty if one can. Deleting comes first, because it is final, and
 // suspended before not ready, because it does not end by itself.
 func (p *Project) refusal() string {
 	switch {
@@ -54,33 +54,33 @@ func (p *Project) refusal() string {
 	}
 }
 
-// Projects reads any project, on every replica. An error says that Milo gave no answer; it is an InternalError
-// (apierrors) when that is a fault of this replica alone.
+// Projects reads any project, on every replica. An error means that Milo gave no answer; it is an InternalError (apierrors) when that
+// is a fault of this replica alone.
 type Projects interface {
 	// Project returns a project, or ErrProjectNotFound. It may be a little old: before a refusal, ask FreshProject.
 	Project(ctx context.Context, name string) (Project, error)
-	// FreshProject is the same, read past every cache.
+	// FreshProject returns the same, bypassing all caches.
 	FreshProject(ctx context.Context, name string) (Project, error)
-	// Locations are the locations of the project, which callers must not change. age is how old they are while Milo does not say
-	// which they are now; 0: they are current. The error is v1alpha.ErrLocationsNotServed when Milo has none of any project.
+	// Locations returns the locations of the project, which callers must not change. age is their age while Milo does not answer; 0:
+	// they are current. The error is v1alpha.ErrLocationsNotServed when Milo does not serve locations for any project.
 	Locations(ctx context.Context, project Project) (locations []citychoice.Location, age time.Duration, err error)
-	// FreshLocations are those of now, read past every cache.
+	// FreshLocations returns the current locations, bypassing all caches.
 	FreshLocations(ctx context.Context, project Project) ([]citychoice.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
-	// MayWrite sends a SubjectAccessReview, as Review, and returns whether it was allowed. While Milo does not answer, it may be as old as
-	// Project: an API server has authorized the request itself.
+	// MayWrite sends a SubjectAccessReview, as Review does, and returns whether it was allowed. While Milo does not answer, the result
+	// may be as old as Project: an API server has authorized the request itself.
 	MayWrite(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error)
-	// ReserveInstances returns how many Instances the Workloads of the project ask for, together with what a request adds. If these
-	// are not too many, they count from now on.
+	// ReserveInstances returns the number of Instances of the project's Workloads, including the Instances that a request adds. The
+	// added Instances count from now on, unless the total exceeds the maximum.
 	ReserveInstances(ctx context.Context, project Project, reservation Reservation) (total int64, err error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
 	InstanceAllowance(ctx context.Context, project Project) (limit int64, known bool, err error)
 }
 
-// projectOf is the project that the extras of a request name. In every project Milo sets the extras and overrides those
-// of the request. At its root they may be forged by who may impersonate, and nothing in the request tells: that is why the
-// Project is looked up as well, and why nothing of what is stored at the root is ever read.
+// projectOf is the project that the extras of a request name. In every project, Milo sets the extras and overrides the request's own.
+// At Milo's root, callers with the permission to impersonate can forge them, and the request does not show that. So the Project is
+// looked up as well, and no object that is stored at the root is ever read.
 func projectOf(user authenticationv1.UserInfo) (string, error) {
 	values := map[string]string{}
 	for _, key := range []string{extraParentGroup, extraParentType, extraParentName} {

@@ -13,13 +13,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// Scope says which project a request is made in, and names the project in responses.
+// Scope determines the project of a request, and names the project in responses.
 type Scope interface {
-	// Of returns the name of the project of a request. The error is the refusal of a request in none.
+	// Of returns the name of the project of a request. The error is the refusal of a request outside of any project.
 	Of(request admission.Request) (project string, err error)
-	// Missing says why a project cannot be written in that does not exist.
+	// Missing returns the reason why a project that does not exist cannot be written in.
 	Missing(project string) string
-	// Problems are those of a Workload that names what the project cannot have.
+	// Problems returns the problems of a Workload that names objects or locations that the project cannot have.
 	Problems(project string, workload *v1alpha.Workload) field.ErrorList
 }
 
@@ -55,7 +55,7 @@ func (Namespaces) Missing(project string) string {
 	return fmt.Sprintf("namespace %q is not a project: an operator has to label it %s=%s", project, v1alpha.LabelNamespaceProject, v1alpha.NamespaceProject)
 }
 
-// Problems are the references to other namespaces: there a project has nothing.
+// Problems are the references to other namespaces: a project has no objects there.
 func (Namespaces) Problems(project string, workload *v1alpha.Workload) field.ErrorList {
 	var problems field.ErrorList
 	for _, reference := range validation.References(workload) {
@@ -67,7 +67,7 @@ func (Namespaces) Problems(project string, workload *v1alpha.Workload) field.Err
 	return problems
 }
 
-// scopeOf is a Scope, that of Milo for none.
+// scopeOf returns a Scope, by default Milo's.
 func scopeOf(scope Scope) Scope {
 	if scope == nil {
 		return Milo{}

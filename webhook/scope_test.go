@@ -53,7 +53,7 @@ func onNetwork(namespace string) *v1alpha.Workload {
 	return w
 }
 
-// TestNamespacesConfiguration: hub namespaces, and what belongs to operators there, are not reviewed; everything else is as at Milo.
+// TestNamespacesConfiguration: hub namespaces, and operators' objects there, are not reviewed; everything else is as at Milo.
 func TestNamespacesConfiguration(t *testing.T) {
 	content, err := NamespacesConfiguration()
 	if err != nil {
@@ -92,7 +92,7 @@ func TestNamespacesConfiguration(t *testing.T) {
 	}
 }
 
-// TestHubNamespacesAreKnownByName: the pattern of the configuration is that of the names that the add-on makes.
+// TestHubNamespacesAreKnownByName: the pattern of the configuration matches exactly the names that the add-on gives.
 func TestHubNamespacesAreKnownByName(t *testing.T) {
 	pattern := regexp.MustCompile(hubNamespaces)
 	for _, name := range []string{

@@ -24,26 +24,26 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// SessionGrant is a session that admission has granted. Streams are served for what is granted, and not for what a project has stored.
+// SessionGrant is a session that admission has granted. Streams are served for granted sessions, and not for sessions that a project
+// has stored.
 type SessionGrant struct {
 	// Project is the project of the request.
 	Project Project
 	// Namespace, Name and UID identify the session.
 	Namespace, Name string
 	UID             types.UID
-	// User made the request.
+	// User is the user of the request.
 	User authenticationv1.UserInfo
-	// Spec is what the user asked for.
+	// Spec is the requested spec.
 	Spec v1alpha.InstanceSessionSpec
 }
 
-// ErrTooManySessions says that a session would be one too many. The error that wraps it names the limit.
+// ErrTooManySessions reports that a session would exceed a limit. The error that wraps it names the limit.
 var ErrTooManySessions = errors.New("too many sessions")
 
-// SessionGrants records what admission grants, where no project can write.
+// SessionGrants records granted sessions in a place that no project can write.
 type SessionGrants interface {
-	// Grant records a session before it is stored. A session that is recorded already is never changed. The error wraps
-	// ErrTooManySessions at a limit.
+	// Grant records a session before it is stored. A recorded session is never changed. The error wraps ErrTooManySessions at a limit.
 	Grant(ctx context.Context, grant *SessionGrant) error
 }
 
@@ -51,15 +51,16 @@ type SessionGrants interface {
 type Sessions struct {
 	// Projects reads the project of a request.
 	Projects Projects
-	// Scope says which project that is. Nil: Milo.
+	// Scope determines the project of a request. Nil: Milo.
 	Scope Scope
-	// Features say which types of sessions there are.
+	// Features are the enabled types of sessions.
 	Features featuregate.FeatureGate
 	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
 	Proved func(context.Context) bool
-	// Writers returns the users that write the status of sessions: the add-on. Its errors have the classes of those of Projects.
+	// Writers returns the users that write the status of sessions: the add-on. Its errors have the same classes as the errors of
+	// Projects.
 	Writers func(context.Context) ([]string, error)
-	// Grants records what is granted. Nil: every session is refused.
+	// Grants records granted sessions. Nil: every session is refused.
 	Grants SessionGrants
 }
 
@@ -125,7 +126,7 @@ func (v *Sessions) create(ctx context.Context, request admission.Request, sessio
 		return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
 	}
 	if v.Proved == nil || !v.Proved(ctx) {
-		// Its members may do everything, which no API server asks a role about; and anybody can claim to be one.
+		// Members of this group may do everything, without a check of any role, and any caller can claim to be one.
 		request.UserInfo.Groups = slices.DeleteFunc(slices.Clone(request.UserInfo.Groups), func(group string) bool { return group == user.SystemPrivilegedGroup })
 	}
 	if refused = v.permission(ctx, project, request, session); refused != nil {

@@ -192,8 +192,8 @@ func TestRecreatedProjectHasOwnSessions(t *testing.T) {
 	}
 }
 
-// TestClaimedMastersHaveNoSessions: who knows the path of the webhook can claim to be in any group. What is asked and granted has no group
-// that needs no role, unless the caller is an API server that has proved to be one.
+// TestClaimedMastersHaveNoSessions: a caller that knows the webhook's path can claim any group. Reviews and grants contain no group
+// that bypasses roles, unless the caller is a proven API server.
 func TestClaimedMastersHaveNoSessions(t *testing.T) {
 	for _, proved := range []bool{false, true} {
 		p, g := newProjects(), &grants{}

@@ -14,25 +14,25 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// InstanceTypes says which instance types there are. It is safe for concurrent use.
+// InstanceTypes returns the instance types. It is safe for concurrent use.
 type InstanceTypes interface {
-	// Types are those that the hub has confirmed lately: before a refusal, ask FreshTypes. checked is false where there are none to
-	// check against. An error says that the hub has given no answer for too long.
+	// Types returns the types that the hub has confirmed recently: before a refusal, call FreshTypes. checked is false if there are no
+	// types to check against. An error means that the hub has not answered for too long.
 	Types(ctx context.Context) (types []v1alpha.InstanceType, checked bool, err error)
-	// FreshTypes are those of now.
+	// FreshTypes returns the current types.
 	FreshTypes(ctx context.Context) ([]v1alpha.InstanceType, bool, error)
-	// Default is the type of Workloads that name none; "": they must name one.
+	// Default is the type of Workloads that name no type; "": they must name one.
 	Default() string
-	// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now. 0: without end.
+	// Grace is the time after its deprecation for which new Workloads may name a type, and the current time. 0: no limit.
 	Grace() (grace time.Duration, now time.Time)
 }
 
 // typesTimeout bounds how long a request waits for the types.
 const typesTimeout = 3 * time.Second
 
-// validateTypes returns the problems and warnings about the instance type of a Workload. A type is refused only by a fresh
-// answer. An error says that the request needs an answer of the hub and there is none: a type that was disabled must not get
-// Instances because the hub is away. A change that takes nothing of a type needs none.
+// validateTypes returns the problems and warnings about the instance type of a Workload. Only a fresh answer refuses a type. An error
+// means that the request needs an answer of the hub that is missing: a disabled type must not get Instances because the hub is
+// unavailable. A change that adds no Instances of a type needs no answer.
 func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha.Workload) (field.ErrorList, []string, error) {
 	if v.Types == nil {
 		return nil, nil, nil
@@ -59,7 +59,7 @@ func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha
 	return problems, warnings, nil
 }
 
-// catalogue are the types with what the operator has set about them.
+// catalogue are the types with the settings of the operator.
 func (v *Workloads) catalogue(types []v1alpha.InstanceType) validation.Catalogue {
 	grace, now := v.Types.Grace()
 	return validation.Catalogue{Types: types, Default: v.Types.Default(), Grace: grace, Now: now}

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// instanceTypes implements webhook.InstanceTypes: what was known, and what is now.
+// instanceTypes implements webhook.InstanceTypes, with cached and with current types.
 type instanceTypes struct {
 	known, fresh       []string
 	knownErr, freshErr error
@@ -47,7 +47,8 @@ func (*instanceTypes) Default() string { return "" }
 
 func (*instanceTypes) Grace() (time.Duration, time.Time) { return 0, time.Time{} }
 
-// TestTypesAreLookedUp: a type is refused by a fresh answer alone, and what takes a type waits for a hub that does not answer.
+// TestTypesAreLookedUp: only a fresh answer refuses a type, and a request that adds Instances of a type waits for a hub that does not
+// answer.
 func TestTypesAreLookedUp(t *testing.T) {
 	const ours = "datumcloud-d1-standard-2"
 	away := errors.New("the hub cannot be reached")
@@ -78,7 +79,7 @@ func TestTypesAreLookedUp(t *testing.T) {
 	}
 }
 
-// TestChangesWithoutTheHub: what takes nothing of a type passes while the hub is away.
+// TestChangesWithoutTheHub: a change that adds no Instances of a type passes while the hub is unavailable.
 func TestChangesWithoutTheHub(t *testing.T) {
 	away := errors.New("the hub cannot be reached")
 	scale := func(w *v1alpha.Workload) *v1alpha.HorizontalScaleSettings { return &w.Spec.Placements[0].ScaleSettings }

@@ -27,7 +27,7 @@ import (
 type Workloads struct {
 	// Projects reads the project of a request.
 	Projects Projects
-	// Scope says which project that is. Nil: Milo.
+	// Scope determines the project of a request. Nil: Milo.
 	Scope Scope
 	// Types are the instance types; nil: they are not checked.
 	Types InstanceTypes
@@ -35,16 +35,16 @@ type Workloads struct {
 	Features featuregate.FeatureGate
 	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
 	Proved func(context.Context) bool
-	// Users returns the users that the add-on's controllers are at Milo, which patch the metadata of Workloads and never their spec. Its
-	// errors have the classes of those of Projects. Nil: there are none.
+	// Users returns the users of the add-on's controllers at Milo, which patch the metadata of Workloads and never their spec. Its
+	// errors have the same classes as the errors of Projects. Nil: there are no such users.
 	Users func(context.Context) ([]string, error)
-	// Marks tells the controllers of projects that are about to have Workloads. Nil: they need not be told.
+	// Marks informs the controllers of projects that are about to have Workloads. Nil: they are not informed.
 	Marks Marks
-	// Bounds are how large a Workload may be.
+	// Bounds are the maximum sizes of a Workload.
 	Bounds validation.Bounds
-	// MaxInstances is how many Instances the Workloads of a project may ask for. 0: any number.
+	// MaxInstances is the maximum number of Instances of a project's Workloads. 0: any number.
 	MaxInstances int64
-	// AdmitsRefused says that Workloads are stored although they are refused here.
+	// AdmitsRefused reports that Workloads are stored although they are refused here.
 	AdmitsRefused bool
 }
 
@@ -57,8 +57,8 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	if before != nil && !workload.DeletionTimestamp.IsZero() {
 		return admission.Allowed("")
 	}
-	// A change that leaves the spec alone, or of an object that is being deleted, needs no project: finalizers must come
-	// and go whether Milo answers or not.
+	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be added and
+	// removed whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
 		return verdict(workload, annotationProblems(workload, before))
 	}
@@ -69,14 +69,14 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	return response
 }
 
-// answer answers a request that changes the spec. known is false where that is known to be no request of an API server: nothing may be
-// written because of it.
+// answer answers a request that changes the spec. known is false if the request is known not to come from an API server: nothing may be
+// written because of such a request.
 func (v *Workloads) answer(ctx context.Context, request admission.Request, workload, before *v1alpha.Workload) (response admission.Response, known bool) {
 	project, refusal := v.projectOf(ctx, request)
 	if refusal != nil {
 		return *refusal, refusal.Result.Code != http.StatusForbidden
 	}
-	// Both are asked at once.
+	// Both requests run at the same time.
 	permission := v.mayWrite(ctx, project, request)
 	c := change{now: workload, before: before}
 	warnings, refusal := v.inspect(ctx, project, request, &c)
@@ -86,7 +86,7 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request, workl
 	if refusal != nil {
 		return *refusal, true
 	}
-	// Last, since what is admitted counts at once.
+	// Last, since admitted Instances count at once.
 	problem, err := v.validateCount(ctx, project, request, c)
 	switch {
 	case err != nil:
@@ -97,14 +97,14 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request, workl
 	return admission.Allowed("").WithWarnings(warnings...), true
 }
 
-// inspect returns the warnings about a change or, if it must not be made, the response. It fills in the locations of the project.
+// inspect returns the warnings about a change or, if the change is not allowed, the response. It fills in the locations of the project.
 func (v *Workloads) inspect(ctx context.Context, project Project, request admission.Request, c *change) ([]string, *admission.Response) {
 	if refusal := project.refusal(); refusal != "" {
 		return nil, new(admission.Denied(refusal))
 	}
 	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
 	if foreign := scopeOf(v.Scope).Problems(project.Name, c.now); len(foreign) > 0 {
-		// What the project cannot have is not asked for.
+		// Locations are not looked up for a Workload that the project cannot have.
 		return nil, new(refused(c.now, append(problems, foreign...)))
 	}
 	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
@@ -159,7 +159,7 @@ func annotationProblems(workload, before *v1alpha.Workload) field.ErrorList {
 	return validation.Annotations(workload, before)
 }
 
-// projectOf is the project of a request, or the response when there is none.
+// projectOf is the project of a request, or the response if the request has none.
 func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (Project, *admission.Response) {
 	name, err := scopeOf(v.Scope).Of(request)
 	if err != nil {
@@ -167,7 +167,7 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 	}
 	project, err := v.Projects.Project(ctx, name)
 	if errors.Is(err, ErrProjectNotFound) || err == nil && project.refusal() != "" {
-		// It may have been created, resumed or made again a moment ago.
+		// The project may have been created, resumed or recreated a moment ago.
 		project, err = v.Projects.FreshProject(ctx, name)
 	}
 	switch {
@@ -182,7 +182,7 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 // quotaTimeout bounds how long a request waits for the quota: a warning is not worth more.
 const quotaTimeout = time.Second
 
-// quotaWarnings say what the project's quota does not suffice for. A quota that cannot be read gives no warning.
+// quotaWarnings returns a warning if the project's quota does not suffice. A quota that cannot be read gives no warning.
 func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload *v1alpha.Workload, places places) []string {
 	ctx, cancel := context.WithTimeout(ctx, quotaTimeout)
 	defer cancel()

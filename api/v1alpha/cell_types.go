@@ -32,8 +32,8 @@ type CellSpec struct {
 	// +optional
 	Namespaces bool `json:"namespaces,omitempty"`
 
-	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has anything left of them, once
-	// Karmada cannot bring them there any more.
+	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their objects left,
+	// once Karmada can no longer propagate them to the cell.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -58,8 +58,8 @@ type LeavingDeployment struct {
 	Since string `json:"since"`
 }
 
-// CellStatus is the inventory of a cell: which WorkloadDeployments of the hub it has. Its size does not depend on how many there
-// are, but for the entries that the hub asks for.
+// CellStatus is the inventory of a cell: the WorkloadDeployments of the hub that it has. Its size does not depend on their number,
+// except for the entries that the hub requests.
 type CellStatus struct {
 	// observedGeneration is the generation that this status is about.
 	// +optional

@@ -35,8 +35,8 @@ const (
 	// report now. The other reasons of StatusCurrent name where the path from the cells is interrupted. They are also the reasons of
 	// Ready on an Instance whose state is Unknown.
 	ConditionStatusCurrent = "StatusCurrent"
-	// ConditionScalingActive, on a WorkloadDeployment that is scaled by metrics, is True while the autoscaler of its cell gets
-	// these metrics. Its reasons are those of Kubernetes' HorizontalPodAutoscaler, and ReasonAutoscalerStarting.
+	// ConditionScalingActive, on a WorkloadDeployment that is scaled by metrics, is True while the autoscaler of its cell gets these
+	// metrics. Its reasons are the reasons of Kubernetes' HorizontalPodAutoscaler, and ReasonAutoscalerStarting.
 	ConditionScalingActive = "ScalingActive"
 	// ConditionInstanceTypeDeprecated, on a Workload, is True when the instance type that it names is Deprecated. It is missing or
 	// False otherwise.
@@ -127,8 +127,8 @@ const (
 	ReasonAvailable = "Available"
 )
 
-// ReasonProjectSuspended says that the project is suspended: its Instances are stopped until an administrator of Milo resumes the
-// project, and then start again automatically. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
+// ReasonProjectSuspended says that the project is suspended: its Instances are stopped until an operator resumes the project,
+// and then start again automatically. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
 // WorkloadDeployment, a placement and a Workload.
 const ReasonProjectSuspended = "ProjectSuspended"
 

@@ -29,7 +29,7 @@ type AvailabilityFloor struct {
 	// +kubebuilder:validation:Maximum=240000
 	MinAvailable int32 `json:"minAvailable"`
 
-	// sequence grows with each change of minAvailable, and tells an old confirmation from a new one.
+	// sequence grows with each change of minAvailable, and distinguishes old confirmations from new ones.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Sequence int64 `json:"sequence"`

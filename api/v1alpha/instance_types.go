@@ -82,8 +82,8 @@ type InstanceController struct {
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
-	// instanceTypeResources are those that the deployment had recorded when the Instance was created. A Pod that is made again
-	// has the same size.
+	// instanceTypeResources are the resources that the deployment had recorded when the Instance was created. A recreated Pod has the
+	// same size.
 	// +optional
 	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
 

@@ -29,7 +29,7 @@ const (
 	MaxSessionCommandBytes = 16 << 10
 	// MaxSessionPorts is how many ports a session may name.
 	MaxSessionPorts = 16
-	// DefaultSessionTTLSeconds is how long a session lives that does not say it.
+	// DefaultSessionTTLSeconds is the time to live of a session that does not set it.
 	DefaultSessionTTLSeconds = 900
 )
 
@@ -46,7 +46,7 @@ type SessionInstanceReference struct {
 	UID types.UID `json:"uid"`
 }
 
-// SessionLogOptions say which part of a log is read. They have the meaning of the options of kubectl logs.
+// SessionLogOptions select the part of a log to read. They have the meaning of the options of kubectl logs.
 type SessionLogOptions struct {
 	// follow continues with what the container writes from now on.
 	// +optional
@@ -203,8 +203,8 @@ type InstanceSessionList struct {
 	Items           []InstanceSession `json:"items"`
 }
 
-// Permission is what a user needs in the project for a session of this type: a verb and a subresource of instances. It is false for a
-// type that does not exist.
+// Permission is the permission that a user needs in the project for a session of this type: a verb and a subresource of instances. ok
+// is false for a type that does not exist.
 func (t InstanceSessionType) Permission() (verb, subresource string, ok bool) {
 	switch t {
 	case SessionLogs:

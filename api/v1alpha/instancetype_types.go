@@ -50,8 +50,8 @@ type InstanceTypeSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Description string `json:"description,omitempty"`
 
-	// resources of one Instance, cpu and memory among them. What a Workload took from a type is recorded in its deployments: a
-	// change counts for Workloads that begin to name the type after it.
+	// resources of one Instance, including cpu and memory. A Workload's deployments record the resources of its type: a change applies
+	// to Workloads that begin to name the type after it.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="'cpu' in self && 'memory' in self",message="must have cpu and memory"
 	Resources corev1.ResourceList `json:"resources"`
@@ -106,7 +106,7 @@ type InstanceTypeList struct {
 // datumcloud-d1-standard-2.
 func InstanceTypeName(spelled string) string { return strings.ReplaceAll(spelled, "/", "-") }
 
-// IsUsable says whether further Instances may be asked for of the type.
+// IsUsable reports whether further Instances of the type may be requested.
 func (t *InstanceType) IsUsable() bool { return t.Spec.Lifecycle.Phase != InstanceTypeDisabled }
 
 // GraceEnds returns the end of the grace period of a Deprecated type. It is false for a type of another phase, for one whose
@@ -129,7 +129,7 @@ func FindInstanceType(types []InstanceType, spelled string) *InstanceType {
 	return nil
 }
 
-// UsableInstanceTypes are the names of the types of which further Instances may be asked for, in the order of types.
+// UsableInstanceTypes are the names of the types of which further Instances may be requested, in the order of types.
 func UsableInstanceTypes(types []InstanceType) []string {
 	var names []string
 	for i := range types {

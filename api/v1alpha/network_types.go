@@ -66,7 +66,7 @@ type NetworkReference struct {
 
 // InterfaceNetworkPolicy is the network policy of an interface.
 type InterfaceNetworkPolicy struct {
-	// ingress rules. What none of them names may not connect, even from the same network: without rules nothing may. A peer is an
+	// ingress rules. Peers that no rule names may not connect, even from the same network: without rules, no peer may. A peer is an
 	// ipBlock, or an empty podSelector, which stands for the Instances of the same network. A rule without peers admits everything.
 	// +optional
 	// +listType=atomic

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes all of it four times for each
-// change. Instances in the same state share its description. Package cellreport makes and reads one. Neither it nor a
-// state is ever empty: Karmada drops empty members of lists.
+// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes the complete report four times for each
+// change. Instances in the same state share its description. Package cellreport writes and reads reports. Neither a report nor a state
+// is ever empty: Karmada drops empty members of lists.
 type InstanceReport struct {
 	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
 	// +optional
@@ -176,7 +176,7 @@ type CellIndices struct {
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
 
-	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. The cell goes back to no smaller one.
+	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. It never decreases.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
 

@@ -7,7 +7,7 @@ import "encoding/json"
 
 // Leases on the hub by which the replicas of the add-on divide the projects among them.
 const (
-	// LeaseShards is the record of who has which shard, in AnnotationShards.
+	// LeaseShards is the record of the owner of each shard, in AnnotationShards.
 	LeaseShards = "karmada-compute-shards"
 	// LeaseReplicaPrefix begins the name of the Lease that a replica renews. Its name follows.
 	LeaseReplicaPrefix = "karmada-compute-replica-"

@@ -158,7 +158,7 @@ type ResourceMetricSource struct {
 	Target MetricTarget `json:"target"`
 }
 
-// PerInstance says whether the target is a use per Instance, which Kubernetes' autoscaler can aim at. r may be nil.
+// PerInstance reports whether the target is a use per Instance, which Kubernetes' autoscaler can aim at. r may be nil.
 func (r *ResourceMetricSource) PerInstance() bool {
 	return r != nil && (r.Target.AverageUtilization != nil || r.Target.AverageValue != nil)
 }
@@ -228,7 +228,8 @@ type WorkloadStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available and Progressing, Degraded during a rollout that fails, and InstanceTypeDeprecated and InstanceTypeDisabled where they say something.
+	// conditions are Available and Progressing, Degraded during a rollout that fails, and InstanceTypeDeprecated and
+	// InstanceTypeDisabled when they apply.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -240,8 +241,8 @@ type WorkloadStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// suspended says that the project is suspended: no Instance runs or is to run. The message of condition Available names the cells
-	// that have not confirmed it.
+	// suspended reports that the project is suspended: no Instance may run. The message of condition Available names the cells that
+	// have not confirmed it.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
 

@@ -20,10 +20,10 @@ package access
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=cells,verbs=get;list;watch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=cells/status,verbs=patch
 
-// Hub namespaces are part of the inventory, and those in which nothing is left are counted.
+// The inventory contains hub namespaces, and empty hub namespaces are counted.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 
-// Pods are created and deleted, and patched to label those that an earlier version has created.
+// Pods are created and deleted, and Pods of earlier versions are patched to get labels.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=create;delete;get;list;patch;watch
 
 // Evictions obey the disruption budget of a deployment, also those by the agent.
@@ -33,7 +33,7 @@ package access
 // Instances on cordoned nodes wait for a disruption.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 
-// NetworkPolicies keep the projects apart.
+// NetworkPolicies isolate the projects from each other.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete;get;list;patch;watch
 
 // Autoscalers of WorkloadDeployments that are scaled by metrics.

@@ -31,25 +31,25 @@ const countInterval = 3 * time.Minute
 // batch is how many strays one pass handles at most.
 const batch = 50
 
-// Options are what an Auditor works with.
+// Options configure an Auditor.
 type Options struct {
 	// Client reads from the cache.
 	Client client.Reader
-	// APIReader reads past the cache.
+	// APIReader reads from the API server, bypassing the cache.
 	APIReader client.Reader
-	// Strays removes what the audit finds.
+	// Strays removes the strays that the audit finds.
 	Strays *strays.Keeper
-	// Interval is the time between two audits that find nothing.
+	// Interval is the time between two audits without a finding.
 	Interval time.Duration
-	// Confirm is the least time for which something must have been a stray before it is removed.
+	// Confirm is the minimum time for which an object must have been a stray before it is removed.
 	Confirm time.Duration
-	// Clock says how long something has been a stray.
+	// Clock measures how long an object has been a stray.
 	Clock clock.Clock
 	// Registerer gets the metric.
 	Registerer prometheus.Registerer
 }
 
-// Auditor looks for strays. Make it with New.
+// Auditor finds strays. Create it with New.
 type Auditor struct {
 	Options
 	empty prometheus.Gauge
@@ -71,7 +71,7 @@ func New(o Options) (*Auditor, error) {
 	return &Auditor{Options: o, empty: empty, suspects: map[types.UID]time.Time{}}, nil
 }
 
-// Start audits until ctx ends. It makes the Auditor a manager's Runnable, which the leader alone runs.
+// Start audits until ctx ends. It turns the Auditor into a manager's Runnable, which only the leader runs.
 func (a *Auditor) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("audit")
 	for {
@@ -87,7 +87,7 @@ func (a *Auditor) Start(ctx context.Context) error {
 	}
 }
 
-// Pass audits the cell once and says when to do so again. It is for one goroutine.
+// Pass audits the cell once and returns the time until the next pass. It is used by one goroutine.
 func (a *Auditor) Pass(ctx context.Context) (time.Duration, error) {
 	found, err := a.find(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *Auditor) Pass(ctx context.Context) (time.Duration, error) {
 	return a.Interval, err
 }
 
-// find lists what looks like a stray in the cache.
+// find lists the objects in the cache that look like strays.
 func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
 	var (
 		deployments v1alpha.WorkloadDeploymentList
@@ -146,7 +146,7 @@ func (a *Auditor) find(ctx context.Context) ([]client.Object, error) {
 	return found, nil
 }
 
-// suspect says whether an object that is not being deleted has a controller of a kind that does not exist, or none.
+// suspect reports whether an object that is not being deleted has a controller of a kind that does not exist, or none.
 func suspect(obj client.Object, kind string, owners map[types.UID]bool) bool {
 	controller, ok := strays.ControllerName(obj, kind)
 	return obj.GetDeletionTimestamp().IsZero() && (strays.IsOrphan(obj) || ok && !owners[controller.UID])
@@ -193,13 +193,13 @@ func (a *Auditor) settle(ctx context.Context, obj client.Object) (err error) {
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// Somebody else came first.
+		// Another writer came first.
 		return nil
 	}
 	return err
 }
 
-// namespacesOf are the namespaces in which something of the add-on is.
+// namespacesOf are the namespaces that contain objects of the add-on.
 func namespacesOf(deployments *v1alpha.WorkloadDeploymentList, pods *corev1.PodList) map[string]bool {
 	used := map[string]bool{}
 	for i := range deployments.Items {
@@ -211,7 +211,7 @@ func namespacesOf(deployments *v1alpha.WorkloadDeploymentList, pods *corev1.PodL
 	return used
 }
 
-// countEmpty counts the namespaces of projects that hold nothing. They are not deleted: only the hub knows who needs them.
+// countEmpty counts the empty namespaces of projects. They are not deleted: only the hub knows which of them are needed.
 func (a *Auditor) countEmpty(ctx context.Context, used map[string]bool) error {
 	namespaces := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	if err := a.APIReader.List(ctx, namespaces, client.HasLabels{v1alpha.LabelProject}); err != nil {

@@ -37,7 +37,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("autoscaler").
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
-		// One that was changed or deleted by hand is restored. Its status is rollup's.
+		// An autoscaler that was changed or deleted by hand is restored. Package rollup reads its status.
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(predicates.GenerationChanged())).
 		WithOptions(options).
 		Complete(r)
@@ -76,14 +76,14 @@ func (s *scope) load(ctx context.Context) error {
 func (s *scope) keep(ctx context.Context) error {
 	least, most := indexing.ReplicaBounds(s.deployment)
 	if !s.deployment.Spec.Autoscaled() || least < 1 {
-		// A cell that runs nothing of the deployment has nothing to measure.
+		// A cell without Instances of the deployment has nothing to measure.
 		return s.remove(ctx)
 	}
 	_, err := apply.Exact(ctx, s.Client, FieldManager, s.existing, desiredAutoscaler(s.deployment, least, most))
 	return err
 }
 
-// remove deletes the autoscaler of the deployment. Somebody else's stays.
+// remove deletes the autoscaler of the deployment. An autoscaler with another owner stays.
 func (s *scope) remove(ctx context.Context) error {
 	if s.existing.UID == "" || !metav1.IsControlledBy(s.existing, s.deployment) || !s.existing.DeletionTimestamp.IsZero() {
 		return nil

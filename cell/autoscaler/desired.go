@@ -52,8 +52,8 @@ func desiredMetric(source *v1alpha.ResourceMetricSource) autoscalingv2.MetricSpe
 	}
 }
 
-// desiredBehavior has the defaults of Kubernetes where the deployment leaves something out: an API server stores them, and what is
-// stored is compared with what is desired.
+// desiredBehavior sets the defaults of Kubernetes for fields that the deployment omits: an API server stores the defaults, and the
+// stored autoscaler is compared with the desired one.
 func desiredBehavior(wanted *autoscalingv2.HorizontalPodAutoscalerBehavior) *autoscalingv2.HorizontalPodAutoscalerBehavior {
 	if wanted == nil {
 		return nil

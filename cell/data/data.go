@@ -23,10 +23,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
-// does not count: it may hold anything. Nor does one of another project, which an earlier project of the name may have
-// left: an optional one of that kind is waited for until it is gone. The reader is a cache of metadata that has no
-// others.
+// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send does not count:
+// it may hold anything. Nor does an object of another project, which an earlier project of the name may have left: an Instance waits
+// until such an object is gone, even if it is optional. The reader is a cache of metadata that contains only objects that the hub sent.
 func Missing(
 	ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec,
 ) ([]templates.DataObject, error) {
@@ -46,7 +45,7 @@ func Missing(
 	return missing, nil
 }
 
-// Specs lists the objects in a namespace that a controller reconciles, with what each of them runs.
+// Specs lists the objects in a namespace that a controller reconciles, with the spec of each.
 type Specs func(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error)
 
 // Watch enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another

@@ -18,11 +18,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// heldRequeue is when an Instance is disrupted that the budget does not allow now. Most often an event of the budget or of an Instance
-// comes first.
+// heldRequeue is the time until a disruption that the budget does not allow now is retried. Most often an event of the budget or of an
+// Instance comes first.
 const heldRequeue = 5 * time.Second
 
-// floor is the floor that limits what this controller deletes; nil: nothing does. What a suspended project runs is stopped on purpose.
+// floor is the floor that limits this controller's deletions; nil: no limit. The Instances of a suspended project are stopped on
+// purpose.
 func (s *scope) floor() *v1alpha.AvailabilityFloor {
 	if s.deployment.Spec.Suspended {
 		return nil
@@ -30,7 +31,7 @@ func (s *scope) floor() *v1alpha.AvailabilityFloor {
 	return owned.Floor(s.deployment)
 }
 
-// withinFloor returns the Instances of remove whose deletion leaves floor Available ones, those first that are not Available.
+// withinFloor returns the Instances of remove that can be deleted while floor Available Instances remain, unavailable Instances first.
 func withinFloor(floor int, instances []v1alpha.Instance, remove []*v1alpha.Instance) []*v1alpha.Instance {
 	spare := -floor
 	for i := range instances {
@@ -51,8 +52,9 @@ func withinFloor(floor int, instances []v1alpha.Instance, remove []*v1alpha.Inst
 	return slices.Concat(free, allowed)
 }
 
-// disrupt evicts the Pods of Instances and returns the Instances to delete. The status of the PodDisruptionBudget counts their evictions
-// together with those of drains, and Kubernetes refuses one too many, whatever the cache has. It ends with the first refusal.
+// disrupt evicts the Pods of Instances and returns the Instances to delete. The status of the PodDisruptionBudget counts these
+// evictions together with the evictions of drains, and Kubernetes refuses an eviction that exceeds the budget, even if the cache is
+// stale. disrupt ends with the first refusal.
 func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance) ([]*v1alpha.Instance, error) {
 	if s.floor() == nil {
 		return remove, nil
@@ -92,8 +94,8 @@ func (s *scope) disruptInstance(ctx context.Context, instance *v1alpha.Instance)
 	return true, nil
 }
 
-// spareWithoutPods is how many Available Instances are above the floor. The first call reads them past the cache, which may still have some that
-// were deleted: one worker alone reconciles the deployment, and what it deletes later is subtracted.
+// spareWithoutPods is the number of Available Instances above the floor. The first call bypasses the cache, which may still have
+// deleted Instances: only one worker reconciles the deployment, and its later deletions are subtracted.
 func (s *scope) spareWithoutPods(ctx context.Context) (*int, error) {
 	if s.unsupervised != nil {
 		return s.unsupervised, nil

@@ -43,7 +43,7 @@ type Reconciler struct {
 	Evictor *disruption.Evictor
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder record.EventRecorder
-	// Clock says how long what was created is awaited in the cache.
+	// Clock measures how long a created Instance is awaited in the cache.
 	Clock clock.PassiveClock
 
 	created created
@@ -55,9 +55,9 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Named("deployments").
 		// The status is rollup's.
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(owned.SpecChanged())).
-		// One that becomes Ready lets the next start; one that was deleted is created again.
+		// An Instance that becomes Ready lets the next one start; a deleted Instance is recreated.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(planChanged())).
-		// One that allows no disruption holds Instances that are to be replaced or deleted.
+		// A budget that allows no disruption holds Instances that must be replaced or deleted.
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(disruption.Allowed())).
 		WithOptions(options)
 	// No Instance is deleted for a template whose data is not in the cell yet.
@@ -76,8 +76,8 @@ func (r *Reconciler) templates(ctx context.Context, namespace string) (map[types
 	return templates, nil
 }
 
-// planChanged drops events of Instances that change no plan: that they were created, which nobody does but this controller, and most of
-// what is written of one that starts.
+// planChanged drops events of Instances that change no plan: creations, which only this controller does, and most updates of a starting
+// Instance.
 func planChanged() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isInstance := e.ObjectOld.(*v1alpha.Instance)

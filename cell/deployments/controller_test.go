@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestPlanChanged: of what is written of an Instance that starts, only that it is Ready brings a reconcile of its deployment.
+// TestPlanChanged: of the updates of a starting Instance, only the one that turns it Ready triggers a reconcile of its deployment.
 func TestPlanChanged(t *testing.T) {
 	if planChanged().Create(event.CreateEvent{Object: &v1alpha.Instance{}}) || !planChanged().Delete(event.DeleteEvent{Object: &v1alpha.Instance{}}) {
 		t.Error("not the deletion of an Instance alone, but its creation, brings a reconcile")

@@ -12,11 +12,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// awaitedFor is how long an Instance that was created is awaited in the cache. It never comes when it was deleted before.
+// awaitedFor is the time for which a created Instance is awaited in the cache. It never appears if it was deleted before.
 const awaitedFor = 30 * time.Second
 
-// created are the Instances that were created and that the cache may not have yet, by their names and with the time until which they are
-// awaited: while hundreds are created at once, each event of the first would have the others created again. The zero value is empty and
+// created are the created Instances that the cache may not have yet, by name and with the time until which they are awaited: while
+// hundreds are created at once, each event of the first ones would otherwise create the others again. The zero value is empty and
 // ready. It is safe for concurrent use.
 type created struct {
 	mu sync.Mutex
@@ -36,8 +36,7 @@ func (c *created) add(deployment types.NamespacedName, instance string, now time
 	c.of[deployment][instance] = now.Add(awaitedFor)
 }
 
-// awaited are the Instances of a deployment that were created and are not among those that the cache has. None is awaited any more
-// after rest.
+// awaited are the created Instances of a deployment that the cache does not have yet. After rest, none is awaited any more.
 func (c *created) awaited(deployment types.NamespacedName, cached []v1alpha.Instance, now time.Time) (names map[string]struct{}, rest time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +62,7 @@ func (c *created) awaited(deployment types.NamespacedName, cached []v1alpha.Inst
 	return names, rest
 }
 
-// forget drops a deployment that is gone.
+// forget drops a deleted deployment.
 func (c *created) forget(deployment types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

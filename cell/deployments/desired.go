@@ -57,8 +57,8 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	return instance
 }
 
-// holdForData has an Instance wait for data, as one does that needs some. What is missing may be optional: an earlier
-// project's data is waited for until it is gone.
+// holdForData sets the gate for data on an Instance. Even optional data may be missing: an Instance waits until an earlier project's
+// data is gone.
 func holdForData(instance *v1alpha.Instance) {
 	gate := v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData}
 	if gates := instance.Spec.Controller.SchedulingGates; !slices.Contains(gates, gate) {

@@ -20,7 +20,7 @@ type target struct {
 	indices []int
 	// hashAt is the hash of the template of a new Instance at an index.
 	hashAt func(index int) string
-	// kept says whether the Instance at an index keeps the template that it has while it is Ready: it is below the partition of a rollout.
+	// kept reports whether the Instance at an index keeps the template that it has while it is Ready: it is below the partition of a rollout.
 	kept func(index int) bool
 	// workload is the UID of their Workload.
 	workload string
@@ -28,13 +28,13 @@ type target struct {
 	parallel bool
 	// maxUnavailable is how many Instances may be unavailable while parallel ones are replaced.
 	maxUnavailable int
-	// suspended says that the project is suspended: nothing is created or replaced.
+	// suspended reports that the project is suspended: no Instance is created or replaced.
 	suspended bool
-	// startable says whether a new Instance of a name would start: its quota is granted and its data is in the cell.
+	// startable reports whether a new Instance of a name would start: its quota is granted and its data is in the cell.
 	startable func(name string) bool
 }
 
-// plan is what to do now. What depends on the outcome is planned once that is observed.
+// plan holds the actions to take now. Actions that depend on their outcome are planned once the outcome is observed.
 type plan struct {
 	// create are the indices of Instances to create.
 	create []int
@@ -44,7 +44,7 @@ type plan struct {
 
 // slots are the Instances of a deployment by their indices.
 type slots struct {
-	// wanted are the Instances at the desired indices, in their order; nil where there is none.
+	// wanted are the Instances at the desired indices, in their order; nil for a missing Instance.
 	wanted []*v1alpha.Instance
 	// surplus are the Instances at other indices, the highest first.
 	surplus []*v1alpha.Instance
@@ -73,12 +73,12 @@ func arrange(t *target, instances []v1alpha.Instance) slots {
 	return s
 }
 
-// makePlan decides which Instances to create and delete, from the cache. The cache may be out of date: whatever is planned is
-// still right then, or the API server refuses it (a name that is taken, another UID).
+// makePlan decides which Instances to create and delete, from the cache. The cache may be stale: each planned action is still right
+// then, or the API server refuses it (a name that is taken, another UID).
 func makePlan(t *target, instances []v1alpha.Instance) plan {
 	s := arrange(t, instances)
 	if t.suspended {
-		// What the cell is to give up goes: other cells may wait for it.
+		// Indices that the cell must release are released even now: other cells may wait for them.
 		return plan{remove: present(slices.Concat(s.foreign, s.surplus))}
 	}
 	if t.parallel {
@@ -87,9 +87,9 @@ func makePlan(t *target, instances []v1alpha.Instance) plan {
 	return orderedPlan(t, &s)
 }
 
-// parallelPlan creates all missing Instances at once, and replaces those of an old template from the highest index down, as many as may
-// be unavailable. What is unavailable already is replaced at once: it must not keep a broken template from being corrected. An Instance
-// that waits for quota or data does not hold up the others, and none is deleted whose successor would wait.
+// parallelPlan creates all missing Instances at once, and replaces Instances of an old template from the highest index down, as many as
+// may be unavailable. Unavailable Instances are replaced at once: they must not keep a broken template from being corrected. An
+// Instance that waits for quota or data does not hold up the others, and no Instance is deleted whose successor would wait.
 func parallelPlan(t *target, s *slots) plan {
 	p := plan{remove: present(slices.Concat(s.foreign, s.surplus))}
 	left := t.maxUnavailable
@@ -174,8 +174,9 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	return next
 }
 
-// outdated says whether an Instance has to be replaced: it has another template, or belongs to an earlier Workload of this name. Below the
-// partition of a rollout a Ready Instance is not replaced, as in a StatefulSet, and another one gets the earlier template.
+// outdated reports whether an Instance must be replaced: it has another template, or belongs to an earlier Workload of this name. Below
+// the partition of a rollout, a Ready Instance is not replaced, as in a StatefulSet, and an Instance that is not Ready gets the earlier
+// template.
 func outdated(t *target, instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]

@@ -54,7 +54,7 @@ type planCase struct {
 	instances string
 	// held are the names that quota does not let start.
 	held []string
-	// suspended says that the project is.
+	// suspended reports that the project is suspended.
 	suspended bool
 	// unavailable is how many may be; 0: the default.
 	unavailable int

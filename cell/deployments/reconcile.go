@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// takenRequeue is when an Instance whose name is taken is created again. Most often the cache is just behind and an
-	// event comes first; the requeue is for a name that an object of somebody else has.
+	// takenRequeue is the time until an Instance whose name is taken is created again. Most often the cache is just behind and an event
+	// comes first; the requeue is for a name that another owner's object has.
 	takenRequeue = 5 * time.Second
-	// forbiddenRequeue is when an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
+	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute
-	// batch is how many Instances one reconcile creates or deletes at most, since its time is limited. The rest follows after
-	// batchRequeue.
+	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next reconcile
+	// follows after batchRequeue.
 	batch        = 100
 	batchRequeue = 10 * time.Millisecond
-	// atOnce is how many requests of one reconcile are under way at once.
+	// atOnce is the maximum number of requests of one reconcile in flight.
 	atOnce = 16
 	// maxNote is the longest note of an Event, in bytes.
 	maxNote = 1024
@@ -73,7 +73,7 @@ func (s *scope) listInstances(ctx context.Context) (err error) {
 
 func (s *scope) makePlan(ctx context.Context) error {
 	if missing := templates.MissingFields(s.deployment); len(missing) > 0 {
-		// Which Instances are to run is not known. What runs continues.
+		// The Instances to run are not known. Running Instances continue.
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
 	}

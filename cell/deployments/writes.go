@@ -23,8 +23,8 @@ import (
 // errRefused ends the writes of a reconcile without being its error: it was dealt with, and the other Instances would be refused, too.
 var errRefused = errors.New("the cell refuses the Instances")
 
-// slowStart does something with the first of all items, then with the next two at once, then four, until it is atOnce: a cell that
-// refuses the first is not asked for all others. It ends after the group in which one has failed.
+// slowStart calls do for the first item, then for the next two at the same time, then for four, up to atOnce: a cell that refuses the
+// first item gets no requests for all others. It ends after the group in which a call has failed.
 func slowStart[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	for size := 1; len(items) > 0; size = min(2*size, atOnce) {
 		group := errgroup.Group{}
@@ -40,7 +40,7 @@ func slowStart[T any](ctx context.Context, items []T, do func(context.Context, T
 	return nil
 }
 
-// firstBatch is what of all this reconcile does. The next one does the rest.
+// firstBatch returns the part of all that this reconcile processes. The next one continues.
 func firstBatch[T any](s *scope, all []T) []T {
 	if len(all) <= batch {
 		return all
@@ -55,7 +55,7 @@ func (s *scope) deleteInstances(ctx context.Context) error {
 }
 
 func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
-	// In foreground the Pod goes first, so that the name is free only when nothing of the Instance runs any more.
+	// Foreground deletion deletes the Pod first, so that the name is free only when no container of the Instance runs any more.
 	if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground),
 		client.Preconditions{UID: &instance.UID}); err != nil {
 		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)

@@ -33,7 +33,7 @@ type Reconciler struct {
 	Client client.Client
 	// APIReader reads the deployment and its budget before a write.
 	APIReader client.Reader
-	// Clock says how long Pods have been ready.
+	// Clock measures how long Pods have been ready.
 	Clock clock.PassiveClock
 }
 
@@ -42,7 +42,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("disruption").
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(owned.SpecChanged())).
-		// One that was changed or deleted is restored. Its status is Kubernetes'.
+		// A budget that was changed or deleted is restored. Kubernetes writes its status.
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))).
 		// A budget is complete when the Pods of Available Instances are protected.
@@ -56,7 +56,7 @@ func ofPod(_ context.Context, pod client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[v1alpha.LabelDeploymentName]}}}
 }
 
-// protectionChanged drops all events of Pods but those of the label that protects them, and deletions.
+// protectionChanged drops all events of Pods except changes of the label that protects them, and deletions.
 func protectionChanged() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
@@ -66,7 +66,7 @@ func protectionChanged() predicate.Predicate {
 	}
 }
 
-// Allowed drops all events of budgets but those after which evictions may succeed that did not before.
+// Allowed drops all events of budgets except changes that may let further evictions succeed.
 func Allowed() predicate.Predicate {
 	allows := func(object client.Object) bool {
 		budget, ok := object.(*policyv1.PodDisruptionBudget)

@@ -13,7 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// desiredBudget is the PodDisruptionBudget of a deployment with this floor. complete says that the Pods of all Available Instances count.
+// desiredBudget is the PodDisruptionBudget of a deployment with this floor. complete reports that the Pods of all Available Instances
+// count.
 func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.AvailabilityFloor, complete bool) *policyv1.PodDisruptionBudget {
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{
@@ -31,7 +32,7 @@ func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.Availa
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{
 				v1alpha.LabelDeploymentName: deployment.Name, v1alpha.LabelProtected: v1alpha.ProtectedTrue,
 			}},
-			// The disruption of an Instance that does not serve takes nothing from the budget.
+			// The disruption of an Instance that does not serve uses nothing of the budget.
 			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
 		},
 	}
@@ -50,7 +51,8 @@ func InForce(budget *policyv1.PodDisruptionBudget) *v1alpha.AvailabilityFloor {
 	return &v1alpha.AvailabilityFloor{MinAvailable: budget.Spec.MinAvailable.IntVal, Sequence: sequence}
 }
 
-// Settled reports whether Kubernetes enforces a budget as it is, and counts no Pod whose eviction an earlier floor has allowed.
+// Settled reports whether Kubernetes enforces the budget in its current version, and counts no Pod whose eviction an earlier floor has
+// allowed.
 func Settled(budget *policyv1.PodDisruptionBudget) bool {
 	return complete(budget) && processed(budget) && len(budget.Status.DisruptedPods) == 0
 }
@@ -64,8 +66,8 @@ func processed(budget *policyv1.PodDisruptionBudget) bool {
 	return budget.Status.ObservedGeneration >= budget.Generation
 }
 
-// newest is the floor that the cell works with: that of its budget, unless the deployment has one with a higher sequence. The deployment
-// may be an older one, from a stale cache or a hub that was restored from a backup.
+// newest is the floor that the cell applies: its budget's floor, unless the deployment has one with a higher sequence. The deployment
+// may be an older version, from a stale cache or a hub that was restored from a backup.
 func newest(budget *policyv1.PodDisruptionBudget, wanted *v1alpha.AvailabilityFloor) *v1alpha.AvailabilityFloor {
 	if present := InForce(budget); present != nil && present.Sequence > wanted.Sequence {
 		return present

@@ -27,7 +27,7 @@ const (
 	failed  = "failed"
 )
 
-// Options are what an Evictor works with.
+// Options configure an Evictor.
 type Options struct {
 	// Config is the credential of the agent.
 	Config *rest.Config
@@ -67,8 +67,8 @@ func NewEvictor(o Options) (*Evictor, error) {
 	return &Evictor{pods: pods, count: count}, nil
 }
 
-// Evict evicts a Pod and reports whether it did, or whether the Pod does not exist any more. It did not if a disruption budget does not allow
-// it now, or if another Pod has the name.
+// Evict evicts a Pod and reports whether it did, or whether the Pod does not exist any more. It returns false if a disruption budget
+// does not allow the eviction now, or if another Pod has the name.
 func (e *Evictor) Evict(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},

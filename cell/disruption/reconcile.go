@@ -24,7 +24,8 @@ import (
 )
 
 const (
-	// protectRequeue is when a budget is examined again that is not complete because a Pod is not protected. Most often an event comes first.
+	// protectRequeue is the time until an incomplete budget, with a Pod that is not protected, is checked again. Most often an event
+	// comes first.
 	protectRequeue = 2 * time.Second
 	// conflictRequeue is when a budget is written again whose status has just changed.
 	conflictRequeue = 100 * time.Millisecond
@@ -63,13 +64,13 @@ func (s *scope) read(ctx context.Context, reader client.Reader, key client.Objec
 	return nil
 }
 
-// refresh reads past the cache before a write. An agent that has just become the leader may have an older deployment in its cache than the
-// one before had: a budget that was raised and confirmed must not be lowered because of that.
+// refresh bypasses the cache before a write. The cache of a new leader may have an older deployment than the former leader's: a budget
+// that was raised and confirmed must not be lowered because of that.
 func (s *scope) refresh(ctx context.Context) error {
 	return s.read(ctx, s.APIReader, client.ObjectKeyFromObject(s.deployment))
 }
 
-// idle reports whether the budget stays as it is: it is deleted with its deployment, and where the API server of the cell has dropped
+// idle reports whether the budget stays unchanged: it is deleted with its deployment, and if the API server of the cell has dropped
 // fields of the deployment, its floor is not known.
 func (s *scope) idle() bool {
 	return !s.deployment.DeletionTimestamp.IsZero() || owned.Floor(s.deployment) == nil && len(templates.MissingFields(s.deployment)) > 0
@@ -109,8 +110,9 @@ func (s *scope) desired(ctx context.Context, wanted *v1alpha.AvailabilityFloor) 
 	return desiredBudget(s.deployment, floor, all), nil
 }
 
-// allProtected reports whether every Pod that is ready for long enough has the label. cell/runtime sets it, before it reports the
-// Instance as Available, and reads from the same cache: with the label missing here, the report of an Available Instance may be on its way.
+// allProtected reports whether every Pod that has been ready for long enough has the label. cell/runtime sets the label before it
+// reports the Instance as Available, and reads from the same cache: if the label is missing here, the report of an Available Instance
+// may be in flight.
 func (s *scope) allProtected(ctx context.Context) (bool, error) {
 	var pods corev1.PodList
 	if err := s.Client.List(ctx, &pods, client.InNamespace(s.deployment.Namespace),
@@ -170,12 +172,12 @@ func (s *scope) keep(ctx context.Context) error {
 	return nil
 }
 
-// removable reports whether there is a budget of the deployment to delete. A budget of somebody else stays.
+// removable reports whether there is a budget of the deployment to delete. A budget with another owner stays.
 func (s *scope) removable() bool {
 	return s.existing.UID != "" && s.existing.DeletionTimestamp.IsZero() && metav1.IsControlledBy(s.existing, s.deployment)
 }
 
-// remove deletes the budget of a deployment that has no floor any more.
+// remove deletes the budget of a deployment without a floor.
 func (s *scope) remove(ctx context.Context) error {
 	if !s.removable() {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Find finds out what an Instance of a deployment waits for: its conditions QuotaGranted and, if it names data, ReferencedDataReady.
+// Find determines the requirements that an Instance of a deployment waits for: its conditions QuotaGranted and, if it names data,
+// ReferencedDataReady.
 func Find(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) ([]metav1.Condition, error) {
 	found := []metav1.Condition{quotaGranted(deployment, instance)}
 	needed, optional := templates.DataObjects(&instance.Spec)
@@ -30,7 +31,7 @@ func Find(ctx context.Context, reader client.Reader, deployment *v1alpha.Workloa
 	return append(found, dataReady(missing)), nil
 }
 
-// Kept are the conditions that an Instance has of those that Find finds.
+// Kept are the existing conditions of an Instance of the types that Find returns.
 func Kept(instance *v1alpha.Instance) []metav1.Condition {
 	var kept []metav1.Condition
 	for _, kind := range []string{v1alpha.ConditionQuotaGranted, v1alpha.ConditionReferencedDataReady} {
@@ -41,8 +42,8 @@ func Kept(instance *v1alpha.Instance) []metav1.Condition {
 	return kept
 }
 
-// Left are the scheduling gates of an Instance that still hold it, by what Find has found; lifted says that these are fewer than it has. A
-// grant that is taken back, or data that is deleted, does not set a gate again: an Instance that runs keeps running.
+// Left are the scheduling gates that still hold an Instance, according to the conditions of Find; lifted reports that these are fewer
+// than the Instance has. A withdrawn grant, or deleted data, does not set a gate again: a running Instance keeps running.
 func Left(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, found []metav1.Condition) (left []v1alpha.SchedulingGate, lifted bool) {
 	networks := deployment.Spec.Networks
 	there := map[string]bool{

@@ -27,7 +27,7 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-cell-inventory"
 
-// Reconciler writes the status of Cells. Make it with New. It is safe for concurrent use.
+// Reconciler writes the status of Cells. Create it with New. It is safe for concurrent use.
 type Reconciler struct {
 	client    client.Client
 	apiReader client.Reader

@@ -11,10 +11,10 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// interval is the shortest time between two looks at all WorkloadDeployments for one Cell, and so between two writes.
+// interval is the shortest time between two reads of all WorkloadDeployments for one Cell, and so between two writes.
 const interval = 3 * time.Second
 
-// pace has the time at which each Cell was last brought up to date. It is safe for concurrent use.
+// pace holds the time of the last update of each Cell. It is safe for concurrent use.
 type pace struct {
 	clock clock.PassiveClock
 
@@ -35,7 +35,7 @@ func (p *pace) rest(cell types.NamespacedName) time.Duration {
 	return 0
 }
 
-// forget removes a Cell that is gone.
+// forget removes a deleted Cell.
 func (p *pace) forget(cell types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -67,8 +67,8 @@ func (s *scope) takeInventory(ctx context.Context) error {
 	return nil
 }
 
-// namespaces are the entries of the hub namespaces of the Cell's hub, if the hub asks for them. A namespace in deletion needs nothing
-// more, and is left out.
+// namespaces are the entries of the hub namespaces of the Cell's hub, if the hub requests them. A namespace in deletion needs no
+// action, and is left out.
 func (s *scope) namespaces(ctx context.Context) ([]v1alpha.InventoryEntry, error) {
 	if !s.cell.Spec.Namespaces {
 		return nil, nil

@@ -36,7 +36,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("isolation").
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
-		// Templates come and go with Instances; what an Instance is made from never changes.
+		// Templates come and go with Instances; the template of an Instance never changes.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }})).
 		// A policy that was edited or deleted by hand is restored.
 		Owns(&networkingv1.NetworkPolicy{}).
@@ -45,7 +45,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Complete(r)
 }
 
-// anyOfNamespace requests one deployment of the namespace of a namespace's policy: each of them restores it.
+// anyOfNamespace requests one deployment in the namespace of a namespace's policy: each of them restores it.
 func (r *Reconciler) anyOfNamespace(ctx context.Context, policy client.Object) []reconcile.Request {
 	if policy.GetName() != NamespacePolicy {
 		return nil

@@ -22,8 +22,8 @@ func labels() map[string]string {
 	return map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell}
 }
 
-// namespacePolicy denies every connection to the Pods of a namespace. What a template admits is added by templatePolicy: policies
-// add up.
+// namespacePolicy denies every connection to the Pods of a namespace. templatePolicy adds the connections that a template admits:
+// policies add up.
 func namespacePolicy(namespace string) *networkingv1.NetworkPolicy {
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: NamespacePolicy, Labels: labels()},
@@ -31,8 +31,8 @@ func namespacePolicy(namespace string) *networkingv1.NetworkPolicy {
 	}
 }
 
-// PodLabels are the labels by which policies select the Pod of an Instance. They need the deployment: nil, when it is gone, leaves
-// out the network.
+// PodLabels are the labels by which policies select the Pod of an Instance. They depend on the deployment: without a deployment (nil),
+// they omit the network.
 func PodLabels(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) map[string]string {
 	result := map[string]string{}
 	if hash := instance.TemplateHash(); hash != "" {
@@ -59,8 +59,8 @@ func networkPeer(deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceS
 	return peer
 }
 
-// templatePolicy admits what a template admits, to the Pods of this template alone: during a rollout each Pod has the rules of its
-// own. It is nil for a template that admits nothing.
+// templatePolicy admits the connections that a template admits, to the Pods of this template only: during a rollout, each Pod has the
+// rules of its own template. It is nil for a template that admits no connection.
 func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v1alpha.InstanceSpec) *networkingv1.NetworkPolicy {
 	rules := ingress(spec, networkPeer(deployment, spec))
 	if len(rules) == 0 {
@@ -81,8 +81,8 @@ func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v
 	}
 }
 
-// ingress are the rules of the first interface: a Pod has one. Without a policy of its own it admits its network; with one, only
-// what its rules name.
+// ingress are the rules of the first interface: a Pod has one. Without a policy of its own, the interface admits its network; with one,
+// only the peers that its rules name.
 func ingress(spec *v1alpha.InstanceSpec, network networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyIngressRule {
 	if len(spec.NetworkInterfaces) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func ingress(spec *v1alpha.InstanceSpec, network networkingv1.NetworkPolicyPeer)
 				rule.Ports = append(rule.Ports, port)
 			}
 		}
-		// Without what no Pod can match the rule would let in everything.
+		// Skip a rule whose peers or ports no Pod can match: an empty list would admit everything.
 		if len(rule.Ports) == 0 && len(wanted.Ports) > 0 || len(rule.From) == 0 && len(wanted.From) > 0 {
 			continue
 		}

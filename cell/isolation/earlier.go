@@ -77,7 +77,7 @@ func selectable(ctx context.Context, c client.Client, deployment *v1alpha.Worklo
 		if err := c.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
 			return false, fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
 		}
-		// A Pod that ends is not labelled any more.
+		// A terminating Pod gets no labels any more.
 		if !metav1.IsControlledBy(pod, instance) || !pod.DeletionTimestamp.IsZero() {
 			continue
 		}

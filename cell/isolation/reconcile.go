@@ -30,7 +30,7 @@ type scope struct {
 	wanted map[string]*networkingv1.NetworkPolicy
 }
 
-// Reconcile keeps the policies of one deployment and that of its namespace. Those of a deployment that is gone go with it.
+// Reconcile keeps the policies of one deployment, and its namespace's policy. The policies of a deleted deployment are deleted with it.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}, wanted: map[string]*networkingv1.NetworkPolicy{}}
 	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Transform keeps of a Node what this package reads: a Node has some 20 KiB, and a cell thousands of them.
+// Transform drops the parts of a Node that this package does not read: a Node has some 20 KiB, and a cell thousands of them.
 func Transform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		node, ok := object.(*corev1.Node)

@@ -39,8 +39,8 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// Instances are all Instances that deployment controls, those being deleted too, in no order. They are shared with the cache and must
-// not be changed: each event of one of thousands lists them all.
+// Instances returns all Instances that deployment controls, including Instances that are being deleted, in no order. They are shared
+// with the cache and must not be changed: each event of one of thousands lists them all.
 func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment) ([]v1alpha.Instance, error) {
 	var found v1alpha.InstanceList
 	if err := reader.List(ctx, &found, client.InNamespace(deployment.Namespace), client.MatchingFields{byController: string(deployment.UID)},
@@ -50,7 +50,7 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 	return found.Items, nil
 }
 
-// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor which of its fields the hub requires.
+// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor the list of fields that the hub requires.
 func SpecChanged() predicate.Predicate {
 	return predicate.Or(predicates.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetAnnotations()[v1alpha.AnnotationRequires] != e.ObjectNew.GetAnnotations()[v1alpha.AnnotationRequires]
@@ -66,7 +66,7 @@ func Requests(reader client.Reader) handler.MapFunc {
 		}
 		instances, err := Instances(ctx, reader, deployment)
 		if err != nil {
-			// They are listed from the cache; only a missing index makes that fail.
+			// They are listed from the cache, which fails only without the index.
 			log.FromContext(ctx).Error(err, "Cannot find the Instances of a WorkloadDeployment that has changed")
 			return nil
 		}
@@ -78,7 +78,7 @@ func Requests(reader client.Reader) handler.MapFunc {
 	}
 }
 
-// Deployment is the WorkloadDeployment that controls instance, or nil when there is none or it is gone.
+// Deployment returns the WorkloadDeployment that controls instance, or nil if it does not exist.
 func Deployment(ctx context.Context, reader client.Reader, instance *v1alpha.Instance) (*v1alpha.WorkloadDeployment, error) {
 	controller := metav1.GetControllerOfNoCopy(instance)
 	if controller == nil || controller.Kind != v1alpha.KindWorkloadDeployment || controller.APIVersion != v1alpha.GroupVersion.String() {
@@ -96,8 +96,8 @@ func Deployment(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 	return deployment, nil
 }
 
-// Floor is the number of Available Instances that voluntary disruptions in the cell that has this deployment must leave; nil: its
-// Workload has no budget, and nothing is limited. Where the assignment has no floor for the cell, the floor of its city counts.
+// Floor is the number of Available Instances that voluntary disruptions in the cell of this deployment must leave; nil: its Workload
+// has no budget, and disruptions are not limited. If the assignment has no floor for the cell, the floor of its city counts.
 func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
 	if deployment == nil {
 		return nil
@@ -113,7 +113,7 @@ func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
 	return deployment.Spec.Floor
 }
 
-// Ready says whether an Instance is Ready and not being deleted.
+// Ready reports whether an Instance is Ready and not being deleted.
 func Ready(instance *v1alpha.Instance) bool {
 	return instance.DeletionTimestamp.IsZero() && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)
 }

@@ -23,7 +23,7 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-cell-rollup"
 
-// Reconciler writes the status of WorkloadDeployments and of their InstanceSlices. Make it with New. It is safe for concurrent use.
+// Reconciler writes the status of WorkloadDeployments and of their InstanceSlices. Create it with New. It is safe for concurrent use.
 type Reconciler struct {
 	client   client.Client
 	clock    clock.PassiveClock

@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// Reports are what an agent reports of a deployment.
+// Reports are the reports of an agent about a deployment.
 type Reports struct {
 	// Status of the deployment.
 	Status v1alpha.WorkloadDeploymentStatus
@@ -28,8 +28,8 @@ type Reports struct {
 	summary    *summary
 }
 
-// Report makes the reports of a deployment with these Instances. arrived says whether the cell has a slice; nil: it has all. now
-// becomes the transition time of conditions that change.
+// Report creates the reports of a deployment with these Instances. arrived reports whether the cell has a slice; nil: it has all
+// slices. now becomes the transition time of conditions that change.
 func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (*Reports, error) {
 	hash, err := templates.Hash(&deployment.Spec.Template)
 	if err != nil {
@@ -56,7 +56,7 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 	}
 }
 
-// sameStatus says whether a deployment already has the wanted status. The order of the conditions does not count: the API server
+// sameStatus reports whether a deployment already has the wanted status. The order of the conditions does not count: the API server
 // decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector && existing.ReplicaCounts == wanted.ReplicaCounts &&
@@ -107,7 +107,7 @@ func (s *summary) replicasReady() metav1.Condition {
 	return condition
 }
 
-// scalingActive says whether the autoscaler gets the metrics that it scales by.
+// scalingActive reports whether the autoscaler gets the metrics that it scales by.
 func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Condition {
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Reason != "" {
@@ -122,7 +122,7 @@ func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Con
 	}
 }
 
-// describe says how many Instances are Ready, and why the one that needs a user most is not.
+// describe returns the number of Ready Instances, and the reason why the Instance that most needs a user is not Ready.
 func (s *summary) describe() string {
 	message := fmt.Sprintf("%d of %s Ready", s.readyWanted, wording.Count(s.counts.DesiredReplicas, "Instance is", "Instances are"))
 	if s.availableWanted < s.readyWanted {

@@ -174,8 +174,7 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// TestProgressing: while the Instances are not those that are wanted, the message names the Instance that holds it, and
-// why.
+// TestProgressing: until the wanted Instances run, the message names the Instance that holds up the deployment, and the reason.
 func TestProgressing(t *testing.T) {
 	d := deployment(2)
 	gone := instance("web-1", "h", v1alpha.ReasonNodeLost, deleted)
@@ -229,8 +228,8 @@ func TestReportedInstances(t *testing.T) {
 	}
 }
 
-// TestSlices: Instances that the status has no room for have their entries in slices, and one without a slice is not left out in
-// silence.
+// TestSlices: Instances that do not fit into the status have their entries in slices, and an Instance without a slice is reported as
+// unlisted.
 func TestSlices(t *testing.T) {
 	d := deployment(100)
 	d.Spec.Slices = 2

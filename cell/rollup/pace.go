@@ -14,39 +14,40 @@ import (
 )
 
 const (
-	// burst is how many bytes of reports of one deployment go up without a wait, and rate how many a second after that. Karmada
-	// writes each report four times, in the cell, the Work, the binding and the hub.
+	// burst is the number of bytes of a deployment's reports that are written without a wait, and rate the number of bytes a second
+	// after that. Karmada writes each report four times, in the cell, the Work, the binding and the hub.
 	burst = 320e3
 	rate  = 160e3
-	// overhead is what a report costs besides its bytes: some ten requests, the CPU time of which would carry as many bytes.
+	// overhead is the cost of a report besides its bytes: some ten requests, whose CPU time would carry as many bytes.
 	overhead = 32e3
-	// sliceOverhead is that of a slice, for which Karmada writes nothing to the hub's object and which no other controller reads. A
-	// deployment of 5,000 Instances can report all of its slices in twenty seconds, before the hub finds that one reports nothing.
+	// sliceOverhead is the overhead of a slice, for which Karmada does not write the hub's object and which no other controller reads.
+	// A deployment of 5,000 Instances can report all of its slices in twenty seconds, before the hub finds that a slice reports
+	// nothing.
 	sliceOverhead = 16e3
-	// lookInterval is the least time between two looks at all Instances of a deployment with slices. While thousands of them start, there
-	// are hundreds of events a second, and each look is as much work as there are Instances.
+	// lookInterval is the minimum time between two passes over all Instances of a deployment with slices. While thousands of them
+	// start, there are hundreds of events a second, and the cost of each pass grows with the number of Instances.
 	lookInterval = 100 * time.Millisecond
 )
 
-// pace decides when a report of a deployment may go up. A report of any size goes up while there is budget left; what it takes too
-// much, the next one waits for. It is safe for concurrent use.
+// pace decides when a deployment's report may be written. A report of any size is written while there is budget left; the next report
+// waits for the excess. It is safe for concurrent use.
 type pace struct {
 	clock clock.PassiveClock
-	// passing are the reports of states that may soon be over.
+	// passing are the reports of transient states.
 	passing *coalesce.Writes[types.NamespacedName]
-	// starting are those of slices with Instances that start.
+	// starting are the reports of slices with starting Instances.
 	starting *coalesce.Writes[types.NamespacedName]
 
 	mu      sync.Mutex
 	budgets map[types.NamespacedName]*budget
 }
 
-// budget is what a deployment may still report.
+// budget is the amount that a deployment may still report.
 type budget struct {
-	// bytes were left at a time. They are negative after a report for which there were too few.
+	// bytes were left at this time. They are negative after a report that exceeded the budget.
 	bytes float64
 	at    time.Time
-	// looked is when its Instances were looked at last.
+	// looked is the time of the last pass over its Instances.
 	looked time.Time
 }
 
@@ -57,7 +58,7 @@ func newPace(c clock.PassiveClock) *pace {
 	}
 }
 
-// rest is how long the next report of a deployment must wait; 0: not at all. passing says that it tells of a passing state.
+// rest is the time that the next report of a deployment must wait; 0: none. passing marks a report of a transient state.
 func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +73,7 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 	return wait
 }
 
-// look is how long the next look at all Instances of a deployment must wait; when it is 0 they are looked at now.
+// look is the time that the next pass over all Instances of a deployment must wait; if it is 0, the pass begins now.
 func (p *pace) look(deployment types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,8 +85,8 @@ func (p *pace) look(deployment types.NamespacedName) time.Duration {
 	return 0
 }
 
-// spare is how long the next report of a deployment must wait that is not needed: it takes nothing of the half of the budget that is kept
-// for those that are.
+// spare is the time that an optional report of a deployment must wait: it uses nothing of the half of the budget that is reserved for
+// required reports.
 func (p *pace) spare(deployment types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +109,7 @@ func (p *pace) wrote(deployment types.NamespacedName, bytes int) {
 // settled records that there is nothing to report.
 func (p *pace) settled(deployment types.NamespacedName) { p.passing.Done(deployment) }
 
-// forget removes a deployment that is gone.
+// forget removes a deleted deployment.
 func (p *pace) forget(deployment types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +117,7 @@ func (p *pace) forget(deployment types.NamespacedName) {
 	p.passing.Done(deployment)
 }
 
-// budget is that of a deployment, now. p.mu is held.
+// budget is the current budget of a deployment. p.mu is held.
 func (p *pace) budget(deployment types.NamespacedName) *budget {
 	now := p.clock.Now()
 	b := p.budgets[deployment]

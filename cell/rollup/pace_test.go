@@ -51,11 +51,11 @@ func TestPaceOfPassingStates(t *testing.T) {
 	}{
 		{want: 500 * time.Millisecond},
 		{after: 300 * time.Millisecond, want: 200 * time.Millisecond},
-		// Nothing to report any more: the next state waits for itself.
+		// Nothing to report any more: the next state has a wait of its own.
 		{after: 400 * time.Millisecond, do: func() { p.settled(web) }, want: 500 * time.Millisecond},
 		{after: 900 * time.Millisecond, want: 0},
 		{after: 900 * time.Millisecond, do: func() { p.wrote(web, 1000) }, want: 500 * time.Millisecond},
-		// What is over the budget waits for longer.
+		// A report over the budget waits for longer.
 		{after: 900 * time.Millisecond, do: func() { p.wrote(web, 960e3) }, want: 4406250 * time.Microsecond},
 	}
 	for i, step := range steps {
@@ -69,7 +69,8 @@ func TestPaceOfPassingStates(t *testing.T) {
 	}
 }
 
-// TestPaceOfWhatIsNotNeeded: it leaves half of the budget to what is, and waits as long as more than that is taken.
+// TestPaceOfWhatIsNotNeeded: an optional report leaves half of the budget to required ones, and waits as long as more than that is
+// used.
 func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPace(clock)

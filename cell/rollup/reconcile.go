@@ -32,7 +32,7 @@ type scope struct {
 	steps.Runner
 	deployment *v1alpha.WorkloadDeployment
 	instances  []v1alpha.Instance
-	// slices are those of the deployment that are in the cell, by their numbers.
+	// slices are the deployment's slices that are in the cell, by their numbers.
 	slices  map[int]*v1alpha.InstanceSlice
 	reports *Reports
 }
@@ -48,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if s.waits(request.NamespacedName, false) {
-		// What is not written need not be made.
+		// A report that is not written need not be computed.
 		return s.RequeueAfter.Result(), nil
 	}
 	if wait := s.pace.look(request.NamespacedName); s.deployment.Spec.Slices > 0 && wait > 0 {
@@ -67,7 +67,7 @@ func (s *scope) makeReports(context.Context) (err error) {
 	return err
 }
 
-// addScaling says for a deployment that is scaled by metrics which Pods are measured and whether that succeeds.
+// addScaling reports, for a deployment that is scaled by metrics, the measured Pods and whether the measurement succeeds.
 func (s *scope) addScaling(ctx context.Context) error {
 	s.reports.Status.Selector = labels.SelectorFromSet(labels.Set{v1alpha.LabelDeploymentName: s.deployment.Name}).String()
 	if !s.deployment.Spec.Autoscaled() {
@@ -83,7 +83,7 @@ func (s *scope) addScaling(ctx context.Context) error {
 	return nil
 }
 
-// write writes the status, and those of slices, that differ when the pace allows it.
+// write writes the outdated status of the deployment and of its slices when the pace allows it.
 func (s *scope) write(ctx context.Context) error {
 	key, status := client.ObjectKeyFromObject(s.deployment), &s.reports.Status
 	same, outdated := sameStatus(&s.deployment.Status, status), s.outdatedSlices()
@@ -92,7 +92,7 @@ func (s *scope) write(ctx context.Context) error {
 		return nil
 	}
 	before := &s.deployment.Status
-	// The hub gives tokens away once the floor is confirmed.
+	// The hub transfers tokens once the floor is confirmed.
 	confirms := s.floorChanged()
 	passing := !confirms && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	// Slices of Instances that start wait by themselves.
@@ -100,7 +100,7 @@ func (s *scope) write(ctx context.Context) error {
 	if s.waits(key, passing && !onlyStarting) {
 		return nil
 	}
-	// The slices first: who reads the counts finds the Instances, but for those that start.
+	// The slices first: readers of the counts then find the Instances, except for starting ones.
 	if err := s.writeSlices(ctx, outdated); err != nil || same {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *scope) write(ctx context.Context) error {
 	})
 }
 
-// waits says whether the pace lets the next report wait. passing says that it tells of a passing state.
+// waits reports whether the pace delays the next report. passing marks a report of a transient state.
 func (s *scope) waits(key client.ObjectKey, passing bool) bool {
 	rest := s.pace.rest(key, passing)
 	if rest > 0 {
@@ -127,8 +127,8 @@ func (s *scope) waits(key client.ObjectKey, passing bool) bool {
 	return rest > 0
 }
 
-// sumsWait says whether what sums up the slices waits: for the changes of half a second, and, while Instances start, for budget that their
-// slices do not need.
+// sumsWait reports whether the sums of the slices wait: for the changes of half a second, and, while Instances start, for budget that
+// their slices do not need.
 func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymentStatus) bool {
 	wait := s.pace.rest(key, true)
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
@@ -140,8 +140,8 @@ func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymen
 	return wait > 0
 }
 
-// summarizesSlices says whether the status differs only in what sums up the slices, which tell it already. Where one Instance after the
-// other changes, sums of several changes then cost one write.
+// summarizesSlices reports whether the status differs only in sums of the slices, which show the change already. If Instances change
+// one after the other, the sums of several changes then cost one write.
 func (s *scope) summarizesSlices() bool {
 	before, status := &s.deployment.Status, &s.reports.Status
 	return len(s.slices) > 0 && before.ObservedGeneration == status.ObservedGeneration && equality.Semantic.DeepEqual(before.Reports, status.Reports)

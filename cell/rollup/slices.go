@@ -43,8 +43,8 @@ func (r *Reports) Slice(number int) v1alpha.InstanceReport {
 	return r.summary.report(r.deployment, indexing.SliceRange(number))
 }
 
-// Version is another one when a report in a slice may be another one: it is made of the resource versions of its Instances. It costs much
-// less than the report.
+// Version differs when the report in a slice may differ: it consists of the resource versions of its Instances. It costs much less than
+// the report.
 func (r *Reports) Version(number int) string {
 	within := indexing.SliceRange(number)
 	var version strings.Builder
@@ -103,7 +103,7 @@ func shortened(conditions []metav1.Condition) []metav1.Condition {
 	return result
 }
 
-// listSlices reads the slices of the deployment that have come into the cell. They are shared with the cache.
+// listSlices reads the slices of the deployment that have reached the cell. They are shared with the cache.
 func (s *scope) listSlices(ctx context.Context) error {
 	if s.deployment.Spec.Slices == 0 {
 		return nil
@@ -123,21 +123,22 @@ func (s *scope) listSlices(ctx context.Context) error {
 	return nil
 }
 
-// arrived says whether a slice of the deployment is in the cell.
+// arrived reports whether a slice of the deployment is in the cell.
 func (s *scope) arrived(number int) bool { return s.slices[number] != nil }
 
 // outdatedSlice is a slice with its wanted status.
 type outdatedSlice struct {
 	*v1alpha.InstanceSlice
-	// starting says that this status tells of Instances that start, and not all of which have, and wait how long it waits for them.
+	// starting reports that this status contains starting Instances, and that not all Instances of the slice have started. wait is the
+	// time that the slice waits for them.
 	starting bool
 	wait     time.Duration
-	// first says that the slice has not reported anything yet.
+	// first reports that the slice has not reported anything yet.
 	first bool
 }
 
-// outdatedSlices are the slices that do not have the wanted status, with it, those first that will last. A slice that had it is not looked
-// at again until it or one of its Instances has changed.
+// outdatedSlices are the slices whose status differs from the wanted one, with the wanted status, slices without starting Instances
+// first. An up-to-date slice is not compared again until it or one of its Instances has changed.
 func (s *scope) outdatedSlices() []outdatedSlice {
 	var outdated []outdatedSlice
 	key := client.ObjectKeyFromObject(s.deployment)
@@ -164,7 +165,7 @@ func (s *scope) outdatedSlices() []outdatedSlice {
 			Status:     wanted,
 		}}
 		next.first = slice.Status.ObservedGeneration == 0
-		// One that has just come is to have Instances soon.
+		// A new slice will have Instances soon.
 		if next.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
 			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
 		}
@@ -181,7 +182,7 @@ func rank(later bool) int {
 	return 0
 }
 
-// starting says whether an Instance of a slice was created a short while ago and is on its way to Ready.
+// starting reports whether an Instance of a slice was created a short while ago and is about to become Ready.
 func (r *Reports) starting(number int, now time.Time) bool {
 	within := indexing.SliceRange(number)
 	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
@@ -193,7 +194,7 @@ func (r *Reports) starting(number int, now time.Time) bool {
 	})
 }
 
-// lost says whether a report has fewer Instances, or fewer that are Ready, than the one before.
+// lost reports whether after has fewer Instances, or fewer Ready Instances, than before.
 func lost(before, after *v1alpha.InstanceReport) bool {
 	return len(after.Instances) < len(before.Instances) || readyIn(after) < readyIn(before)
 }
@@ -212,9 +213,9 @@ func readyIn(report *v1alpha.InstanceReport) int {
 	return count
 }
 
-// writeSlices writes the status of slices while the pace allows it. One with Instances that start waits for all of them for a while, and
-// for budget that is left, unless it has not reported anything: while hundreds start, each slice would be written for nearly each of its
-// Instances, and those that are done would wait for that.
+// writeSlices writes the status of slices while the pace allows it. A slice with starting Instances waits for all of them for a while,
+// and for budget that is left, unless it has not reported anything: while hundreds start, each slice would be written for nearly each
+// of its Instances, and complete slices would wait for these writes.
 func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error {
 	key := client.ObjectKeyFromObject(s.deployment)
 	for _, slice := range outdated {

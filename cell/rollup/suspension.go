@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// conditions are those of the deployment.
+// conditions are the deployment's conditions.
 func (s *summary) conditions() []metav1.Condition {
 	result := []metav1.Condition{s.available(), s.progressing(), s.replicasReady()}
 	if s.suspended {
@@ -29,7 +29,7 @@ func (s *summary) conditions() []metav1.Condition {
 	return result
 }
 
-// suspendedConditions say that the project is suspended, and whether anything still runs.
+// suspendedConditions report that the project is suspended, and whether any Instance still runs.
 func (s *summary) suspendedConditions() []metav1.Condition {
 	left := s.counts.Replicas - s.stopped
 	message := "the project is suspended; its Instances are stopped"
@@ -46,7 +46,7 @@ func (s *summary) suspendedConditions() []metav1.Condition {
 	}
 }
 
-// stopped says whether an Instance has no Pod any more because its project is suspended.
+// stopped reports whether an Instance has no Pod any more because its project is suspended.
 func stopped(instance *v1alpha.Instance) bool {
 	available := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionAvailable)
 	return instance.DeletionTimestamp.IsZero() && available != nil && available.Reason == v1alpha.ReasonProjectSuspended

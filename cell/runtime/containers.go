@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// containerStatuses are the states of the containers of a Pod about which its node has said something, init containers first.
+// containerStatuses are the states of the containers of a Pod that its node has reported, init containers first.
 func containerStatuses(pod *corev1.Pod) []v1alpha.InstanceContainerStatus {
 	var result []v1alpha.InstanceContainerStatus
 	for _, observed := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -61,7 +61,7 @@ func sidecar(pod *corev1.Pod, name string) bool {
 	})
 }
 
-// probing is a container that runs, and whose probe has not succeeded yet or does not succeed any more.
+// probing is a running container whose probe has not succeeded yet or does not succeed any more.
 type probing struct {
 	container, probe string
 	// due is when the probe must have succeeded; zero: the node restarts the container if it does not.

@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// readySince makes a Pod ready for some time.
+// readySince sets a Pod's condition Ready, with an earlier transition time.
 func readySince(ago time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
@@ -27,7 +27,7 @@ func readySince(ago time.Duration) func(*corev1.Pod) {
 	}
 }
 
-// TestAvailable: a Pod that is ready for one moment makes no Instance Available.
+// TestAvailable: a Pod that is ready only for a moment does not turn its Instance Available.
 func TestAvailable(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod      *corev1.Pod

@@ -32,15 +32,15 @@ const FieldManager apply.FieldManager = "karmada-compute-cell-runtime"
 type Reconciler struct {
 	// Client reads from the cache and writes to the cell.
 	Client client.Client
-	// APIReader reads what is not in the cache: Pods that are not of Instances, and the Events of evictions.
+	// APIReader reads objects that are not in the cache: Pods of other owners, and the Events of evictions.
 	APIReader client.Reader
 	// Strays deletes Pods of an earlier Instance of the same name.
 	Strays *strays.Keeper
 	// Recorder records Events that a user must act on.
 	Recorder record.EventRecorder
-	// Settings are how this cell runs Pods.
+	// Settings configure how this cell runs Pods.
 	Settings Settings
-	// Passing are the writes that tell of an Instance that starts. Nil: none of them waits.
+	// Passing are the delayed writes for starting Instances. Nil: no write is delayed.
 	Passing *coalesce.Writes[types.NamespacedName]
 	// Clock gives conditions their transition times, and Pods their age.
 	Clock clock.PassiveClock
@@ -51,12 +51,12 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("runtime").
 		For(&v1alpha.Instance{}).
-		// The status of an Instance is that of its Pod; a Pod that was deleted is created again.
+		// The status of an Instance follows its Pod; a deleted Pod is recreated.
 		Owns(&corev1.Pod{}).
-		// The hub says in the spec of the deployment which quota is granted, and that the project is suspended.
+		// In the spec of the deployment, the hub reports the granted quota and the suspension of the project.
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(owned.SpecChanged())).
 		WithOptions(options)
-	// The data that a template names arrives apart from the deployment.
+	// The data that a template names arrives separately from the deployment.
 	return data.Watch(b, r.specs).Complete(r)
 }
 

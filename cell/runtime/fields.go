@@ -31,8 +31,8 @@ func (s *Settings) podAnnotations(template map[string]string) map[string]string 
 	return result
 }
 
-// resolveFields gives the variables of a Pod that have a field of its Instance their value, where the Pod has another one: the Pod's
-// namespace is that of the hub, and its labels are more than the Instance's. Addresses and annotations are left to Kubernetes.
+// resolveFields sets the value of variables that refer to a field of the Instance, if the Pod's field has another value: the Pod's
+// namespace is the hub namespace, and it has more labels than the Instance. Kubernetes resolves addresses and annotations.
 func resolveFields(pod *corev1.PodSpec, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) {
 	for _, container := range podContainers(pod) {
 		for i := range container.Env {
@@ -64,8 +64,8 @@ func fieldValue(path string, instance *v1alpha.Instance, deployment *v1alpha.Wor
 	}
 }
 
-// unsupportedInContainers is for what admission refuses, where it did not see the template: what would show a container its node, or
-// have the node call another host.
+// unsupportedInContainers covers fields that admission refuses, for templates that it did not see: fields that would show a container
+// its node, or let the node call another host.
 func unsupportedInContainers(sandbox *v1alpha.SandboxRuntime) string {
 	for _, container := range sandbox.AllContainers() {
 		for i := range container.Env {

@@ -22,8 +22,8 @@ func always(container v1alpha.SandboxContainer) v1alpha.SandboxContainer {
 	return container
 }
 
-// TestContainersOfAPod: what a template says of probes, lifecycle, folders, mounts and identity is what the Pod says, for containers and
-// init containers alike.
+// TestContainersOfAPod: the Pod has the template's probes, lifecycle, folders, mounts and identity, for containers and init containers
+// alike.
 func TestContainersOfAPod(t *testing.T) {
 	http := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("web"), Path: "/"}}, PeriodSeconds: 1}
 	exec := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
@@ -74,7 +74,7 @@ func TestContainersOfAPod(t *testing.T) {
 	}
 }
 
-// TestLimitsOfInitContainers: each has a limit and a request, and may take what the sidecars before it leave.
+// TestLimitsOfInitContainers: each has a limit and a request, and may take the rest that the sidecars before it leave.
 func TestLimitsOfInitContainers(t *testing.T) {
 	limited := func(cpu string) v1alpha.SandboxContainer {
 		return v1alpha.SandboxContainer{Resources: &v1alpha.ContainerResourceRequirements{Limits: list(cpu, "")}}
@@ -82,7 +82,7 @@ func TestLimitsOfInitContainers(t *testing.T) {
 	instance := sandbox(limited("500m"))
 	instance.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{{}, always(limited("250m")), {}, limited("1"), always(v1alpha.SandboxContainer{})}
 	pod := desiredPod(instance, &Settings{})
-	// The last but one makes 1250m the size: it runs beside the sidecar.
+	// The last but one raises the size to 1250m: it runs beside the sidecar.
 	for i, want := range []string{"1250m", "250m", "1", "1", "500m"} {
 		got := pod.Spec.InitContainers[i].Resources
 		if got.Limits.Cpu().String() != want || got.Requests.Cpu().Sign() <= 0 || got.Requests.Memory().Sign() <= 0 || got.Limits.Memory().Sign() <= 0 {
@@ -173,7 +173,7 @@ func TestResolveFields(t *testing.T) {
 	}
 }
 
-// TestUnsupportedInContainers: the agent refuses what admission refuses, where it did not see the template.
+// TestUnsupportedInContainers: the agent refuses the fields that admission refuses, for templates that admission did not see.
 func TestUnsupportedInContainers(t *testing.T) {
 	variable := func(path string) v1alpha.SandboxContainer {
 		return v1alpha.SandboxContainer{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}}}

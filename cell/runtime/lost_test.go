@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestNodeLossTolerations: Kubernetes evicts the Pods of a lost node after a while, but for Instances that wait for it.
+// TestNodeLossTolerations: Kubernetes evicts the Pods of a lost node after a while, except for Instances that wait for it.
 func TestNodeLossTolerations(t *testing.T) {
 	instance, settings := sandbox(v1alpha.SandboxContainer{Name: "app"}), &Settings{NodeLossAfter: 42 * time.Second}
 	for policy, want := range map[v1alpha.NodeLossPolicy]int64{"": 42, v1alpha.NodeLossReplace: 42, v1alpha.NodeLossWait: -1} {
@@ -46,7 +46,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestReleaseTime: a Pod is deleted without an answer of its node only when something says that the node is lost.
+// TestReleaseTime: a Pod is deleted without an answer of its node only if the node is known to be lost.
 func TestReleaseTime(t *testing.T) {
 	const grace = 300
 	tainted := func(p *corev1.Pod) {

@@ -76,9 +76,9 @@ func unscheduled(pod *corev1.Pod) string {
 	return withDetail("no node for the Pod", scheduled.Message)
 }
 
-// examineNode returns a finding if the node of a Pod is lost. The agent reads no status of Nodes, but a Pod shows what its
-// node does not do: it does not confirm that the Pod has stopped; or Kubernetes' node controller has taken Ready from a
-// Pod whose containers were all ready when the node reported last.
+// examineNode returns a finding if the node of a Pod is lost. The agent does not read the status of Nodes, but a Pod shows failures of
+// its node: the node does not confirm that the Pod has stopped; or Kubernetes' node controller has set a Pod to not Ready whose
+// containers were all ready when the node reported last.
 func examineNode(pod *corev1.Pod, now time.Time) *finding {
 	stopping := !pod.DeletionTimestamp.IsZero()
 	switch {
@@ -95,7 +95,7 @@ func examineNode(pod *corev1.Pod, now time.Time) *finding {
 // evicted is the reason of a Pod that its node has evicted.
 const evicted = "Evicted"
 
-// ended returns why a Pod has ended for good. A kubelet drops its reason for an eviction when the containers end with
+// ended returns the reason why a Pod has ended permanently. A kubelet drops its reason for an eviction when the containers end with
 // exit code 0.
 func ended(pod *corev1.Pod) *finding {
 	reason := v1alpha.ReasonProvisioning
@@ -171,7 +171,7 @@ func examineContainer(pod *corev1.Pod, container *corev1.ContainerStatus) *findi
 	}
 }
 
-// crashed omits how often the container was restarted, which the status says.
+// crashed omits the number of restarts, which the status contains.
 func crashed(pod *corev1.Pod, container string, terminated *corev1.ContainerStateTerminated) *finding {
 	if terminated.Reason != oomKilled {
 		return &finding{v1alpha.ReasonInstanceCrashing, exited(container, terminated)}
@@ -199,7 +199,7 @@ func pullError(waiting *corev1.ContainerStateWaiting) string {
 
 func withDetail(message, detail string) string { return message + prefixed(": ", detail) }
 
-// finished says whether a Pod has ended for good.
+// finished reports whether a Pod has ended permanently.
 func finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// desiredPod is the Pod of a sandbox Instance. Once created only those of its labels that preparePod adds are ever changed.
+// desiredPod is the Pod of a sandbox Instance. After the creation, only the labels that preparePod adds are changed.
 func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	labels := maps.Clone(instance.Labels)
 	if labels == nil {
@@ -56,7 +56,7 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	return pod
 }
 
-// typeResources are those of the instance type that were recorded in the Instance.
+// typeResources are the resources of the instance type as recorded in the Instance.
 func typeResources(spec *v1alpha.InstanceSpec) corev1.ResourceList {
 	if spec.Controller == nil {
 		return nil
@@ -84,7 +84,7 @@ func desiredResources(wanted *v1alpha.ContainerResourceRequirements, size corev1
 	return resources
 }
 
-// overcommittable says whether the request of a container for a resource may differ from its limit. Kubernetes allows it for
+// overcommittable reports whether the request of a container for a resource may differ from its limit. Kubernetes allows it for
 // resources of its own except huge pages.
 func overcommittable(name corev1.ResourceName) bool {
 	own := !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)

@@ -85,7 +85,7 @@ func (s *Settings) desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Vol
 	return result
 }
 
-// runningContainers are the containers of a Pod and its sidecars, each with that of the template.
+// runningContainers are the containers of a Pod and its sidecars, each with its container in the template.
 func runningContainers(pod *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) []sizedContainer {
 	var result []sizedContainer
 	for i := range pod.Containers {
@@ -99,13 +99,13 @@ func runningContainers(pod *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) []s
 	return result
 }
 
-// sizedContainer is a container of a Pod, and that of the template that it is made from.
+// sizedContainer is a container of a Pod, with the container of the template from which it was created.
 type sizedContainer struct {
 	*corev1.Container
 	of *v1alpha.SandboxContainer
 }
 
-// ownRequest is what the template requests of a resource for the container.
+// ownRequest is the template's request of a resource for the container.
 func (c sizedContainer) ownRequest(name corev1.ResourceName) corev1.ResourceList {
 	if c.of.Resources == nil {
 		return nil

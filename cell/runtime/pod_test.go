@@ -147,7 +147,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestAnyPod: whatever the template says, a Pod keeps to the settings of its cell.
+// TestAnyPod: whatever the template contains, a Pod obeys the settings of its cell.
 func TestAnyPod(t *testing.T) {
 	settings := &Settings{Capabilities: []corev1.Capability{"CHOWN"}, EphemeralStorage: resource.MustParse("10Gi")}
 	own := corev1.ResourceList{corev1.ResourceEphemeralStorage: resource.MustParse("1Gi")}
@@ -168,7 +168,8 @@ func TestAnyPod(t *testing.T) {
 	}
 }
 
-// TestPodsAreLimited to the size of their Instance: each container to its own and what nobody names, and all of them together.
+// TestPodsAreLimited: Pods are limited to the size of their Instance: each container to its own resources and the unassigned rest, and
+// all of them together.
 func TestPodsAreLimited(t *testing.T) {
 	requesting := func(requests corev1.ResourceList) v1alpha.SandboxContainer {
 		return v1alpha.SandboxContainer{Resources: &v1alpha.ContainerResourceRequirements{Requests: requests}}
@@ -234,7 +235,7 @@ func TestPodsAreLimited(t *testing.T) {
 	}
 }
 
-// TestZeroIsNoSize: an Instance that requests nothing, as admission once let pass, is limited to its type.
+// TestZeroIsNoSize: an Instance that requests zero, which admission once allowed, is limited to its type.
 func TestZeroIsNoSize(t *testing.T) {
 	instance := sandbox(v1alpha.SandboxContainer{Name: "a"}, v1alpha.SandboxContainer{Name: "b"})
 	instance.Spec.Runtime.Resources.Requests = list("0", "0")

@@ -50,7 +50,7 @@ type scope struct {
 	*Reconciler
 	steps.Runner
 	observed
-	// deployment of the Instance; nil when it is gone.
+	// deployment of the Instance; nil if it is deleted.
 	deployment *v1alpha.WorkloadDeployment
 }
 
@@ -62,7 +62,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if s.Settings.external(&s.instance.Spec) {
-		// One that has a Pod was started before the class was another runtime's, and stays as it is until it is replaced.
+		// A Pod that was started before the class was assigned to another runtime stays unchanged until it is replaced.
 		if err := s.findPod(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -85,8 +85,8 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 	return err
 }
 
-// liftGates finds out what the Instance waits for, and lifts the gates of what is there. Of an Instance that is
-// being deleted, or whose deployment lacks fields, the last finding stays.
+// liftGates determines the requirements that the Instance waits for, and lifts the gates whose requirements are met. If the Instance is
+// being deleted, or its deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
 	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
 		s.found = gates.Kept(s.instance)
@@ -109,7 +109,7 @@ func (s *scope) liftGates(ctx context.Context) (err error) {
 	return nil
 }
 
-// writeGates writes of an Instance that another runtime runs what it waits for, when that differs: the rest of the status is that one's.
+// writeGates reports the open gates of an Instance run by another runtime, when they change. That runtime owns the rest of the status.
 func (s *scope) writeGates(ctx context.Context) error {
 	existing := s.instance.Status.Conditions
 	wanted := conditions.Stamped(existing, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
@@ -155,7 +155,7 @@ func (s *scope) deleteFinishedPod(ctx context.Context) error {
 	return nil
 }
 
-// createPod creates the Pod of an Instance without one that nothing holds: no scheduling gate, and no suspension of the project.
+// createPod creates the missing Pod of an Instance that neither a scheduling gate nor a suspension of the project holds.
 func (s *scope) createPod(ctx context.Context) error {
 	if s.pod != nil || s.suspended || s.blocked != nil || !s.instance.DeletionTimestamp.IsZero() || len(s.instance.SchedulingGates()) > 0 {
 		return nil
@@ -174,7 +174,7 @@ func (s *scope) createPod(ctx context.Context) error {
 		// The Instance is deleted with its namespace.
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
 		s.blocked = &finding{v1alpha.ReasonConfigurationError, "the cell refuses the Pod: " + err.Error()}
-		// Only another template helps against an invalid Pod, and that comes as another Instance.
+		// Only another template corrects an invalid Pod, and it arrives as another Instance.
 		if apierrors.IsForbidden(err) {
 			s.RequeueAfter.AtMost(forbiddenRequeue)
 		}
@@ -184,8 +184,8 @@ func (s *scope) createPod(ctx context.Context) error {
 	return nil
 }
 
-// preparePod makes the network policy of the namespace, before any Pod is there, and returns the Pod to create; nil when there is
-// none to create.
+// preparePod creates the network policy of the namespace before any Pod exists, and returns the Pod to create; nil if no Pod must be
+// created.
 func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	if s.blocked = s.Settings.unsupported(&s.instance.Spec); s.blocked != nil {
 		return nil, nil
@@ -203,8 +203,8 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// sized is an Instance with the size of its type. One that was created before sizes were recorded has that of its deployment, if
-// they have the same template.
+// sized returns an Instance with the size of its type. An Instance that was created before sizes were recorded gets its deployment's
+// size, if they have the same template.
 func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *v1alpha.Instance {
 	if len(typeResources(&instance.Spec)) > 0 || instance.Spec.Controller == nil {
 		return instance
@@ -314,15 +314,15 @@ func (s *scope) expectAvailable(context.Context) error {
 	return nil
 }
 
-// passing says whether a status tells of an Instance that starts: it was not Ready, and nobody has to act.
+// passing reports whether a status is the transient state of a starting Instance: it was not Ready, and no user has to act.
 func passing(before, after *v1alpha.InstanceStatus) bool {
 	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
 	return !meta.IsStatusConditionTrue(before.Conditions, v1alpha.ConditionReady) &&
 		slices.Contains([]string{v1alpha.ReasonProvisioning, v1alpha.ReasonUnschedulable, v1alpha.ReasonSchedulingGatesPresent}, ready.Reason)
 }
 
-// patience is how long the state of an Instance that starts waits for that of one that is Ready. It is longer where nothing but its Pod is
-// in the way, which most often is Ready within seconds: then that state is all that is ever written.
+// patience is the time for which the state of a starting Instance waits for Ready. It is longer if only the Pod is not ready, which
+// usually takes seconds: then Ready is the only state that is ever written.
 func (s *scope) patience() time.Duration {
 	if s.pod == nil || podCondition(s.pod, corev1.PodScheduled).Status == corev1.ConditionFalse {
 		return coalesce.Limit
@@ -330,7 +330,7 @@ func (s *scope) patience() time.Duration {
 	return startLimit
 }
 
-// recorded are the reasons of Ready that are recorded as Events. What a crash loop changes every few seconds is not.
+// recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds are not.
 var recorded = []string{
 	v1alpha.ReasonConfigurationError, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable, v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
 }

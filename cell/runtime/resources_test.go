@@ -76,7 +76,7 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 	}
 }
 
-// withoutLeast are the requests that are for something: a container that requests nothing has the least request.
+// withoutLeast returns the requests other than the least request, which a container without requests gets.
 func withoutLeast(list corev1.ResourceList) corev1.ResourceList {
 	var result corev1.ResourceList
 	for name, quantity := range list {
@@ -88,7 +88,7 @@ func withoutLeast(list corev1.ResourceList) corev1.ResourceList {
 	return result
 }
 
-// checkRequested: Kubernetes makes the limit of a resource the request where none is said, which would count it twice.
+// checkRequested: if no request is set, Kubernetes uses the limit of a resource as the request, which would count it twice.
 func checkRequested(t *testing.T, resources *corev1.ResourceRequirements) {
 	t.Helper()
 	for name := range resources.Limits {
@@ -98,8 +98,8 @@ func checkRequested(t *testing.T, resources *corev1.ResourceRequirements) {
 	}
 }
 
-// TestPodsRequestWhatKarmadaReserves on random Instances: what Kubernetes takes a Pod to request is the size of the Instance, and
-// Kubernetes takes the Pod.
+// TestPodsRequestWhatKarmadaReserves on random Instances: the requests of a Pod, as Kubernetes computes them, equal the size of the
+// Instance, and Kubernetes accepts the Pod.
 func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 	t.Logf("go test ./cell/runtime -run %s -args -seed %d -instances %d", t.Name(), *seed, *instances)
 	random := rand.New(rand.NewSource(*seed))

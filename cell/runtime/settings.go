@@ -16,25 +16,25 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Settings are how this cell runs Pods. They count for Pods that are created after a change.
+// Settings configure how this cell runs Pods. A change applies to Pods that are created after it.
 type Settings struct {
-	// RuntimeClass is the RuntimeClass of Pods whose template names no class; "": that of the cluster.
+	// RuntimeClass is the RuntimeClass of Pods whose template names no class; "": the cluster's default.
 	RuntimeClass string
-	// RuntimeClasses are the RuntimeClasses of the classes that templates may name. Others are not served here.
+	// RuntimeClasses are the RuntimeClasses of the classes that templates may name. Other classes are not served here.
 	RuntimeClasses map[string]string
-	// ExternalClasses are classes that templates may name and that another runtime in this cell runs: the agent makes no Pods for
-	// their Instances, lifts their gates and says what they wait for. docs/how-to/external-runtime.md is the contract with that runtime.
+	// ExternalClasses are classes that templates may name and that another runtime in this cell runs: the agent creates no Pods for
+	// their Instances, lifts their gates and reports the open gates. docs/how-to/external-runtime.md is the contract with that runtime.
 	ExternalClasses []string
-	// Capabilities are those that containers keep; all others are dropped.
+	// Capabilities are the capabilities that containers keep; all others are dropped.
 	Capabilities []corev1.Capability
-	// PodAnnotations are the domains of the annotations of templates that are put on Pods, beside those without a domain. Runtimes, network
-	// plugins and admission of a cell read annotations: a consumer could change with them what keeps Pods apart.
+	// PodAnnotations are the domains of the template annotations that are copied to Pods, in addition to annotations without a domain.
+	// Runtimes, network plugins and admission of a cell read annotations: a consumer could use them to weaken the isolation of Pods.
 	PodAnnotations []string
-	// EphemeralStorage is what a container may write to its own disk, logs included, where it does not say its own; zero: no limit.
-	// Without one a container could fill the disk of its node.
+	// EphemeralStorage limits the local disk of a container, logs included, if it does not set its own limit; zero: no limit. Without a
+	// limit, a container could fill the disk of its node.
 	EphemeralStorage resource.Quantity
-	// NodeLossAfter is how long a node may not respond, or not be ready, before Kubernetes evicts the Pods of its Instances, to the
-	// second. Those of Instances that wait for their node are never evicted for that.
+	// NodeLossAfter is the time, to the second, for which a node may not respond, or not be ready, before Kubernetes evicts the Pods of
+	// its Instances. Pods of Instances that wait for their node are never evicted for that.
 	NodeLossAfter time.Duration
 }
 
@@ -50,12 +50,12 @@ func (s *Settings) runtimeClass(spec *v1alpha.InstanceSpec) (name *string, ok bo
 	return &mapped, served
 }
 
-// external says whether another runtime runs a template.
+// external reports whether another runtime runs a template.
 func (s *Settings) external(spec *v1alpha.InstanceSpec) bool {
 	return spec.Runtime.Class != "" && slices.Contains(s.ExternalClasses, spec.Runtime.Class)
 }
 
-// unsupported says what in spec this cell cannot run; nil when it can run all of it.
+// unsupported returns the part of spec that this cell cannot run; nil if it can run all of it.
 func (s *Settings) unsupported(spec *v1alpha.InstanceSpec) *finding {
 	if spec.Runtime.Sandbox == nil {
 		return &finding{v1alpha.ReasonConfigurationError, "this cell runs sandboxes only; use spec.runtime.sandbox in the template"}
@@ -85,7 +85,7 @@ func (s *Settings) unsupported(spec *v1alpha.InstanceSpec) *finding {
 	return nil
 }
 
-// unsupportedInterface is for what admission refuses, where it did not see the template.
+// unsupportedInterface covers fields that admission refuses, for templates that it did not see.
 func unsupportedInterface(face *v1alpha.InstanceNetworkInterface) string {
 	switch {
 	case face.Name != "" && face.Name != v1alpha.InterfaceName:
@@ -100,7 +100,7 @@ func unsupportedInterface(face *v1alpha.InstanceNetworkInterface) string {
 	return ""
 }
 
-// notHonoured says what in spec has no effect on the Pod that runs; "" when all of it has.
+// notHonoured returns the part of spec that has no effect on the Pod; "" if all of it has.
 func notHonoured(spec *v1alpha.InstanceSpec) string {
 	if more := len(spec.NetworkInterfaces) - 1; more > 0 {
 		return fmt.Sprintf("a Pod has one network: networkInterfaces[1] and what follows it, %d in all, and their policies have no effect", more)
@@ -108,7 +108,7 @@ func notHonoured(spec *v1alpha.InstanceSpec) string {
 	return ""
 }
 
-// secure gives a Pod what keeps it apart from its node and from other Pods there, and what the template restricts further.
+// secure sets the fields that isolate a Pod from its node and from other Pods there, and the further restrictions of the template.
 func (s *Settings) secure(spec *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) {
 	spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	if wanted := sandbox.SecurityContext.DeepCopy(); wanted != nil {
@@ -130,8 +130,8 @@ func (s *Settings) secure(spec *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime)
 	}
 }
 
-// boundDisk limits what a container may write to its own disk. It requests nothing of it: Kubernetes would make the limit the
-// request, and no node could run many Pods.
+// boundDisk limits the local disk of a container. It sets no request: Kubernetes would use the limit as the request, and no node could
+// run many Pods.
 func (s *Settings) boundDisk(resources *corev1.ResourceRequirements) {
 	if s.EphemeralStorage.IsZero() {
 		return

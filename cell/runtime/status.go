@@ -25,13 +25,13 @@ const suspendedMessage = "the project is suspended; the Instance starts again wh
 // observed is the observed state of an Instance.
 type observed struct {
 	instance *v1alpha.Instance
-	// pod of the Instance; nil when there is none.
+	// pod of the Instance; nil without a Pod.
 	pod *corev1.Pod
-	// suspended says that the project of the Instance is suspended.
+	// suspended reports that the project of the Instance is suspended.
 	suspended bool
-	// blocked says why no Pod can be created.
+	// blocked is the reason why no Pod can be created.
 	blocked *finding
-	// found are the conditions of what the Instance waits for before it starts.
+	// found are the conditions of the requirements that the Instance waits for before it starts.
 	found []metav1.Condition
 	// probeError is why a probe of the Pod fails, in the words of its node.
 	probeError string
@@ -69,7 +69,7 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 	return status
 }
 
-// sameStatus says whether an Instance already has the wanted part of its status.
+// sameStatus reports whether an Instance already has the wanted part of its status.
 func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus) bool {
 	return conditions.Include(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.NetworkInterfaces, wanted.NetworkInterfaces) &&
@@ -156,7 +156,7 @@ func (o *observed) available() metav1.Condition {
 	case o.suspended && o.pod != nil:
 		condition.Reason, condition.Message = v1alpha.ReasonStopping, "the project is suspended"
 	case o.suspended:
-		// It confirms that nothing of the Instance runs any more.
+		// It confirms that no container of the Instance runs any more.
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
 	case o.pod != nil && finished(o.pod):
 		condition.Reason, condition.Message = v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)
@@ -180,7 +180,7 @@ func (o *observed) untilAvailable() time.Duration {
 	return ready.LastTransitionTime.Add(o.minReady).Sub(o.now)
 }
 
-// waitingForGates names the gates of an Instance, and says why quota is not granted.
+// waitingForGates names the gates of an Instance, and the reason why quota is not granted.
 func (o *observed) waitingForGates() string {
 	var names []string
 	for _, gate := range o.instance.SchedulingGates() {

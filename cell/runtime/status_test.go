@@ -67,7 +67,7 @@ func TestDesiredStatus(t *testing.T) {
 		instance func(*v1alpha.Instance)
 		pod      *corev1.Pod
 		blocked  *finding
-		// the wanted reasons; a reason that says yes makes the condition True.
+		// the wanted reasons; a reason of success sets the condition True.
 		wantReady, wantAvailable, wantProgrammed string
 		wantMessage                              string
 	}{

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// findSuspension finds out whether the project is suspended. The WorkloadDeployment says it: while it is being replaced by another
-// of its name, that is not known, and nothing is started.
+// findSuspension determines whether the project is suspended. The WorkloadDeployment reports it: while it is being replaced by another
+// of its name, the state is unknown, and no Instance is started.
 func (s *scope) findSuspension(context.Context) error {
 	switch {
 	case s.deployment != nil:

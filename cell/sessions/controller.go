@@ -48,7 +48,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sessions").
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
-		// One that was edited or deleted by hand is restored.
+		// A RoleBinding that was edited or deleted by hand is restored.
 		Watches(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(r.anyOfNamespace)).
 		WithOptions(options).
 		Complete(r)
@@ -75,7 +75,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, deployment); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	// A deployment that somebody creates in another namespace of the cell opens nothing there.
+	// A deployment in any other namespace of the cell opens nothing there.
 	if !deployment.DeletionTimestamp.IsZero() || !naming.IsHubNamespace(request.Namespace) {
 		return reconcile.Result{}, nil
 	}

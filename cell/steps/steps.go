@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package steps runs the steps of a reconcile and holds what they decide about the next one.
+// Package steps runs the steps of a reconcile and collects the time of the next one.
 package steps
 
 import (

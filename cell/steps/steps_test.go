@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	broken := errors.New("broken")
 	tests := map[string]struct {
-		// first is what the first of two steps returns.
+		// first is the error of the first of two steps.
 		first      error
 		after      []time.Duration
 		wantSteps  []string

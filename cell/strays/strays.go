@@ -1,10 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package strays removes what a cell's garbage collector has missed: objects whose controller is gone, although an object of its
-// name may exist. The garbage collector knows owners by their UID; it forgets those that were deleted, and created again under
-// their name, while its watch was interrupted. It also removes InstanceSlices that Karmada has left without their deployment, and
-// Instances and Pods that have no controller.
+// Package strays removes objects that a cell's garbage collector has missed: objects whose controller is gone, although an object with
+// the controller's name may exist. The garbage collector knows owners by their UID; it misses owners that were deleted and recreated
+// under the same name while its watch was interrupted. The package also removes InstanceSlices that Karmada has left without their
+// deployment, and Instances and Pods without a controller.
 package strays
 
 import (
@@ -30,7 +30,7 @@ const (
 	kindSlice    = v1alpha.KindInstanceSlice
 )
 
-// What was done, as the metric names it.
+// Actions, as labels of the metric.
 const (
 	deleted = "deleted"
 	adopted = "adopted"
@@ -39,7 +39,7 @@ const (
 // fieldOwner is the field manager of adoptions.
 const fieldOwner client.FieldOwner = "karmada-compute-cell-strays"
 
-// Keeper deletes and adopts strays, counts it and says so. Make it with New. It is safe for concurrent use.
+// Keeper deletes and adopts strays, counts them and records Events. Create it with New. It is safe for concurrent use.
 type Keeper struct {
 	client   client.Client
 	live     client.Reader
@@ -47,11 +47,11 @@ type Keeper struct {
 	count    *prometheus.CounterVec
 }
 
-// Options are what a Keeper works with.
+// Options configure a Keeper.
 type Options struct {
 	// Client writes to the cell.
 	Client client.Client
-	// APIReader reads past the cache.
+	// APIReader reads from the API server, bypassing the cache.
 	APIReader client.Reader
 	// Recorder records an Event about each stray.
 	Recorder record.EventRecorder
@@ -75,7 +75,7 @@ func New(o Options) (*Keeper, error) {
 	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}, nil
 }
 
-// ControllerName is the name of the object of a kind of ours that controls obj, and its UID; ok is false when there is none.
+// ControllerName is the name and the UID of the object of one of our kinds that controls obj; ok is false without such a controller.
 func ControllerName(obj client.Object, kind string) (controller metav1.OwnerReference, ok bool) {
 	found := metav1.GetControllerOfNoCopy(obj)
 	if found == nil || found.Kind != kind || found.APIVersion != v1alpha.GroupVersion.String() {
@@ -85,14 +85,14 @@ func ControllerName(obj client.Object, kind string) (controller metav1.OwnerRefe
 }
 
 // IsOrphan reports whether an object that only the agent creates has no controller: its controller was deleted with --cascade=orphan,
-// or somebody else has created the object.
+// or another client created the object.
 func IsOrphan(obj client.Object) bool {
 	_, isPod := obj.(*corev1.Pod)
 	return metav1.GetControllerOfNoCopy(obj) == nil && (!isPod || obj.GetLabels()[v1alpha.LabelDeploymentName] != "")
 }
 
-// Pod deletes a Pod, as read from the API server, if the Instance that controls it does not exist any more, and says whether it
-// did. An Instance that has its name now is another one. An orphan is deleted, too: no Instance counts it.
+// Pod deletes a Pod, as read from the API server, if the Instance that controls it no longer exists, and reports whether it did. An
+// Instance that has the name now is a different one. An orphan is deleted, too: no Instance counts it.
 func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	controller, ok := ControllerName(pod, v1alpha.KindInstance)
 	if !pod.DeletionTimestamp.IsZero() {
@@ -111,9 +111,9 @@ func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return true, k.remove(ctx, pod, kindPod, controller)
 }
 
-// Instance deletes an Instance, as read from the API server, if the WorkloadDeployment that controls it does not exist any more,
-// and says whether it did anything. A WorkloadDeployment of the same name and the same Workload adopts the Instance instead: what
-// runs goes on. The WorkloadDeployment of an orphan is the one that its label names.
+// Instance deletes an Instance, as read from the API server, if the WorkloadDeployment that controls it no longer exists, and reports
+// whether it did anything. A WorkloadDeployment of the same name and the same Workload adopts the Instance instead: a running Instance
+// keeps running. The WorkloadDeployment of an orphan is the one that its label names.
 func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool, error) {
 	controller, ok := ControllerName(instance, v1alpha.KindWorkloadDeployment)
 	if IsOrphan(instance) {
@@ -133,8 +133,8 @@ func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool
 	return true, k.remove(ctx, instance, kindInstance, controller)
 }
 
-// Slice deletes an InstanceSlice, as read from the API server, if there is no WorkloadDeployment that it is for, and says whether it
-// did. Nothing owns a slice in a cell: Karmada brings it and takes it away, unless it has lost its Work.
+// Slice deletes an InstanceSlice, as read from the API server, if its WorkloadDeployment does not exist, and reports whether it did. A
+// slice has no owner in a cell: Karmada propagates and removes it, unless it has lost its Work.
 func (k *Keeper) Slice(ctx context.Context, slice *v1alpha.InstanceSlice) (bool, error) {
 	if !slice.DeletionTimestamp.IsZero() {
 		return false, nil
@@ -150,7 +150,7 @@ func (k *Keeper) Slice(ctx context.Context, slice *v1alpha.InstanceSlice) (bool,
 	return true, k.remove(ctx, slice, kindSlice, deployment)
 }
 
-// gone says whether the object that controller names is gone, and reads into found what has its name now.
+// gone reports whether the object that controller names is gone, and reads into found the object that has its name now.
 func (k *Keeper) gone(ctx context.Context, key client.ObjectKey, found client.Object, controller metav1.OwnerReference) (bool, error) {
 	if key.Name == "" {
 		return true, nil
@@ -168,7 +168,7 @@ func (k *Keeper) remove(ctx context.Context, obj client.Object, kind string, con
 	uid, version := obj.GetUID(), obj.GetResourceVersion()
 	options := []client.DeleteOption{client.Preconditions{UID: &uid, ResourceVersion: &version}}
 	if kind == kindInstance {
-		// In foreground its Pod goes first, so that the name is free only when nothing of it runs any more.
+		// Foreground deletion deletes its Pod first, so that the name is free only when no container of it runs any more.
 		options = append(options, client.PropagationPolicy(metav1.DeletePropagationForeground))
 	}
 	if err := k.client.Delete(ctx, obj, options...); err != nil {
@@ -182,7 +182,7 @@ func (k *Keeper) remove(ctx context.Context, obj client.Object, kind string, con
 	return nil
 }
 
-// adopt makes deployment the controller of instance. It is refused when the instance has changed since it was read: the garbage
+// adopt sets deployment as the controller of instance. The write is refused if the instance has changed since it was read: the garbage
 // collector may have come first.
 func (k *Keeper) adopt(ctx context.Context, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) error {
 	before, reference := instance.DeepCopy(), deployment.ControllerReference()

@@ -21,15 +21,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Result is what a file is converted to.
+// Result is the result of a conversion.
 type Result struct {
 	// Objects are the ConfigMaps and Secrets that the Workloads name, then the Workloads.
 	Objects []any
-	// Losses are what could not be carried over.
+	// Losses are the fields that a Workload does not have.
 	Losses []Loss
 }
 
-// Manifests converts the Deployments and StatefulSets in a file of YAML or JSON, with the ConfigMaps and Secrets in the file that they name.
+// Manifests converts the Deployments and StatefulSets in a YAML or JSON file. It keeps the ConfigMaps and Secrets in the file
+// that they name.
 func Manifests(in io.Reader, o Options) (*Result, error) {
 	objects, err := read(in)
 	if err != nil {
@@ -65,7 +66,7 @@ func Manifests(in io.Reader, o Options) (*Result, error) {
 	return result, nil
 }
 
-// read returns the objects of a file; those of a List one by one.
+// read returns the objects of a file, including each item of a List.
 func read(in io.Reader) ([]*unstructured.Unstructured, error) {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(in))
 	var objects []*unstructured.Unstructured
@@ -102,7 +103,7 @@ func convertible(object *unstructured.Unstructured) bool {
 	return object.GetAPIVersion() == appsv1.SchemeGroupVersion.String() && (object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet")
 }
 
-// convert converts one object; the Workload is nil for one of another kind.
+// convert converts one object. The Workload is nil for an object of another kind.
 func convert(object *unstructured.Unstructured, o Options) (*v1alpha.Workload, []Loss, error) {
 	if !convertible(object) {
 		return nil, nil, nil
@@ -140,7 +141,7 @@ func referenceOf(object *unstructured.Unstructured) reference {
 	return reference{object.GetNamespace(), templates.DataObject{Kind: object.GetKind(), Name: object.GetName()}}
 }
 
-// missing adds the objects that a Workload names to named, and lists those that are not in the file.
+// missing adds the objects that a Workload names to named, and returns a Loss for each that the file does not contain.
 func missing(workload *v1alpha.Workload, objects []*unstructured.Unstructured, named map[reference]bool) []Loss {
 	present := map[reference]bool{}
 	for _, object := range objects {
@@ -160,7 +161,7 @@ func missing(workload *v1alpha.Workload, objects []*unstructured.Unstructured, n
 	return losses
 }
 
-// withoutServerFields is an object without what an API server sets.
+// withoutServerFields returns an object without the fields that an API server sets.
 func withoutServerFields(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	for _, name := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink", "ownerReferences", "finalizers"} {
@@ -174,7 +175,7 @@ func describe(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetName()
 }
 
-// Print prints the objects as documents of YAML, as a user would write them: without a status.
+// Print prints the objects as YAML documents without a status, as a user would write them.
 func (r *Result) Print(out io.Writer) error {
 	for i, object := range r.Objects {
 		encoded, err := json.Marshal(object)

@@ -117,7 +117,7 @@ func orTCP(protocol corev1.Protocol) corev1.Protocol {
 // podIndex is the label by which Pods of a StatefulSet know their index.
 const podIndex = "apps.kubernetes.io/pod-index"
 
-// source converts the source of a variable; ok is false for one that no cell has, whose variable is left out.
+// source converts the source of a variable. ok is false for a source that no cell has; its variable is left out.
 func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *corev1.EnvVarSource, ok bool) {
 	if from == nil {
 		return nil, true
@@ -125,7 +125,7 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 	to := from.DeepCopy()
 	switch {
 	case to.FileKeyRef != nil:
-		// It is listed by the table.
+		// The table lists it.
 		return nil, false
 	case to.ResourceFieldRef != nil:
 		known := []string{"limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
@@ -145,7 +145,7 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 	return to, true
 }
 
-// withoutHost is a probe of the Instance itself. Another host is listed by the table.
+// withoutHost returns a probe of the Instance itself. The table lists a probe of another host.
 func withoutHost(from *corev1.Probe) *corev1.Probe {
 	to := from.DeepCopy()
 	if to != nil && to.HTTPGet != nil {
@@ -157,7 +157,7 @@ func withoutHost(from *corev1.Probe) *corev1.Probe {
 	return to
 }
 
-// lifecycle is what a Workload has of it. The rest is listed by the table.
+// lifecycle converts the handlers that a Workload supports. The table lists the others.
 func lifecycle(from *corev1.Lifecycle) *corev1.Lifecycle {
 	if from == nil {
 		return nil
@@ -197,7 +197,7 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 		volume := from[i].DeepCopy()
 		switch {
 		case !attachable(volume):
-			// It is listed by the table.
+			// The table lists it.
 		case !mounted[volume.Name]:
 			c.lose(podfields.Loss{Path: fmt.Sprintf("%s.volumes[%d]", podPath, i), Why: "no container mounts it"})
 		default:

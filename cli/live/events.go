@@ -16,8 +16,8 @@ type eventsKey struct {
 	namespace string
 }
 
-// Events reads the events in a namespace of a plane from a watch, which it starts when it is first asked for: what a Workload has on
-// the hub is known only when it is there. A user who may not list them gets the API server's refusal.
+// Events reads the events in a namespace of a plane from a watch, which starts with the first read: the hub namespaces of a
+// Workload are known only once they exist. A user who may not list events gets the API server's refusal.
 func (w *Watch) Events(ctx context.Context, plane *Plane, namespace string) (client.Reader, error) {
 	key := eventsKey{plane, namespace}
 	if reader := w.events[key]; reader != nil {

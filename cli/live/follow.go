@@ -10,8 +10,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-// Follow shows the tree of the Workload as it changes, until done says so, ctx ends, or nobody reads any more. It returns the last
-// state.
+// Follow shows the tree of the Workload as it changes, until done returns true, ctx ends, or the reader of the output is gone. It
+// returns the last state.
 func (w *Watch) Follow(ctx context.Context, screen *terminal.Screen, wide bool, done func(*view.Snapshot) bool) (last *view.Snapshot, err error) {
 	defer screen.End()
 	err = w.Each(ctx, func(s *view.Snapshot) (bool, error) {
@@ -22,7 +22,7 @@ func (w *Watch) Follow(ctx context.Context, screen *terminal.Screen, wide bool, 
 	return last, err
 }
 
-// Each calls do with each state, and on a terminal's clock, until it says that it is done.
+// Each calls do with each state, and with each tick of a terminal's clock, until do returns done.
 func (w *Watch) Each(ctx context.Context, do func(*view.Snapshot) (done bool, err error)) error {
 	var current *view.Snapshot
 	for {
@@ -44,7 +44,7 @@ func (w *Watch) Each(ctx context.Context, do func(*view.Snapshot) (done bool, er
 	}
 }
 
-// indent is that of a screen's block.
+// indent is the indentation of a screen's block.
 const indent = 2
 
 func (w *Watch) lines(s *view.Snapshot, l view.Layout) []string {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// reader reads the kinds that are watched from the cache, and others from the API server.
+// reader reads watched kinds from the cache, and others from the API server.
 type reader struct {
 	live   client.Client
 	cache  client.Reader
@@ -38,7 +38,8 @@ func (r *reader) of(object runtime.Object) client.Reader {
 	return r.live
 }
 
-// kind is the kind of an object, or of those in a list; "" for one that the scheme does not know, which no cache has either.
+// kind returns the kind of an object, or of the items of a list; "" for a kind that the scheme does not know, which no cache has
+// either.
 func (r *reader) kind(object runtime.Object) string {
 	gvk, err := apiutil.GVKForObject(object, r.live.Scheme())
 	if err != nil {

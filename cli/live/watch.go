@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package live keeps the state of a Workload up to date, and shows it as it changes.
+// Package live keeps the state of a Workload up to date and shows it as it changes.
 package live
 
 import (
@@ -28,10 +28,10 @@ import (
 )
 
 const (
-	// gather is how long changes are collected before the tree is shown again. Conditions, counts and Instances of one
-	// event arrive as several changes within a few milliseconds.
+	// gather is how long changes are collected before the tree is shown again. Conditions, counts and Instances of one event
+	// arrive as several changes within a few milliseconds.
 	gather = 100 * time.Millisecond
-	// tick is how often the clock on a terminal is updated while nothing changes.
+	// tick is the interval at which a terminal's clock is updated while nothing changes.
 	tick = time.Second
 )
 
@@ -41,9 +41,9 @@ type Plane struct {
 	Client client.Client
 }
 
-// Options say what to watch.
+// Options holds the objects to watch.
 type Options struct {
-	// Project and Hub are watched where they are not nil.
+	// Project and Hub are watched if they are not nil.
 	Project, Hub *Plane
 	// ProjectName selects the copies of the project on the hub.
 	ProjectName string
@@ -53,22 +53,22 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Watch keeps the objects of one Workload in caches. What may not be listed is asked for each time, and left out.
+// Watch keeps the objects of one Workload in caches. Kinds that the user may not list are requested each time, and left out.
 type Watch struct {
 	options Options
 	planes  view.Planes
 	// events are the caches of events, by plane and namespace.
 	events map[eventsKey]client.Reader
-	// changed holds a token while there are changes that have not been shown.
+	// changed holds a token while there are changes that are not shown yet.
 	changed chan struct{}
 
 	mu sync.Mutex
-	// problem is why what is shown may be old, since when.
+	// problem is the reason why the shown state may be outdated, with its time.
 	problem error
 	since   time.Time
 }
 
-// Start starts watches that end with ctx. hidden are the kinds that the user may not list.
+// Start starts watches that end with ctx. hidden holds the kinds that the user may not list.
 func Start(ctx context.Context, o Options, hidden map[string]error) (*Watch, error) {
 	w := &Watch{options: o, changed: make(chan struct{}, 1), events: map[eventsKey]client.Reader{}, planes: view.Planes{ProjectName: o.ProjectName}}
 	if o.Project != nil {
@@ -119,11 +119,11 @@ func (w *Watch) hubKinds(hidden map[string]error) map[client.Object]ctrlcache.By
 	return kinds
 }
 
-// watch watches these kinds of a plane, and waits until it knows them.
+// watch watches these kinds on a plane, and waits until their caches are filled.
 func (w *Watch) watch(ctx context.Context, plane *Plane, kinds map[client.Object]ctrlcache.ByObject) (client.Reader, error) {
 	result := &reader{live: plane.Client, cached: map[string]bool{}}
 	config := rest.CopyConfig(plane.Config)
-	config.Timeout = 0 // it is of a request, and a watch is one that does not end
+	config.Timeout = 0 // it bounds one request, and a watch does not end
 	objects, err := ctrlcache.New(config, ctrlcache.Options{
 		Scheme: plane.Client.Scheme(), Mapper: plane.Client.RESTMapper(), ByObject: kinds, DefaultWatchErrorHandler: w.failed,
 	})
@@ -163,7 +163,7 @@ func (w *Watch) wake() {
 	}
 }
 
-// failed remembers why a watch ended, unless that is usual.
+// failed records why a watch ended, unless the reason is usual.
 func (w *Watch) failed(_ context.Context, _ *cache.Reflector, err error) {
 	if errors.Is(err, io.EOF) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return
@@ -177,10 +177,10 @@ func (w *Watch) failed(_ context.Context, _ *cache.Reflector, err error) {
 	w.wake()
 }
 
-// Failed has Problem say that something could not be read, until the API servers answer again.
+// Failed records that an object could not be read. Problem returns the error until the API servers answer again.
 func (w *Watch) Failed(ctx context.Context, err error) { w.failed(ctx, nil, err) }
 
-// Problem says why what is shown may be old; "" when it is not.
+// Problem returns the reason why the shown state may be outdated, or "".
 func (w *Watch) Problem() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,7 +190,7 @@ func (w *Watch) Problem() string {
 	return fmt.Sprintf("! not updated since %s: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
 }
 
-// check asks whether a problem is over: whether the API servers answer again. Rights that were taken away are not asked for.
+// check clears the problem if the API servers answer again. It does not check a problem of missing rights.
 func (w *Watch) check(ctx context.Context) {
 	w.mu.Lock()
 	problem := w.problem
@@ -214,7 +214,7 @@ func (w *Watch) check(ctx context.Context) {
 	w.mu.Unlock()
 }
 
-// Snapshot is the present state.
+// Snapshot returns the present state.
 func (w *Watch) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 	snapshot, err := view.Read(ctx, w.planes, w.options.Key)
 	if err != nil {
@@ -224,7 +224,7 @@ func (w *Watch) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 	return snapshot, nil
 }
 
-// Wait returns when something has changed or the clock is to be updated.
+// Wait returns when an object has changed or the clock must be updated.
 func (w *Watch) Wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// continueWithin is how long a log that was cut off is tried to be continued, and continueEvery the wait between attempts.
+	// continueWithin is how long the command tries to continue an interrupted log, and continueEvery the interval between
+	// attempts.
 	continueWithin, continueEvery = 12 * time.Second, time.Second
 )
 
@@ -48,7 +49,7 @@ func logOnce(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptio
 	return session.Logs(ctx, out)
 }
 
-// continued continues a log that was cut off. Attempts that bring no line end after some time, with the last error.
+// continued continues an interrupted log. If attempts bring no line for some time, it returns the last error.
 func continued(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, to *seam) error {
 	ticker := time.NewTicker(continueEvery)
 	defer ticker.Stop()
@@ -85,5 +86,5 @@ func isCut(err error) bool {
 	return false
 }
 
-// sinceOf is the time that selects a line and what follows. An API has times to the second.
+// sinceOf returns the time that selects a line and all following ones. An API has times with a resolution of one second.
 func sinceOf(at time.Time) *metav1.Time { return new(metav1.NewTime(at.Truncate(time.Second))) }

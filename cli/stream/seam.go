@@ -11,33 +11,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxStamp is the length of the longest time at the begin of a line.
+// maxStamp is the length of the longest time at the beginning of a line.
 const maxStamp = 40
 
 // seam writes the lines of a log that is read several times, each line once. All lines begin with their times. It keeps no line.
 type seam struct {
 	out io.Writer
-	// stamps says that the times are written, too.
+	// stamps is true if the times are written, too.
 	stamps bool
 	// written counts bytes, and failed is the error of out.
 	written int64
 	failed  error
 
-	// Of the line that was written last: its time, how many lines with this time were written, itself included, how many bytes of it
+	// Of the last written line: its time, how many lines with this time were written, including itself, how many bytes of it
 	// follow the time, and whether it has ended.
 	at    time.Time
 	count int
 	bytes int64
 	ended bool
 
-	// Of the line that is read: the begin until its time is known, whether the time is known, whether it is left out, and how many bytes
-	// of it are left out.
+	// Of the line that is being read: the beginning until its time is known, whether the time is known, whether the line is
+	// skipped, and how many of its bytes are skipped.
 	begin   []byte
 	known   bool
 	leftOut bool
 	omit    int64
 
-	// looking says that what was written before is read again; before has where that ended, and met counts the lines with its time.
+	// looking is true while already written lines are read again; before is the position at which they end, and met counts the
+	// lines with its time.
 	looking bool
 	before  position
 	met     int
@@ -51,7 +52,7 @@ type position struct {
 	ended bool
 }
 
-// again prepares for another stream of the log, and returns the time since which to read; nil: nothing was written.
+// again prepares for another stream of the log, and returns the time from which to read; nil: no line was written yet.
 func (s *seam) again() *metav1.Time {
 	s.begin, s.known, s.leftOut, s.omit = nil, false, false, 0
 	if s.at.IsZero() {
@@ -83,7 +84,7 @@ func (s *seam) Write(p []byte) (int, error) {
 	return len(p), s.failed
 }
 
-// end writes what looked like the begin of a time at the end of the log.
+// end writes the incomplete time at the end of the log.
 func (s *seam) end() error {
 	if !s.known && !s.looking {
 		s.write(s.begin)
@@ -91,7 +92,7 @@ func (s *seam) end() error {
 	return s.failed
 }
 
-// readStamp reads the time at the begin of a line, and returns what follows it.
+// readStamp reads the time at the beginning of a line, and returns the following bytes.
 func (s *seam) readStamp(p []byte) []byte {
 	for i, b := range p {
 		if b == ' ' || b == '\n' || len(s.begin) == maxStamp {
@@ -106,12 +107,12 @@ func (s *seam) readStamp(p []byte) []byte {
 	return nil
 }
 
-// start decides what becomes of a line whose begin is known. It returns false if that is no time.
+// start decides whether to write a line whose beginning is known. It returns false if the line does not begin with a time.
 func (s *seam) start() bool {
 	at, err := time.Parse(time.RFC3339Nano, string(s.begin))
 	s.leftOut, s.omit = false, 0
 	if err != nil {
-		// It has no time: it is no line of a kubelet.
+		// The line has no time: a kubelet did not write it.
 		s.write(s.begin)
 		return false
 	}
@@ -130,7 +131,7 @@ func (s *seam) start() bool {
 	return true
 }
 
-// wasWritten reports whether the line at a time was written, or its begin.
+// wasWritten reports whether the line at a time was written, or its beginning.
 func (s *seam) wasWritten(at time.Time) bool {
 	switch at.Compare(s.before.at) {
 	case -1:

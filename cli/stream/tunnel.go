@@ -22,7 +22,7 @@ const (
 	portParameter  = "port"
 )
 
-// ErrOver says that a session accepts no connection any more.
+// ErrOver reports that a session accepts no more connections.
 var ErrOver = errors.New("the session is over")
 
 // Tunnel connects local with a port of the Instance, until either side ends.
@@ -50,7 +50,7 @@ func (s *Session) Tunnel(ctx context.Context, port int32, local io.ReadWriteClos
 	return nil
 }
 
-// closeWrite tells a side that nothing follows, if it can be told.
+// closeWrite signals the end of the data to a side, if its connection supports that.
 func closeWrite(side any) {
 	if half, ok := side.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package terminal writes blocks of lines that change in place on a terminal, and plain lines elsewhere.
+// Package terminal writes blocks of lines that change in place on a terminal, and plain lines to other outputs.
 package terminal
 
 import (
@@ -24,7 +24,7 @@ const (
 // Size returns the columns and rows of a terminal.
 type Size func() (columns, rows int)
 
-// SizeOf is the size of the terminal that a writer is, or nil where it is none: a file, a pipe, a terminal that cannot move its
+// SizeOf returns the size function of a terminal, or nil if the writer is a file, a pipe, or a terminal that cannot move its
 // cursor.
 func SizeOf(out io.Writer) Size {
 	file, ok := out.(*os.File)
@@ -40,10 +40,10 @@ func SizeOf(out io.Writer) Size {
 	}
 }
 
-// Screen writes headlines, lines, and a block of lines that changes in place on a terminal. If the output is not a
-// terminal, the block is written again whenever it has changed. A Screen is not safe for concurrent use.
+// Screen writes headlines, lines, and a block of lines that changes in place on a terminal. If the output is not a terminal, the
+// block is written again whenever it has changed. A Screen is not safe for concurrent use.
 //
-// Write errors do not stop who writes; Err has the first.
+// Write errors do not stop the caller; Err returns the first one.
 type Screen struct {
 	out io.Writer
 	// size is nil if the output is not a terminal.
@@ -53,32 +53,32 @@ type Screen struct {
 	err   error
 
 	block []string
-	// drawn is how many lines of the terminal the block covers.
+	// drawn is the number of terminal lines that the block covers.
 	drawn int
 }
 
-// Options describe where a Screen writes.
+// Options configures the output of a Screen.
 type Options struct {
-	// Out is what is written to.
+	// Out is the output.
 	Out io.Writer
-	// Size is that of the terminal that Out is, nil if it is none. SizeOf finds it.
+	// Size returns the size of the terminal. It is nil if Out is not a terminal. SizeOf finds it.
 	Size Size
-	// Now is the clock, from which headlines and blocks have the time since the start.
+	// Now is the clock. Headlines and blocks show the time since the start.
 	Now func() time.Time
 }
 
-// New makes a Screen that starts now.
+// New returns a Screen that starts now.
 func New(o Options) *Screen {
 	return &Screen{out: o.Out, size: o.Size, start: o.Now(), now: o.Now}
 }
 
-// Err is the first error of writing, such as that of a pipe whose reader has gone.
+// Err returns the first write error, such as a closed pipe.
 func (s *Screen) Err() error { return s.err }
 
-// Start is when the Screen was made.
+// Start returns the time when the Screen was created.
 func (s *Screen) Start() time.Time { return s.start }
 
-// Columns is the width of the terminal; 0 where there is none.
+// Columns returns the width of the terminal, or 0 if there is no terminal.
 func (s *Screen) Columns() int {
 	if s.size == nil {
 		return 0
@@ -108,7 +108,7 @@ func (s *Screen) elapsed() string {
 	return fmt.Sprintf("[%5.1fs]", s.now().Sub(s.start).Seconds())
 }
 
-// Show replaces the lines that it showed before, unless End was called since.
+// Show replaces the lines of the previous call, unless End was called since.
 func (s *Screen) Show(lines []string) {
 	if s.size == nil {
 		if slices.Equal(lines, s.block) {
@@ -132,7 +132,7 @@ func (s *Screen) Show(lines []string) {
 	s.block, s.drawn = slices.Clone(lines), len(shown)
 }
 
-// End leaves the block on the screen; what is written next comes below it.
+// End keeps the block on the screen; later output appears below it.
 func (s *Screen) End() { s.block, s.drawn = nil, 0 }
 
 func (s *Screen) write(text string) {
@@ -141,7 +141,7 @@ func (s *Screen) write(text string) {
 	}
 }
 
-// fit cuts lines to the size of a terminal. A line that wraps or scrolls out could not be replaced.
+// fit cuts lines to the size of a terminal: lines that wrap or scroll out could not be replaced.
 func fit(lines []string, columns, rows int) []string {
 	result := slices.Clone(lines)
 	if most := max(rows-1, 1); len(result) > most {

@@ -69,7 +69,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestClosedPipe: what cannot be written is remembered, and stops nobody.
+// TestClosedPipe: a write error is kept, and does not stop the caller.
 func TestClosedPipe(t *testing.T) {
 	reader, writer := io.Pipe()
 	if err := reader.Close(); err != nil {

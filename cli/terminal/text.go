@@ -11,16 +11,16 @@ import (
 	"github.com/mitchellh/go-wordwrap"
 )
 
-// columnGap is between two columns.
+// columnGap is the number of spaces between two columns.
 const columnGap = 2
 
 // Align pads all columns but the last to the same width in every row.
 func Align(rows [][]string) []string { return new(Columns).Align(rows) }
 
-// Columns are those of a table that is written piece by piece: they become wider, and never narrower.
+// Columns holds the column widths of a table that is written in parts: columns grow, but never shrink.
 type Columns struct{ widths []int }
 
-// Align pads all columns but the last of these rows to the width that they have had, or need.
+// Align pads all columns but the last of these rows to the present width, or to a larger one that the rows need.
 func (c *Columns) Align(rows [][]string) []string {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -42,10 +42,10 @@ func (c *Columns) Align(rows [][]string) []string {
 	return lines
 }
 
-// Indent puts lines below one another, two characters to the right.
+// Indent joins lines and indents them by two characters.
 func Indent(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
 
-// Cut shortens a line to so many columns. 0 is no limit.
+// Cut shortens a line to this number of columns. 0 means no limit.
 func Cut(line string, columns int) string {
 	if runes := []rune(line); columns > 0 && len(runes) > columns {
 		return string(runes[:columns-1]) + "…"
@@ -53,7 +53,7 @@ func Cut(line string, columns int) string {
 	return line
 }
 
-// Wrap divides text between words into lines of at most so many columns; a longer word has a line of its own. 0 is no limit.
+// Wrap splits text between words into lines of at most this number of columns; a longer word gets its own line. 0 means no limit.
 func Wrap(text string, columns int) []string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
@@ -65,7 +65,7 @@ func Wrap(text string, columns int) []string {
 	return strings.Split(text, "\n")
 }
 
-// Clean is text of others without what moves the cursor or changes colours: a message must not be able to rewrite the screen.
+// Clean removes the characters that move the cursor or change colors, so that a message cannot rewrite the screen.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

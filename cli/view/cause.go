@@ -14,9 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
-// The conditions of each kind: first the condition that reports whether all is well, then those that may have the
-// cause. Of two reasons with the same rank, the one of the earlier condition is shown, and the first condition comes
-// last.
+// The conditions of each kind: first the condition that reports whether all is well, then the conditions that may have the cause.
+// Of two reasons with the same rank, the one of the earlier condition is shown, and the first condition comes last.
 var (
 	workloadConditions = []string{
 		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionProgressing,
@@ -32,22 +31,22 @@ var (
 	clusterConditions = []string{v1alpha.ConditionReady, v1alpha.ConditionComputeAgentReady}
 )
 
-// trueIsBad are conditions that are True while something is wrong.
+// trueIsBad holds the conditions that are True while there is a fault.
 var trueIsBad = []string{v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionSuspended}
 
-// Finding is what a condition says about an object: what holds it, or what its user ought to know.
+// Finding is a condition's statement about an object: the cause of a fault, or a warning for its user.
 type Finding struct {
-	// Condition that says so; "" where an object is missing.
+	// Condition is the type of the condition; "" if the object is missing.
 	Condition string `json:"condition,omitempty"`
 	Reason    string `json:"reason"`
 	Message   string `json:"message,omitempty"`
-	// Since is when the condition became so.
+	// Since is the last transition time of the condition.
 	Since *metav1.Time `json:"since,omitempty"`
-	// Actor is who must act: consumer, operator or nobody. It is "" for reasons that are not the add-on's.
+	// Actor must act: consumer, operator or nobody. It is "" for reasons that are not the add-on's.
 	Actor remedies.Actor `json:"actor,omitempty"`
-	// Do says what to do.
+	// Do is the action to take.
 	Do string `json:"do,omitempty"`
-	// Warning says that the object works all the same.
+	// Warning is true if the object works nevertheless.
 	Warning bool `json:"warning,omitempty"`
 	// rank is the specificity of the reason; 0 for reasons that are not the add-on's.
 	rank remedies.Rank
@@ -57,14 +56,14 @@ func (f *Finding) urgent() bool {
 	return f != nil && (f.Actor == remedies.ActorConsumer || f.Actor == remedies.ActorOperator)
 }
 
-// moment is the time at which an object is examined, and since when it has been as it is.
+// moment is the time at which an object is examined, and the start of its present state.
 type moment struct {
 	now   time.Time
 	since time.Time
 }
 
-// at returns the moment of an object with these conditions. A condition keeps its transition time when only its reason
-// changes. So the object is as it is since the last transition of any of its conditions, at the latest.
+// at returns the moment of an object with these conditions. A condition keeps its transition time when only its reason changes.
+// So the present state of the object began at the last transition of any of its conditions, at the latest.
 func at(now time.Time, conditions []metav1.Condition) moment {
 	m := moment{now: now, since: now}
 	for i := range conditions {
@@ -75,7 +74,7 @@ func at(now time.Time, conditions []metav1.Condition) moment {
 	return m
 }
 
-// lasted is how long the object has been as it is; 0 if that is not known.
+// lasted returns how long the object has had its present state, or 0 if that is unknown.
 func (m moment) lasted() time.Duration {
 	if m.now.IsZero() || m.since.IsZero() {
 		return 0
@@ -94,7 +93,7 @@ func findingOf(condition *metav1.Condition, m moment) *Finding {
 	return f
 }
 
-// apply gives a finding what the remedy of its reason says, when the reason has lasted this long.
+// apply adds the remedy of a reason that has lasted this long to a finding.
 func (f *Finding) apply(remedy *remedies.Remedy, lasted time.Duration) {
 	action := remedy.After(lasted)
 	f.Actor, f.Do, f.rank = action.Actor, action.Do, remedy.Rank
@@ -111,9 +110,9 @@ func wrong(condition *metav1.Condition) bool {
 	return condition.Status != metav1.ConditionTrue
 }
 
-// cause returns the most specific reason why an object is not as it should be, by its conditions of these types; nil
-// when all is well. If the object works, it is what somebody must act on all the same, such as a deprecated type or a
-// field without effect.
+// cause returns the most specific reason why an object is not as it should be, by its conditions of these types; nil when all is
+// well. If the object works, cause returns a finding that requires an action, such as a deprecated type or a field without
+// effect.
 func cause(conditions []metav1.Condition, types []string, now time.Time) *Finding {
 	working := meta.IsStatusConditionTrue(conditions, types[0])
 	m := at(now, conditions)
@@ -137,8 +136,8 @@ func cause(conditions []metav1.Condition, types []string, now time.Time) *Findin
 	return found
 }
 
-// over reports whether a finding is shown in the place of another one: it is more specific, or as specific and somebody
-// must act.
+// over reports whether a finding is shown in the place of another one: it is more specific, or as specific and requires an
+// action.
 func (f *Finding) over(other *Finding) bool {
 	if f.rank != other.rank {
 		return f.rank > other.rank

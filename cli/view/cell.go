@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// CellOf is the cell and the namespace there of an Instance; "" where the hub is not seen.
+// CellOf returns the cell of an Instance and its namespace there, or "" if the user does not reach the hub.
 func (s *Snapshot) CellOf(instance string) (cell, namespace string) {
 	for i := range s.Deployments {
 		d := &s.Deployments[i]
@@ -32,8 +32,8 @@ func (s *Snapshot) CellOf(instance string) (cell, namespace string) {
 	return "", ""
 }
 
-// AddCell adds what there is of an Instance in its cell, from the deployment to the Pod. A cell that cannot be read is a step that
-// says so, and no error.
+// AddCell adds the objects of an Instance in its cell, from the deployment to the Pod. A cell that cannot be read is a step with
+// a finding, not an error.
 func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace string) {
 	deployment := ""
 	for _, step := range w.Steps {
@@ -63,13 +63,13 @@ func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace
 			break
 		}
 	}
-	// The project's Instance comes last: it is made from what the cell reports.
+	// The project's Instance comes last: the add-on creates it from the cell's report.
 	last := w.Steps[len(w.Steps)-1]
 	w.Steps = append(slices.Insert(w.Steps[:len(w.Steps)-1:len(w.Steps)-1], len(w.Steps)-1, steps...), last)
 	w.stop(last)
 }
 
-// look finds out what holds an object in a cell.
+// look finds the fault of an object in a cell.
 func (s *Step) look(object client.Object, now time.Time) {
 	switch object := object.(type) {
 	case *v1alpha.WorkloadDeployment:
@@ -83,7 +83,7 @@ func (s *Step) look(object client.Object, now time.Time) {
 	}
 }
 
-// podState is a Pod as kubectl get shows it: ready, or why not.
+// podState returns the state of a Pod as kubectl get shows it: ready, or why not.
 func podState(pod *corev1.Pod) (string, *Finding) {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {

@@ -1,6 +1,6 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package view is what a user sees of a Workload: Read collects it from the planes that the user reaches, a Tree shows it, and a Way
-// says where it stopped.
+// Package view shows a Workload to a user: Read collects its objects from the planes that the user reaches, a Tree shows them,
+// and a Way shows the object at which the Workload stopped.
 package view

@@ -15,15 +15,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
-// Verdict is where ways end for one reason.
+// Verdict is a reason and the step at which it stops ways.
 type Verdict struct {
-	// Stop is the step of the first of them.
+	// Stop is the step of the first way.
 	Stop *Step `json:"stop"`
-	// Names are those of the Instances and deployments.
+	// Names are the names of the Instances and deployments.
 	Names []string `json:"names"`
 }
 
-// Verdicts are where ways end, those with a task for somebody first; none when all reach a Pod that is ready.
+// Verdicts returns the verdicts of ways, first the ones that require an action. It is empty if all ways reach a Pod that is
+// ready.
 func Verdicts(ways []*Way) []Verdict {
 	var verdicts []Verdict
 	for _, way := range ways {
@@ -48,12 +49,12 @@ func rank(v Verdict) int {
 	return 1
 }
 
-// same says whether two steps are held by the same thing, as Instances are that all wait for one quota.
+// same reports whether two steps have the same cause, such as Instances that wait for one quota.
 func same(a, b *Step) bool {
 	return a.Kind == b.Kind && a.Plane == b.Plane && a.Finding.Reason == b.Finding.Reason && a.Finding.Message == b.Finding.Message
 }
 
-// Lines tells a verdict: where, why, since when, whom it concerns, and what to do.
+// Lines renders a verdict: step, reason, start, affected objects and action.
 func (v Verdict) Lines(now time.Time, columns int) []string {
 	finding := v.Stop.Finding
 	head := fmt.Sprintf("Stopped at %s (%s): %s", v.Stop.Object(), v.Stop.Plane, finding.Reason)
@@ -79,10 +80,10 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 	return lines
 }
 
-// mostNames is how many names a verdict lists.
+// mostNames is the maximum number of names in a verdict.
 const mostNames = 5
 
-// some lists the first names, and how many more there are.
+// some returns the first names and the number of further names.
 func some(names []string) string {
 	if len(names) <= mostNames+1 {
 		return strings.Join(names, ", ")
@@ -97,7 +98,7 @@ func actor(f *Finding) string {
 	return string(f.Actor)
 }
 
-// Table has a line for each step.
+// Table returns a line for each step.
 func (w *Way) Table(now time.Time) []string {
 	rows := [][]string{{"PLANE", "OBJECT", "STATE", "REASON", "SINCE"}}
 	for _, step := range w.Steps {

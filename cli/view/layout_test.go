@@ -94,7 +94,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestVerdicts: Instances that wait for the same are one verdict, and what somebody must do comes first.
+// TestVerdicts: Instances that wait for the same cause are one verdict, and verdicts that require an action come first.
 func TestVerdicts(t *testing.T) {
 	full := condition(v1alpha.ConditionReady, "False", v1alpha.ReasonImageUnavailable, "no such image")
 	s := &Snapshot{

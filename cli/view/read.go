@@ -24,25 +24,25 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Planes are what the user reaches. What is nil is not reached, and left out.
+// Planes holds the planes that the user reaches. A nil plane is left out.
 type Planes struct {
 	// Project is the project control plane.
 	Project client.Reader
 	// Hub is the karmada-apiserver.
 	Hub client.Reader
-	// ProjectName is the name of the project, which the hub's objects have.
+	// ProjectName is the name of the project in the labels of hub objects.
 	ProjectName string
 }
 
-// NotFoundError says that there is no such Workload.
+// NotFoundError reports that the Workload does not exist.
 type NotFoundError struct{ Namespace, Name string }
 
 func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("workloads.compute.datumapis.com %q not found in namespace %q", e.Name, e.Namespace)
 }
 
-// Read reads the state of a Workload. What the user may not read is left out; an error is one that leaves nothing to show. A
-// Workload that is gone while something of it is left is nil.
+// Read reads the state of a Workload. Objects that the user may not read are left out; an error leaves nothing to show. The
+// Workload is nil if it was deleted while objects of it are left.
 func Read(ctx context.Context, p Planes, key types.NamespacedName) (*Snapshot, error) {
 	s := &Snapshot{Project: p.ProjectName, Namespace: key.Namespace, Name: key.Name, Hidden: map[string]error{}}
 	if p.Project != nil {
@@ -59,7 +59,7 @@ func Read(ctx context.Context, p Planes, key types.NamespacedName) (*Snapshot, e
 	return s, nil
 }
 
-// MustExist is an error when there is nothing of the Workload, and says why.
+// MustExist returns an error with the reason if no object of the Workload exists.
 func (s *Snapshot) MustExist() error {
 	if !s.Gone() {
 		return nil
@@ -73,7 +73,7 @@ func (s *Snapshot) MustExist() error {
 	return &NotFoundError{Namespace: s.Namespace, Name: s.Name}
 }
 
-// visible says whether an answer counts: a refusal, or a kind that is not served, hides what it is about.
+// visible reports whether an answer counts. A refusal, or a kind that is not served, hides the resource.
 func (s *Snapshot) visible(resource string, err error) (bool, error) {
 	switch {
 	case err == nil:
@@ -85,7 +85,7 @@ func (s *Snapshot) visible(resource string, err error) (bool, error) {
 	return false, fmt.Errorf("read %s: %w", resource, err)
 }
 
-// isKindNotServed tells a kind that the API server does not have from an object that does not exist.
+// isKindNotServed distinguishes a kind that the API server does not have from an object that does not exist.
 func isKindNotServed(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
@@ -119,8 +119,8 @@ func (s *Snapshot) readProject(ctx context.Context, project client.Reader) error
 	return err
 }
 
-// readHub reads the hub's way of every deployment of the project. Where the project is not reached, the hub's copies are what is
-// known of it.
+// readHub reads the hub objects of every deployment of the project. If the user does not reach the project, readHub takes the
+// deployments from the hub's copies.
 func (s *Snapshot) readHub(ctx context.Context, p Planes) error {
 	clusters := &clusterv1alpha1.ClusterList{}
 	if _, err := s.visible("clusters", p.Hub.List(ctx, clusters)); err != nil {
@@ -148,7 +148,7 @@ func (s *Snapshot) readHub(ctx context.Context, p Planes) error {
 	return nil
 }
 
-// readCopies finds the copies of a project's Workload, and takes what they report for what the project would show.
+// readCopies finds the copies of a project's Workload, and uses their reports in the place of the project's objects.
 func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 	copies := &v1alpha.WorkloadDeploymentList{}
 	_, err := s.visible("workloaddeployments of the hub", p.Hub.List(ctx, copies, client.MatchingLabels{
@@ -174,7 +174,7 @@ func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 	return nil
 }
 
-// readSlices reads the Instances of a copy that are reported in slices, from the ResourceBindings of these.
+// readSlices reads the Instances that a copy reports in slices, from the ResourceBindings of the slices.
 func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment) error {
 	shown := *copied
 	shown.Namespace = s.Namespace
@@ -205,7 +205,7 @@ func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1
 	return nil
 }
 
-// reported are the entries of Instances of a copy, as the project shows them.
+// reported returns the Instances of a copy's entries, as the project shows them.
 func reported(d *v1alpha.WorkloadDeployment, entries []cellreport.Instance) []v1alpha.Instance {
 	instances := make([]v1alpha.Instance, 0, len(entries))
 	for i := range entries {
@@ -239,7 +239,7 @@ func (s *Snapshot) readWay(ctx context.Context, hub client.Reader, way *OnHub, d
 			way.Copy = found
 		}
 		if way.Copy != nil && way.Copy.Labels[v1alpha.LabelDeploymentUID] != string(d.UID) {
-			// A consumer may write the annotation that names the hub namespace.
+			// A consumer may edit the annotation that names the hub namespace.
 			way.Copy, way.Namespace = nil, ""
 			return nil
 		}
@@ -266,7 +266,7 @@ func (s *Snapshot) readWay(ctx context.Context, hub client.Reader, way *OnHub, d
 	return nil
 }
 
-// get is false when the object does not exist or may not be read.
+// get returns false if the object does not exist or the user may not read it.
 func (s *Snapshot) get(ctx context.Context, hub client.Reader, key client.ObjectKey, object client.Object) (bool, error) {
 	err := hub.Get(ctx, key, object)
 	if apierrors.IsNotFound(err) {
@@ -275,5 +275,5 @@ func (s *Snapshot) get(ctx context.Context, hub client.Reader, key client.Object
 	return s.visible(fmt.Sprintf("%T of the hub", object)[1:], err)
 }
 
-// HiddenKinds are the kinds that the user may not read, by name.
+// HiddenKinds returns the kinds that the user may not read, by name.
 func (s *Snapshot) HiddenKinds() []string { return slices.Sorted(maps.Keys(s.Hidden)) }

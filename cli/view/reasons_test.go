@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write what explain prints for each reason to the golden file")
 
-// changed is when the conditions of the tests changed.
+// changed is the transition time of the conditions in the tests.
 var changed = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // explained returns what explain prints about an object with this condition, which has lasted for some time. Conditions
@@ -49,7 +49,7 @@ func explained(c *metav1.Condition, lasted time.Duration) []string {
 	return lines
 }
 
-// unhealthy is the status of a condition with a reason that reports a fault.
+// unhealthy returns the status of a condition whose reason reports a fault.
 func unhealthy(conditionType string) metav1.ConditionStatus {
 	if slices.Contains(trueIsBad, conditionType) {
 		return metav1.ConditionTrue
@@ -119,7 +119,7 @@ func compareGolden(t *testing.T, got string) {
 	}
 }
 
-// TestTheMostSpecificReason: what the scheduler says is more specific than a Pod without a node.
+// TestTheMostSpecificReason: the scheduler's message is more specific than an unscheduled Pod.
 func TestTheMostSpecificReason(t *testing.T) {
 	ready := condition(v1alpha.ConditionReady, "False", v1alpha.ReasonUnschedulable, "8 Insufficient cpu")
 	programmed := condition(v1alpha.ConditionProgrammed, "False", v1alpha.ReasonProgrammingInProgress, "the Pod has no node yet")
@@ -132,7 +132,7 @@ func TestTheMostSpecificReason(t *testing.T) {
 			t.Errorf("after %s: got %+v, want that the %s acts", lasted, got, want)
 		}
 	}
-	// What an Instance waited for before it had quota does not count.
+	// The Instance's reasons from before its quota was granted do not count.
 	granted := condition(v1alpha.ConditionQuotaGranted, "True", v1alpha.ReasonQuotaAvailable, "")
 	granted.LastTransitionTime = metav1.NewTime(changed.Add(time.Hour))
 	got := cause([]metav1.Condition{ready, programmed, granted}, instanceConditions, changed.Add(time.Hour+time.Second))
@@ -141,7 +141,7 @@ func TestTheMostSpecificReason(t *testing.T) {
 	}
 }
 
-// TestNames: a verdict on many Instances lists the first of them.
+// TestNames: a verdict on many Instances lists the first names.
 func TestNames(t *testing.T) {
 	s := &Snapshot{Name: "web", Workload: workload(0, 130), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 130)}}
 	for i := range 130 {
@@ -161,7 +161,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTheFirstSecond: what was created a moment ago has no conditions, and is on its way.
+// TestTheFirstSecond: an object that was created a moment ago has no conditions and is still progressing.
 func TestTheFirstSecond(t *testing.T) {
 	s := &Snapshot{Name: "web", Workload: workload(0, 1)}
 	s.Workload.CreationTimestamp = metav1.NewTime(changed)

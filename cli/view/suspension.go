@@ -12,10 +12,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Suspension is what is known of the suspension of a project whose objects do not show it: its control plane refuses every write of a
+// Suspension is the suspension of a project whose objects do not show it, because its control plane refuses every write of a
 // status.
 type Suspension struct {
-	// Message says so.
+	// Message for the user.
 	Message string
 	// Since is when the project was suspended, or zero.
 	Since metav1.Time
@@ -28,8 +28,8 @@ func (s *Snapshot) ShowsSuspension() bool {
 	})
 }
 
-// Suspend replaces what the objects show by what is known: the project is suspended, so that what they show is from before. No Instance
-// counts as Ready.
+// Suspend overrides the findings of the objects: the project is suspended, and its objects show the state before the suspension.
+// No Instance counts as Ready.
 func (s *Snapshot) Suspend(suspension Suspension) {
 	suspend := func(conditions *[]metav1.Condition, kinds ...string) {
 		*conditions = slices.Clone(*conditions)

@@ -22,7 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
-// States of a Step, beside those of a Node.
+// States of a Step, in addition to the states of a Node.
 const (
 	StateOK      = "ok"
 	StateMissing = "missing"
@@ -34,41 +34,41 @@ const (
 	planeHub     = "hub"
 )
 
-// Step is one object on the way from the project to a Pod.
+// Step is one object on the path from the project to a Pod.
 type Step struct {
 	// Plane is project, hub, or cell and its name.
 	Plane string `json:"plane"`
 	Kind  string `json:"kind"`
-	// Namespace is "" for objects that have none.
+	// Namespace is "" for cluster-scoped objects.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// State is ok, missing, or that of a Node.
+	// State is ok, missing, or a state of a Node.
 	State   string   `json:"state"`
 	Finding *Finding `json:"finding,omitempty"`
 }
 
-// held says whether the way ends here.
+// held reports whether the way ends here.
 func (s *Step) held() bool { return s.Finding != nil && !s.Finding.Warning }
 
-// Object is the step as kubectl names it.
+// Object returns the step as kubectl names it.
 func (s *Step) Object() string { return s.Kind + " " + s.Name }
 
-// Way is the way of one Instance, or of a deployment that has none to show.
+// Way is the path to one Instance, or to a deployment without Instances.
 type Way struct {
-	// Kind and Name are of the object that it leads to.
+	// Kind and Name of the object at the end of the path.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Steps in the order of the way. What the user may not see is not among them.
+	// Steps in the order of the path, without objects that the user may not read.
 	Steps []*Step `json:"steps"`
-	// Stop is the step where the way ends; nil when it reaches a Pod that is ready.
+	// Stop is the step at which the way ends; nil if it reaches a Pod that is ready.
 	Stop *Step `json:"stop,omitempty"`
-	// next is what happens to an object about which no condition reports a fault, and that has no Instance.
+	// next is the next event for an object without an Instance and without a condition that reports a fault.
 	next *Finding
-	// now is when the way was read.
+	// now is the time of the read.
 	now time.Time
 }
 
-// Ways are the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments.
+// Ways returns the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments.
 func (s *Snapshot) Ways() []*Way {
 	var ways []*Way
 	for i := range s.Deployments {
@@ -98,7 +98,7 @@ func (s *Snapshot) Ways() []*Way {
 	return ways
 }
 
-// WayTo is the way to one Instance; nil when there is none of that name.
+// WayTo returns an Instance's Way, or nil if no Instance has that name.
 func (s *Snapshot) WayTo(instance string) *Way {
 	for i := range s.Deployments {
 		for _, found := range s.InstancesOf(&s.Deployments[i]) {
@@ -117,7 +117,7 @@ func (s *Snapshot) WayTo(instance string) *Way {
 	return nil
 }
 
-// wayTo is the way to an Instance of a deployment, or to the deployment.
+// wayTo returns an Instance's Way, or the deployment's if instance is nil.
 func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) *Way {
 	way := &Way{
 		Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, Steps: s.workloadSteps(d.Spec.PlacementName),
@@ -143,7 +143,7 @@ func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instan
 	return way
 }
 
-// stop finds where the way ends. last is the Instance, which knows best; nil when there is none.
+// stop finds the end of the way. last is the Instance, which has the most specific conditions; nil without an Instance.
 func (w *Way) stop(last *Step) {
 	if last != nil && last.held() && last.Finding.urgent() {
 		w.Stop = last
@@ -162,11 +162,11 @@ func (w *Way) stop(last *Step) {
 	}
 }
 
-// deepest is the last step that is held by what somebody must act on, else the last that is held at all.
+// deepest returns the last held step that requires an action, or else the last held step.
 func (w *Way) deepest(last *Step) *Step {
 	var found *Step
 	for _, step := range slices.Backward(w.Steps) {
-		// What holds other Instances as well is summed up above them.
+		// The lines above summarize faults of other Instances.
 		summary := step.Plane == planeProject && last != nil && step != last
 		if summary || !step.held() {
 			continue
@@ -178,7 +178,7 @@ func (w *Way) deepest(last *Step) *Step {
 	return found
 }
 
-// awaiting returns the finding of an object without conditions: what happens after its creation.
+// awaiting returns the finding of an object without conditions: the next event after its creation.
 func (s *Snapshot) awaiting(kind string, created metav1.Time, city string) *Finding {
 	next := map[string]string{
 		v1alpha.KindWorkload:           "the add-on creates its deployments",
@@ -226,7 +226,7 @@ func (s *Snapshot) instanceStep(instance *v1alpha.Instance, city string) *Step {
 	return step
 }
 
-// hubSteps are the copy, its binding, the Works and the cells: of the Instance's cell, or of all.
+// hubSteps returns the copy, its binding, the Works and the cells: of the Instance's cell, or of all cells.
 func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*Step {
 	onHub := s.Hub[d.Name]
 	if onHub == nil {
@@ -253,7 +253,7 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 	return steps
 }
 
-// settled gives a step that is held the state that says so.
+// settled sets the state of a held step to not ready.
 func (s *Step) settled() *Step {
 	if s.State == StateOK && s.held() {
 		s.State = StateNotReady
@@ -288,7 +288,7 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 	return step.settled()
 }
 
-// workFinding is what keeps Karmada from writing a deployment into a cell.
+// workFinding returns the fault that keeps Karmada from writing a deployment into a cell.
 func (s *Snapshot) workFinding(onHub *OnHub, cell string) *Finding {
 	if onHub == nil || onHub.Works == nil || onHub.Copy == nil {
 		return nil
@@ -300,9 +300,9 @@ func (s *Snapshot) workFinding(onHub *OnHub, cell string) *Finding {
 	return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell, moment{now: s.Now})
 }
 
-// faults are the faults of the ResourceBinding, with key "", and of the Works of a deployment, by cell. The collector repairs the same
-// faults: it uses the same judge. Faults of reports are not among them, because most of them pass: condition StatusCurrent has those
-// that last.
+// faults returns the faults of the ResourceBinding, with key "", and of the Works of a deployment, by cell. The collector repairs
+// the same faults: it uses the same judge. Faults of reports are not included, because most of them are transient: condition
+// StatusCurrent has the lasting ones.
 func (s *Snapshot) faults(onHub *OnHub) map[string]*Finding {
 	if s.Hidden["v1alpha2.ResourceBinding of the hub"] != nil || s.Hidden["v1alpha1.Work of the hub"] != nil {
 		return nil
@@ -341,7 +341,7 @@ func (s *Snapshot) clusterStep(cell string) *Step {
 	return step.settled()
 }
 
-// known returns a finding with the remedy of a reason of condition StatusCurrent: of what interrupts the way.
+// known returns a finding with the remedy of a reason of condition StatusCurrent, which reports interruptions of the path.
 func known(reason, message string, m moment) *Finding {
 	return findingOf(&metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Reason: reason, Message: message}, m)
 }

@@ -64,7 +64,7 @@ type demo struct {
 	screen *terminal.Screen
 	folder string
 	keep   bool
-	// withoutMilo says that the project is a namespace of the hub.
+	// withoutMilo reports that the project is a namespace of the hub.
 	withoutMilo bool
 	sample      sample
 
@@ -74,7 +74,7 @@ type demo struct {
 	log     io.Closer
 	// hubNamespace is the namespace on the hub and in the cells for the objects of the project's namespace.
 	hubNamespace string
-	// running are the counts while the Workload ran, which are shown beside those after its deletion.
+	// running are the counts while the Workload ran, which are shown next to the counts after its deletion.
 	running []leftover
 }
 
@@ -223,10 +223,10 @@ func (d *demo) deleteWorkload(ctx context.Context) error {
 	return d.follow(ctx, "nothing of the Workload is left in the project", (*view.Snapshot).Gone)
 }
 
-// stop stops the federation, unless it is to be kept and ctx has not ended. It reports whether everything is stopped.
+// stop stops the federation, unless KEEP is set and ctx has not ended. It reports whether everything is stopped.
 func (d *demo) stop(ctx context.Context, failure error) (bool, error) {
 	if d.log != nil {
-		defer func() { _ = d.log.Close() }() // nothing is logged any more
+		defer func() { _ = d.log.Close() }() // logging has ended
 	}
 	if d.federation == nil {
 		return true, nil // Up has stopped what it started

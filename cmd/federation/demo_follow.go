@@ -84,7 +84,7 @@ func settled(s *view.Snapshot) bool {
 	return len(s.Instances) == want && s.Ready() == want && int(s.Workload.Status.ReadyReplicas) == want
 }
 
-// notReached returns an error with what holds a Workload that did not reach its goal in time.
+// notReached returns an error with the reason why a Workload did not reach its goal in time.
 func notReached(goal string, last *view.Snapshot) error {
 	var lines []string
 	for _, verdict := range view.Verdicts(last.Ways()) {

@@ -56,7 +56,7 @@ func isHubNamespace(object client.Object) bool {
 	return strings.HasPrefix(object.GetName(), hubNamespacePrefix)
 }
 
-// isOurWork reports whether a Work carries the hub namespace or an object in it. Karmada has other Works of its own.
+// isOurWork reports whether a Work carries the hub namespace or an object in it. Karmada also has Works for its own purposes.
 func (d *demo) isOurWork(object client.Object) bool {
 	work, ok := object.(*workv1alpha1.Work)
 	if !ok {
@@ -97,7 +97,7 @@ func (d *demo) searches(plane string) []search {
 	}
 }
 
-// findLeftovers counts the objects left in every plane until there are none.
+// findLeftovers counts the leftover objects in every plane until no object is left.
 func (d *demo) findLeftovers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, leftoverTimeout, errTooLate)
 	defer cancel()
@@ -172,7 +172,7 @@ func total(found []leftover) int {
 	return sum
 }
 
-// summary lists what is left in one line.
+// summary lists the leftover objects in one line.
 func summary(found []leftover) string {
 	var parts []string
 	for _, l := range found {
@@ -186,8 +186,8 @@ func summary(found []leftover) string {
 	return "left: " + strings.Join(parts, ", ")
 }
 
-// leftoverTable shows every count beside the one while the Workload ran. A plane is named in its first row only. Both lists
-// have the same kinds in the same order.
+// leftoverTable shows every count next to the count while the Workload ran. A plane is named in its first row only. Both lists have the
+// same kinds in the same order.
 func leftoverTable(running, found []leftover) []string {
 	rows := [][]string{{"PLANE", "KIND", "RUNNING", "LEFT"}}
 	last := ""

@@ -99,8 +99,7 @@ func (d *demo) makeProject(ctx context.Context) error {
 	return d.readHubNamespace(ctx)
 }
 
-// citiesOf are the cities of a federation's cells.
-// parts says what the demo starts.
+// parts is the headline of the step that starts the federation.
 func (d *demo) parts() string {
 	if d.withoutMilo {
 		return "Start a Karmada hub and two cells, DFW and ORD,"
@@ -108,7 +107,7 @@ func (d *demo) parts() string {
 	return "Start a Karmada hub, two cells, DFW and ORD, and a Milo stand-in"
 }
 
-// projectHeadline says what the project is.
+// projectHeadline is the headline of the step that creates the project.
 func (d *demo) projectHeadline() string {
 	if d.withoutMilo {
 		return "Label namespace " + projectName + " of the hub as a project"
@@ -116,6 +115,7 @@ func (d *demo) projectHeadline() string {
 	return "Create project " + projectName + " with locations in DFW and ORD"
 }
 
+// citiesOf are the cities of a federation's cells.
 func citiesOf(f *federation.Federation) []string {
 	cities := sets.New[string]()
 	for _, cell := range f.Cells() {

@@ -53,7 +53,7 @@ func nodeCommand() *cobra.Command {
 	return cmd
 }
 
-// containersCommand runs a node of containers, in namespaces of its own.
+// containersCommand runs a node of containers, in separate namespaces.
 func containersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "containers FILE",

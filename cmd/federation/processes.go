@@ -132,8 +132,7 @@ func isolateCommand() *cobra.Command {
 	return cmd
 }
 
-// processLog returns a logger to standard error and makes the Kubernetes client
-// libraries log there too.
+// processLog returns a logger to standard error, and sets it as the logger of the Kubernetes client libraries.
 func processLog() *slog.Logger {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	klog.SetSlogLogger(log)

@@ -18,14 +18,14 @@ import (
 // Times of leader election, such that another replica leads at most 15 s after the leader was killed: see TestWorstTakeover.
 const (
 	leaseDuration = 10 * time.Second
-	// renewDeadline is how long a leader that cannot renew its Lease goes on.
+	// renewDeadline is the time for which a leader that cannot renew its Lease continues.
 	renewDeadline = 7 * time.Second
-	// retryPeriod is the time between renewals. Others ask for the Lease after up to 2.2 times as long.
+	// retryPeriod is the interval between renewals. Other candidates request the Lease after up to 2.2 times as long.
 	retryPeriod = time.Second
 )
 
-// newLock makes the Lease of leader election. Its holder is --leader-elect-identity: a container that was killed and started
-// again has the Lease at once, as it would still hold it.
+// newLock creates the Lease of leader election. Its holder is --leader-elect-identity: a container that was killed and restarted has
+// the Lease at once, because it still holds it.
 func newLock(config *rest.Config, election electionOptions) (resourcelock.Interface, error) {
 	if !election.enabled {
 		return nil, nil

@@ -37,7 +37,7 @@ type cellOptions struct {
 	client        component.Client
 }
 
-// podOptions are how the Pods of Instances run.
+// podOptions configure the Pods of Instances.
 type podOptions struct {
 	runtimeClass     string
 	runtimeClasses   map[string]string
@@ -116,7 +116,7 @@ var baseline = []string{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
-// settings are those of the runtime, or every mistake.
+// settings returns the settings of the runtime, or every mistake.
 func (o *podOptions) settings() (runtime.Settings, error) {
 	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses, NodeLossAfter: o.nodeLossAfter}
 	var mistakes []error

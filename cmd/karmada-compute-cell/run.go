@@ -100,7 +100,7 @@ func newConfig(o *options) (*rest.Config, error) {
 	return config, nil
 }
 
-// loadConfig loads the kubeconfig at path, else those of $KUBECONFIG, else the in-cluster configuration: the order of
+// loadConfig loads the kubeconfig at path, else the files in $KUBECONFIG, else the in-cluster configuration: the order of
 // controller-runtime, but without a user's ~/.kube/config, whose current context may be any cluster.
 func loadConfig(path string) (*rest.Config, error) {
 	rules := &clientcmd.ClientConfigLoadingRules{

@@ -18,7 +18,7 @@ const aloneTimeout = time.Second
 func (a *app) alone(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, aloneTimeout)
 	defer cancel()
-	// Nothing is sent or read: that something answers is enough.
+	// Nothing is sent or read: any answer is enough.
 	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}} //nolint:gosec // see above
 	conn, err := dialer.DialContext(ctx, "tcp", a.calledAt())
 	if err != nil {

@@ -40,12 +40,12 @@ const (
 	registrationInterval = 10 * time.Second
 )
 
-// access is what callers of the webhooks need, and what keeps them informed.
+// access holds the certificates, paths and registrations for callers of the webhooks.
 type access struct {
 	certificates server.Certificates
 	// paths is nil without webhooks.
 	paths server.Paths
-	// exposed says that callers have seen that no replica answers. It is nil without webhooks.
+	// exposed reports that callers have seen that no replica answers. It is nil without webhooks.
 	exposed func()
 	// register keeps the webhooks registered. It is nil with --register-webhooks=false.
 	register func(context.Context) error
@@ -94,7 +94,7 @@ func (a *app) access(p *planes) (*access, error) {
 	return result, nil
 }
 
-// paths makes the paths of the webhooks unguessable: Milo and Karmada have no credentials to give.
+// paths creates unguessable paths of the webhooks: Milo and Karmada have no credentials to present.
 func (a *app) paths(secrets client.Client, r *registration.Registration) (*paths.Keeper, error) {
 	options := paths.Options{
 		Store:    a.store(secrets, a.options.webhook.pathSecret, "paths"),
@@ -108,7 +108,7 @@ func (a *app) paths(secrets client.Client, r *registration.Registration) (*paths
 	return paths.New(options)
 }
 
-// source returns the certificates in --webhook-cert-dir or, if it is not set, those of the add-on's own CA.
+// source returns the certificates in --webhook-cert-dir or, if it is not set, the certificates of the add-on's own CA.
 func (a *app) source(secrets client.Client, r *registration.Registration) (server.Certificates, error) {
 	if dir := a.options.webhook.certDir; dir != "" {
 		r.Bundle = func(context.Context) ([]byte, error) { return fs.ReadFile(os.DirFS(dir), "ca.crt") }

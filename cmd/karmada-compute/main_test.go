@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelpShowsEveryFlagOnce: in the group where an operator looks for it.
+// TestHelpShowsEveryFlagOnce: each flag is in the group where an operator expects it.
 func TestHelpShowsEveryFlagOnce(t *testing.T) {
 	command := newComponent().Command()
 	var out bytes.Buffer

@@ -93,16 +93,16 @@ type planes struct {
 	hub, milo *rest.Config
 	scheme    *runtime.Scheme
 	lookup    *milo.Lookup
-	// locations are those of projects, for controllers.
+	// locations are the locations of projects, for controllers.
 	locations milo.Locations
-	// patience is that of every informer for Milo, nil without Milo. watch is the one watch of the Projects.
+	// patience is shared by every informer for Milo, nil without Milo. watch is the one watch of the Projects.
 	patience *milo.Patience
 	watch    projectWatch
-	// namespaces are the projects without Milo. Nil: Milo has them.
+	// namespaces are the projects without Milo. Nil: the projects are at Milo.
 	namespaces *namespaces.Planes
 	// types are the instance types of the hub, for admission and controllers.
 	types *instancetypes.Catalogue
-	// marks are those of projects with Workloads, on the hub. Nil: all projects are watched, or projects are namespaces.
+	// marks are the marks of projects with Workloads, on the hub. Nil: all projects are watched, or projects are namespaces.
 	marks *marks.Marks
 }
 
@@ -137,7 +137,7 @@ func (a *app) connect() (*planes, error) {
 	return p, nil
 }
 
-// connectMilo fills in what depends on Milo.
+// connectMilo fills in the parts that depend on Milo.
 func (a *app) connectMilo(p *planes) (err error) {
 	if p.milo, err = a.loadConfig(a.options.milo.kubeconfig); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (a *app) connectMilo(p *planes) (err error) {
 	return a.mark(p)
 }
 
-// connectNamespaces fills in what depends on projects being namespaces of the hub.
+// connectNamespaces fills in the parts for projects that are namespaces of the hub.
 func (a *app) connectNamespaces(p *planes) (err error) {
 	log := ctrl.Log.WithName("namespaces")
 	if p.namespaces, err = namespaces.New(namespaces.Options{Hub: p.hub, Scheme: p.scheme, Log: log}); err != nil {
@@ -178,7 +178,7 @@ func (a *app) connectNamespaces(p *planes) (err error) {
 	return nil
 }
 
-// mark has admission tell the controllers of projects that are about to have Workloads, unless all projects are watched.
+// mark lets admission inform the controllers of projects that are about to have Workloads, unless all projects are watched.
 func (a *app) mark(p *planes) (err error) {
 	if a.options.milo.idleAfter <= 0 {
 		return nil
@@ -192,7 +192,7 @@ func (a *app) mark(p *planes) (err error) {
 	return nil
 }
 
-// startMarks is nil where there are none.
+// startMarks is nil without marks.
 func (p *planes) startMarks() func(context.Context) error {
 	if p.marks == nil {
 		return nil

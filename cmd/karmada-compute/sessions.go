@@ -151,7 +151,7 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	return s.Run, nil
 }
 
-// optional returns no CAs where there is no file with them: then clients trust those of their systems.
+// optional returns no CAs if their file does not exist: clients trust the CAs of their systems then.
 func optional(bundle func(context.Context) ([]byte, error)) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) {
 		pem, err := bundle(ctx)
@@ -174,7 +174,7 @@ func transportToCells(config *rest.Config) (http.RoundTripper, error) {
 	return rest.HTTPWrappersForConfig(config, &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: secured, MaxResponseHeaderBytes: maxAnswerHeaders,
 		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second,
-		// A log is passed on as it is.
+		// A log is passed on unchanged.
 		DisableCompression: true,
 	})
 }
@@ -210,7 +210,7 @@ func (a *app) sessionWriters(ctx context.Context) ([]string, error) {
 // sessionProjects implements sessions.Projects.
 type sessionProjects struct {
 	lookup *milo.Lookup
-	// client makes a client for a project.
+	// client creates a client for a project.
 	client func(project string) (client.Client, error)
 }
 
@@ -249,7 +249,7 @@ func (s *sessionProjects) Client(ctx context.Context, name string, uid types.UID
 	return s.client(name)
 }
 
-// Review asks a project whether a user may do something.
+// Review asks a project whether a user has a permission.
 func (s *sessionProjects) Review(ctx context.Context, name string, uid types.UID, spec authorizationv1.SubjectAccessReviewSpec) (bool, error) {
 	allowed, _, err := s.lookup.Review(ctx, known(webhook.Project{Name: name, UID: uid}), spec)
 	return allowed, err

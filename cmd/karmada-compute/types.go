@@ -52,7 +52,7 @@ func (t *admissionTypes) Default() string { return t.byDefault }
 // Grace is how long after its deprecation a type may be named by new Workloads, and the time of now.
 func (t *admissionTypes) Grace() (time.Duration, time.Time) { return t.catalogue.Grace() }
 
-// checkable says that nothing is checked where the hub does not serve the kind.
+// checkable reports that nothing is checked if the hub does not serve the kind.
 func checkable(types []v1alpha.InstanceType, err error) ([]v1alpha.InstanceType, bool, error) {
 	if errors.Is(err, instancetypes.ErrNotServed) {
 		return nil, false, nil

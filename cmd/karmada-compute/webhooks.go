@@ -28,17 +28,17 @@ type admissionProjects struct {
 	metered labels.Selector
 }
 
-// Project looks a project up.
+// Project looks up a project.
 func (p *admissionProjects) Project(ctx context.Context, name string) (webhook.Project, error) {
 	return p.admitted(p.lookup.Project(ctx, name))
 }
 
-// FreshProject looks a project up past the cache.
+// FreshProject looks up a project, bypassing the cache.
 func (p *admissionProjects) FreshProject(ctx context.Context, name string) (webhook.Project, error) {
 	return p.admitted(p.lookup.FreshProject(ctx, name))
 }
 
-// admitted is what admission knows of a project that was looked up.
+// admitted is the state of a looked-up project that admission uses.
 func (p *admissionProjects) admitted(project *milo.Project, err error) (webhook.Project, error) {
 	if errors.Is(err, milo.ErrProjectNotFound) || err == nil && p.onlyReady && !project.IsReady() {
 		return webhook.Project{}, webhook.ErrProjectNotFound
@@ -57,7 +57,7 @@ func (p *admissionProjects) Locations(ctx context.Context, project webhook.Proje
 	return p.lookup.Locations(ctx, known(project))
 }
 
-// FreshLocations reads the locations past the cache.
+// FreshLocations reads the locations, bypassing the cache.
 func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.Project) ([]citychoice.Location, error) {
 	return p.lookup.FreshLocations(ctx, known(project))
 }

@@ -41,11 +41,11 @@ func Register(sc world.Sentences) {
 // patterns counts how often each pattern is used.
 type patterns map[*regexp.Regexp]int
 
-// Step notes a pattern.
+// Step records a pattern.
 func (p patterns) Step(pattern, _ any) { p[regexp.MustCompile(fmt.Sprint(pattern))] = 0 }
 
-// Check is an error unless every sentence of the scenarios fits one pattern, and every pattern a sentence. It needs no
-// federation.
+// Check returns an error unless every sentence of the scenarios matches exactly one pattern, and every pattern matches a sentence. It
+// needs no federation.
 func Check(paths []string) error {
 	suite := godog.TestSuite{Options: &godog.Options{Paths: paths}}
 	features, err := suite.RetrieveFeatures()

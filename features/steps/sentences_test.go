@@ -9,7 +9,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps"
 )
 
-// TestCheck: every sentence has a meaning, and one only.
+// TestCheck: every sentence matches exactly one pattern.
 func TestCheck(t *testing.T) {
 	if err := steps.Check([]string{".."}); err != nil {
 		t.Fatal(err)

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// wantedControllers are those without which a kubelet does not start.
+// wantedControllers are the controllers without which a kubelet does not start.
 var wantedControllers = []string{"cpu", "cpuset", "memory", "pids"}
 
-// hierarchies returns the folders of the mounted cgroup hierarchies, by their controllers and by themselves. Beside those of v1 may
-// be one of v2 without controllers, in which runc creates cgroups, too.
+// hierarchies returns the folders of the mounted cgroup hierarchies, by their controllers and by themselves. In addition to v1
+// hierarchies there may be a v2 hierarchy without controllers, in which runc creates cgroups, too.
 func hierarchies() (map[string]string, error) {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -99,13 +99,13 @@ func createCgroup(root, folder string) error {
 	if content, err := os.ReadFile(filepath.Join(root, "cgroup.controllers")); err == nil {
 		for _, parent := range []string{root, folder} {
 			for controller := range strings.FieldsSeq(string(content)) {
-				// Those that cannot be enabled may not be needed; a kubelet says which it misses.
+				// A controller that cannot be enabled may not be needed; a kubelet reports the controllers that it misses.
 				_ = os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+controller), 0o600)
 			}
 		}
 		return nil
 	}
-	// In v1 a new cgroup has no CPUs before somebody gives it some.
+	// In v1 a new cgroup has no CPUs until they are assigned.
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		content, err := os.ReadFile(filepath.Join(root, file))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -135,14 +135,14 @@ func (n *Node) RemoveCgroups() error {
 				errs = append(errs, err)
 				break
 			}
-			// The kernel tells nobody that the last process has left a cgroup of v1.
+			// The kernel sends no notification when the last process has left a cgroup of v1.
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// removeTree removes a cgroup and those below it. Files of a cgroup cannot be removed, and go with it.
+// removeTree removes a cgroup and its children. The files of a cgroup cannot be removed, and are deleted with it.
 func removeTree(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {

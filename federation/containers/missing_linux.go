@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Missing returns an error that says what this machine lacks to run nodes, and how to get it, or nil.
+// Missing returns an error with the requirements of nodes that this machine does not meet, and how to meet them, or nil.
 func Missing() error {
 	if os.Geteuid() != 0 {
 		return errors.New("nodes that run containers need root: run this as root")
@@ -36,7 +36,7 @@ func Missing() error {
 	return errors.Join(append(errs, err, writable())...)
 }
 
-// writable tries what a node does with cgroups.
+// writable tests the node's operations on cgroups.
 func writable() error {
 	roots, err := hierarchies()
 	if err != nil {

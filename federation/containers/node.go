@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// Node describes a node. Federation writes it into a file from which the process in the namespaces reads it.
+// Node describes a node. Federation writes it into a file for the process in the namespaces.
 type Node struct {
-	// Name of the Node, and host name of its Pods' machine.
+	// Name of the Node, and host name in its Pods.
 	Name string
-	// Folder holds everything of the node. What an earlier node left there is removed at the start.
+	// Folder holds all files of the node. Files of an earlier node are removed at the start.
 	Folder string
 	// Kubeconfig is the kubelet's, and ClientCA the CA of the clients that the kubelet serves.
 	Kubeconfig, ClientCA string
@@ -56,13 +56,13 @@ func Read(file string) (*Node, error) {
 	return n, nil
 }
 
-// LinkPrefix begins the names of the interfaces between this machine and its nodes. The number of the node follows.
+// LinkPrefix is the prefix of the interface names between this machine and its nodes. The number of the node follows.
 const LinkPrefix = "kcnode"
 
-// Links is how many nodes one machine can have.
+// Links is the maximum number of nodes on one machine.
 const Links = 256
 
-// Subnet has the addresses of a node.
+// Subnet holds the addresses of a node.
 type Subnet struct {
 	// Machine and Node are the ends of the link, with the length of its prefix.
 	Machine, Node netip.Prefix

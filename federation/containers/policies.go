@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// cluster is what the policies of a cell depend on.
+// cluster holds the objects that determine the policies of a cell.
 type cluster struct {
 	namespaces []*corev1.Namespace
 	pods       []*corev1.Pod
@@ -55,12 +55,12 @@ func writeChain(text *strings.Builder, name string, rules []string) {
 	_, _ = fmt.Fprintf(text, "  chain %s {\n    %s\n  }\n", name, strings.Join(rules, "\n    ")) // a Builder does not fail
 }
 
-// ended reports whether the address of a Pod may be another Pod's.
+// ended reports whether the address of a Pod may already belong to another Pod.
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// rulesOf returns what the policies that select a Pod admit, and whether there is such a policy.
+// rulesOf returns the rules of the policies that select a Pod, and whether there is such a policy.
 func (c *cluster) rulesOf(pod *corev1.Pod) (rules []string, isolated bool) {
 	for _, policy := range c.policies {
 		if policy.Namespace != pod.Namespace || !slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) ||
@@ -100,7 +100,7 @@ func (c *cluster) rulesFor(policy *networkingv1.NetworkPolicy, ingress *networki
 	return rules
 }
 
-// matchPort matches a port by its number: names of ports are not supported.
+// matchPort matches a port by its number: port names are not supported.
 func matchPort(port *networkingv1.NetworkPolicyPort) string {
 	protocol := strings.ToLower(string(ptr.Deref(port.Protocol, corev1.ProtocolTCP)))
 	switch {
@@ -112,7 +112,7 @@ func matchPort(port *networkingv1.NetworkPolicyPort) string {
 	return fmt.Sprintf("%s dport %d ", protocol, port.Port.IntVal)
 }
 
-// sources match the addresses of a peer.
+// sources matches the addresses of a peer.
 func (c *cluster) sources(namespace string, peer *networkingv1.NetworkPolicyPeer) []string {
 	if peer.IPBlock != nil {
 		match := "ip saddr " + peer.IPBlock.CIDR + " "

@@ -27,10 +27,10 @@ const (
 	readyTimeout  = 2 * time.Minute
 )
 
-// Run runs the node until ctx ends. It must be called in namespaces of its own, to which a link has been added or will be.
-// What it starts, mounts and configures ends with the namespaces.
+// Run runs the node until ctx ends. It must be called in separate namespaces, to which a link has been or will be added. Its
+// processes, mounts and settings end with the namespaces.
 func (n *Node) Run(ctx context.Context, log *slog.Logger) error {
-	// This /proc is still the one of the machine, which has another number for this process.
+	// This /proc is still the machine's, in which this process has another number.
 	if self, err := os.Readlink("/proc/self"); err != nil || self == strconv.Itoa(os.Getpid()) {
 		return errors.New("a node must run in a PID namespace of its own: its mounts and processes would stay on this machine")
 	}
@@ -70,7 +70,7 @@ func (n *Node) kubeletArgs(subnet Subnet) []string {
 	return append(args, "--node-labels="+strings.Join(labels, ","))
 }
 
-// prepare empties the folder and mounts what the node has for itself.
+// prepare empties the folder and mounts the node's own file systems.
 func (n *Node) prepare(ctx context.Context) error {
 	if err := os.RemoveAll(n.Folder); err != nil {
 		return fmt.Errorf("remove what an earlier node left: %w", err)
@@ -90,7 +90,7 @@ func (n *Node) prepare(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// mount gives the node a /proc of its processes, an empty /run, and what programs write below /var in the node's folder.
+// mount gives the node a /proc of its processes, an empty /run, and a /var that stores writes in the node's folder.
 func (n *Node) mount() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (n *Node) command(ctx context.Context, binary string, args ...string) *exec
 	return cmd
 }
 
-// run runs a part of the node until ctx ends. The end of a part is the end of the node.
+// run runs a part of the node until ctx ends. When a part ends, the node ends.
 func (n *Node) run(ctx context.Context, binary string, args ...string) error {
 	cmd := n.command(ctx, binary, args...)
 	file, err := os.OpenFile(n.path(binary+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

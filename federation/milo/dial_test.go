@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// closedAddress is one where nobody listens.
+// closedAddress returns an address without a listener.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -35,12 +35,12 @@ type caller struct {
 	groups []string
 }
 
-// identity is what the router tells a kube-apiserver about a request.
+// identity holds the identity headers that the router sends to a kube-apiserver.
 type identity struct {
 	caller
 	// project is empty at the root.
 	project string
-	// prefix is the length of the path in front of the project's own path.
+	// prefix is the length of the path before the project's own path.
 	prefix int
 }
 

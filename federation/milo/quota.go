@@ -20,14 +20,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/milo/ledger"
 )
 
-// claimsPath is that of the ResourceClaims of a namespace, inside a project.
+// claimsPath matches the path of a namespace's ResourceClaims inside a project.
 var claimsPath = regexp.MustCompile(`^/apis/quota\.miloapis\.com/v1alpha1/namespaces/[^/]+/resourceclaims$`)
 
-// maxClaim is the longest body of a request to create a claim that is read.
+// maxClaim bounds the body of a request to create a claim.
 const maxClaim = 1 << 20
 
-// refuseClaim is why Milo's admission refuses to create a claim, nil for any other request: a resource type of it has no
-// registration at the root.
+// refuseClaim returns the error with which Milo's admission refuses to create a claim, or nil for any other request. Milo refuses
+// a claim if one of its resource types has no registration at the root.
 func (rt *router) refuseClaim(r *http.Request, id identity) *apierrors.StatusError {
 	if r.Method != http.MethodPost || !claimsPath.MatchString(r.URL.Path[id.prefix:]) {
 		return nil

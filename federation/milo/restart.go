@@ -16,19 +16,17 @@ import (
 )
 
 const (
-	// unsettled is how long requests are refused after a restart. Milo takes
-	// about 30 s.
+	// unsettled is how long requests are refused after a restart. Milo takes about 30 s.
 	unsettled = 2 * time.Second
 	// remembered is how long watches that resume are closed.
 	remembered = 2 * time.Minute
-	// mastersGroup is not refused anything, as at any API server.
+	// mastersGroup has all rights at once, as at any API server.
 	mastersGroup = "system:masters"
 )
 
-// restart is how Milo answers after it was restarted: 429 at first, then 403
-// while it does not know its roles yet, and it closes a watch at once that
-// resumes from before the restart. A client that has listed watches as usual.
-// The methods of a nil restart do nothing. It is safe for concurrent use.
+// restart simulates Milo's answers after a restart: 429 at first, then 403 until Milo has read its roles, and it closes a watch
+// at once that resumes from before the restart. A client that has listed watches as usual. The methods of a nil restart do
+// nothing. It is safe for concurrent use.
 type restart struct {
 	clock clock.PassiveClock
 	at    time.Time
@@ -41,7 +39,7 @@ func newRestart(c clock.PassiveClock) *restart {
 	return &restart{clock: c, at: c.Now(), listed: map[string]bool{}}
 }
 
-// refusal is the answer to any request, nil once Milo has settled.
+// refusal returns the answer to any request, or nil once Milo has settled.
 func (r *restart) refusal(who caller) *apierrors.StatusError {
 	if r == nil || slices.Contains(who.groups, mastersGroup) {
 		return nil
@@ -56,7 +54,7 @@ func (r *restart) refusal(who caller) *apierrors.StatusError {
 	}
 }
 
-// closes says whether a request is a watch that resumes.
+// closes reports whether a request is a watch that resumes.
 func (r *restart) closes(request *http.Request, user string) bool {
 	if r == nil || request.Method != http.MethodGet || r.clock.Since(r.at) > remembered {
 		return false

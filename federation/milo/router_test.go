@@ -33,8 +33,7 @@ type echo struct {
 	Header                              http.Header
 }
 
-// fixture is a router with backends for the root and the project north; the
-// project starting has none.
+// fixture is a router with backends for the root and the project north; the project starting has no backend.
 type fixture struct {
 	ca     *authority
 	ready  atomic.Bool
@@ -42,7 +41,7 @@ type fixture struct {
 	url    string
 	// held is a user whose requests to project north are not answered.
 	held string
-	// suspensions are the reasons of those of project north.
+	// suspensions are the reasons of project north's suspensions.
 	suspensions []string
 	// release lets the backend's watch send its second event.
 	release chan struct{}
@@ -413,8 +412,8 @@ func TestRouterPassesUpgrades(t *testing.T) {
 	}
 }
 
-// TestRouterHangs verifies that requests of a held user to a project are not answered, while other users' requests are, and
-// this user's requests elsewhere.
+// TestRouterHangs verifies that requests of a held user to a project are not answered, while other users' requests are, and so
+// are this user's requests to other projects.
 func TestRouterHangs(t *testing.T) {
 	f := newFixture(t)
 	f.held = "slow"

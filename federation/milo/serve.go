@@ -44,8 +44,7 @@ type Options struct {
 	FrontProxy rest.TLSClientConfig
 	// Planes starts projects.
 	Planes Planes
-	// Restarted says that Milo was there before: then it does not answer as it
-	// should at first.
+	// Restarted is true if Milo has run before: then it does not answer correctly at first.
 	Restarted bool
 	// Log receives log messages. Nil: nothing is logged.
 	Log *slog.Logger

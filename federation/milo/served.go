@@ -14,9 +14,8 @@ import (
 	"strings"
 )
 
-// Milo serves fewer built-in APIs than a kube-apiserver does. Those that a
-// kube-apiserver starts without are disabled by its flag --runtime-config; the
-// router hides the others.
+// Milo serves fewer built-in APIs than a kube-apiserver does. APIs that a kube-apiserver can do without are disabled by its flag
+// --runtime-config; the router hides the others.
 
 // coreResources are the resources of the core group that Milo serves.
 var coreResources = []string{"configmaps", "events", "namespaces", "secrets"}
@@ -52,7 +51,7 @@ func discovers(path string) bool {
 	return path == "/api" || path == "/apis" || path == strings.TrimSuffix(corePath, "/")
 }
 
-// hideUnserved removes what Milo does not serve from a discovery document.
+// hideUnserved removes the APIs that Milo does not serve from a discovery document.
 func hideUnserved(response *http.Response) error {
 	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
 		return nil

@@ -32,9 +32,8 @@ type objectKey struct {
 	namespace, name string
 }
 
-// refuseWrite is why Milo's admission refuses a request to a suspended project,
-// nil for any other request. As Milo's, it lets administrators, access reviews,
-// deletions and updates of objects that are being deleted pass.
+// refuseWrite returns the error with which Milo's admission refuses a request to a suspended project, or nil for any other
+// request. Like Milo's, it admits administrators, access reviews, deletions and updates of objects that are being deleted.
 func (rt *router) refuseWrite(r *http.Request, id identity) *apierrors.StatusError {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
@@ -55,8 +54,7 @@ func (rt *router) refuseWrite(r *http.Request, id identity) *apierrors.StatusErr
 	return refusal
 }
 
-// keyOf reads what an API path is about. It reports false for a path of no
-// resource.
+// keyOf returns the object of an API path. It reports false for a path without a resource.
 func keyOf(path string) (objectKey, bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	var key objectKey
@@ -78,8 +76,7 @@ func keyOf(path string) (objectKey, bool) {
 	return key, true
 }
 
-// suspensionsOf are the reasons of the suspensions of a Project that refuses
-// writes, sorted, or nil.
+// suspensionsOf returns the reasons of the suspensions of a Project that refuses writes, sorted, or nil.
 func suspensionsOf(project any) *[]string {
 	object, ok := project.(*unstructured.Unstructured)
 	if !ok {

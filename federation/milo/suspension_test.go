@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestASuspendedProjectRefusesWrites: creates and updates, also of a status, but no deletion, no access review, no finalizer of an object
-// that is being deleted, and nothing of an administrator.
+// TestASuspendedProjectRefusesWrites: it refuses creates and updates, also of a status. It admits deletions, access reviews, the
+// finalizers of an object that is being deleted, and all requests of an administrator.
 func TestASuspendedProjectRefusesWrites(t *testing.T) {
 	f := newFixture(t)
 	const object = "/apis/compute.datumapis.com/v1alpha/namespaces/default/workloads/"
@@ -78,7 +78,7 @@ func (f *fixture) ask(t *testing.T, user, method, path string) (code int, body [
 	return response.StatusCode, body
 }
 
-// TestSuspensionsOf: an older Milo sets the condition alone, and goes on accepting writes.
+// TestSuspensionsOf: an older Milo sets only the condition, and still accepts writes.
 func TestSuspensionsOf(t *testing.T) {
 	condition := func(status string) []any { return []any{map[string]any{"type": "Suspended", "status": status}} }
 	listed := []any{map[string]any{"reason": "Fraud"}, map[string]any{"reason": "Billing"}, map[string]any{"reason": "Fraud"}}

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// finalizer holds a Project until its contents are gone.
+	// finalizer keeps a Project until its contents are deleted.
 	finalizer = "resourcemanager.miloapis.com/project-contents"
 
 	// discoveryPoll and emptyPoll are the delays after which a Project is
@@ -33,8 +33,8 @@ const (
 	retryMost  = 5 * time.Second
 )
 
-// keptNamespaces are never deleted from a project: Milo's own two, and those that
-// a kube-apiserver recreates or refuses to delete.
+// keptNamespaces are never deleted from a project: Milo's own two, and the namespaces that a kube-apiserver recreates or refuses
+// to delete.
 var keptNamespaces = map[string]bool{
 	metav1.NamespaceDefault: true,
 	"milo-system":           true,
@@ -56,7 +56,7 @@ type worker struct {
 	queue workqueue.TypedRateLimitingInterface[item]
 	log   *slog.Logger
 
-	// Only the worker's goroutine uses these.
+	// Only the worker's goroutine uses these fields.
 	plane     *plane   // nil until the control plane is up
 	front     *backend // the same control plane for the router
 	installed bool     // whether the shared set was written once
@@ -174,8 +174,8 @@ func (w *worker) start(ctx context.Context, _ *unstructured.Unstructured) (time.
 	return 0, nil
 }
 
-// install creates Milo's namespaces and writes the shared set once. After that,
-// each changed object of the set is an item of its own.
+// install creates Milo's namespaces and writes the shared set once. After that, each changed object of the set is a separate
+// item.
 func (w *worker) install(ctx context.Context, _ *unstructured.Unstructured) (time.Duration, error) {
 	if w.installed {
 		return 0, nil

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// accessPath is where programs look for the in-cluster configuration.
+	// accessPath is the folder in which programs expect the in-cluster configuration.
 	accessPath = "/var/run/secrets/kubernetes.io/serviceaccount"
-	// tokenLife is the lifetime of the token in a kubeconfig, which is that of tokens at accessPath.
+	// tokenLife is the lifetime of the token in a kubeconfig, the same as for tokens at accessPath.
 	tokenLife = 3607
 )
 
-// issuedToken is a token and when it must be renewed: after four fifths of its life, as kubelet does.
+// issuedToken is a token with its renewal time: after four fifths of its lifetime, as in kubelet.
 type issuedToken struct {
 	token   string
 	renewal time.Time
 }
 
-// token returns a token of the Pod's service account for an audience, a new one when the last is too old.
+// token returns a token of the Pod's service account for an audience. It requests a new token when the last one is too old.
 func (p *pod) token(ctx context.Context, want *corev1.ServiceAccountTokenProjection) (string, time.Time, error) {
 	life := int64(tokenLife)
 	if want.ExpirationSeconds != nil {
@@ -46,7 +46,7 @@ func (p *pod) token(ctx context.Context, want *corev1.ServiceAccountTokenProject
 		ExpirationSeconds: &life,
 	}}
 	if object.Spec.ServiceAccountName != "" {
-		// Without the admission plugin a Pod may name none, and a token cannot be bound to it.
+		// Without the admission plugin a Pod may have no service account name, and a token cannot be bound to it.
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: object.Name, UID: object.UID}
 	}
 	if want.Audience != "" {
@@ -65,7 +65,7 @@ func (p *pod) token(ctx context.Context, want *corev1.ServiceAccountTokenProject
 // kubeconfig returns the path of the kubeconfig of the Pod's service account.
 func (p *pod) kubeconfig() string { return filepath.Join(p.folder, "access", "kubeconfig") }
 
-// writeAccess writes a kubeconfig of the Pod's service account if the Pod may use it in this way.
+// writeAccess writes a kubeconfig of the Pod's service account if the Pod may use the service account in this way.
 func (p *pod) writeAccess(ctx context.Context) (time.Time, error) {
 	ok, err := p.mayAccess(ctx)
 	if err != nil || !ok {
@@ -83,8 +83,8 @@ func (p *pod) writeAccess(ctx context.Context) (time.Time, error) {
 	return renewal, payload{"kubeconfig": {content: content, mode: 0o600}, "token": {content: []byte(token), mode: 0o600}}.write(folder)
 }
 
-// mayAccess reports whether the containers of the Pod have the in-cluster configuration: because it is mounted where programs look
-// for it, or because nothing forbids that. The second is for API servers without the admission plugin that mounts it.
+// mayAccess reports whether the containers of the Pod have the in-cluster configuration: it is mounted at the usual path, or no
+// field forbids it. The second is for API servers without the admission plugin that mounts it.
 func (p *pod) mayAccess(ctx context.Context) (bool, error) {
 	if p.access != nil {
 		return *p.access, nil

@@ -22,7 +22,7 @@ import (
 // makes it try at once.
 const startRetry = 2 * time.Second
 
-// forgiveness is how long a container must run so that its restarts are forgotten, as a multiple of the longest backoff: as kubelet.
+// forgiveness is how long a container must run until its restarts are reset, as a multiple of the longest backoff, as in kubelet.
 const forgiveness = 2
 
 // container is a container of a Pod: one process at a time.
@@ -42,7 +42,7 @@ type container struct {
 	pid            int
 }
 
-// restart says why a process must end, and how much time it has if that is not the Pod's grace period.
+// restart is the reason why a process must end, and its grace period if that is not the Pod's.
 type restart struct {
 	why   string
 	grace *int64
@@ -76,7 +76,7 @@ func newContainer(p *pod, spec *corev1.Container, statuses []corev1.ContainerSta
 	return c
 }
 
-// set changes the state under the Pod's lock and has it reported.
+// set changes the state under the Pod's lock and triggers a report.
 func (c *container) set(change func()) {
 	c.pod.mu.Lock()
 	change()
@@ -84,7 +84,7 @@ func (c *container) set(change func()) {
 	c.pod.dirty.raise()
 }
 
-// wait says why the container waits.
+// wait sets the reason why the container waits.
 func (c *container) wait(reason, message string) {
 	c.set(func() {
 		if c.state.Terminated != nil {
@@ -281,7 +281,7 @@ func tail(path string) string {
 	return string(text)
 }
 
-// preStop waits as long as the container asks for before SIGTERM, as far as the grace period allows.
+// preStop runs the container's wait before SIGTERM, limited by the grace period.
 func (c *container) preStop(p *process) {
 	lifecycle := c.spec.Load().Lifecycle
 	if lifecycle == nil || lifecycle.PreStop == nil || lifecycle.PreStop.Sleep == nil {
@@ -314,5 +314,5 @@ func (c *container) end(p *process, kill context.Context) {
 	}
 }
 
-// containerID names the process, so that one can see which it is.
+// containerID returns an ID that identifies the process.
 func containerID(pid int) string { return fmt.Sprintf("process://%d", pid) }

@@ -31,7 +31,7 @@ func (v *variables) get(name string) (string, bool) {
 	return value, ok
 }
 
-// list returns the variables as a process gets them, with folders in place of mount paths.
+// list returns the variables of a process, with folders in place of mount paths.
 func (v *variables) list(m mounts) []string {
 	list := make([]string, 0, len(v.names))
 	for _, name := range v.names {
@@ -40,8 +40,8 @@ func (v *variables) list(m mounts) []string {
 	return list
 }
 
-// environment returns the variables of a container: those that every container has, those of envFrom, and those of env, which may
-// refer to the ones before them.
+// environment returns the variables of a container: the base variables, the variables of envFrom, and the variables of env, which
+// may refer to earlier ones.
 func (p *pod) environment(spec *corev1.Container, base *variables) (*variables, error) {
 	var errs []error
 	for _, from := range spec.EnvFrom {
@@ -62,7 +62,7 @@ func (p *pod) environment(spec *corev1.Container, base *variables) (*variables, 
 	return base, errors.Join(errs...)
 }
 
-// baseVariables are the variables that every container has. Nothing of this process's own environment is among them.
+// baseVariables returns the variables that every container has. They do not include this process's own environment.
 func (p *pod) baseVariables(folder string, m mounts) *variables {
 	v := &variables{values: map[string]string{}}
 	v.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
@@ -101,7 +101,7 @@ func (p *pod) setFrom(v *variables, from corev1.EnvFromSource) error {
 	return err
 }
 
-// valueFrom returns the value of a variable that comes from somewhere else, and whether there is one.
+// valueFrom returns the value of a variable from its source, and whether the source has a value.
 func (p *pod) valueFrom(source *corev1.EnvVarSource, container string) (string, bool, error) {
 	switch {
 	case source.FieldRef != nil:

@@ -68,8 +68,8 @@ func serviceAccount(object *corev1.Pod) string {
 	return "default"
 }
 
-// resource returns the value of a request or limit of a container in units of the divisor, rounded up. A limit that is not set is
-// what the node has.
+// resource returns the value of a request or limit of a container in units of the divisor, rounded up. The default of a limit is
+// the capacity of the node.
 func (p *pod) resource(selector *corev1.ResourceFieldSelector, container string) (string, error) {
 	if selector.ContainerName != "" {
 		container = selector.ContainerName

@@ -20,14 +20,14 @@ type file struct {
 	mode    os.FileMode
 }
 
-// payload are the files of a volume by their path.
+// payload holds the files of a volume by their path.
 type payload map[string]file
 
-// dataLink is the link to the folder that holds the current files of a volume, as in those that kubelet writes: programs watch it
-// to notice a change.
+// dataLink is the link to the folder with the current files of a volume, as in volumes that kubelet writes: programs watch it to
+// notice a change.
 const dataLink = "..data"
 
-// write makes a folder hold exactly these files. All of them change at once, by the exchange of a link.
+// write makes the content of a folder equal to these files. All of them change at once, by replacing a link.
 func (p payload) write(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (p payload) fill(folder string) error {
 	return nil
 }
 
-// link links what the files' first elements name to the current files, and removes the links that are left over.
+// link links the files' first path elements to the current files, and removes leftover links.
 func (p payload) link(folder string) error {
 	var names []string
 	for name := range p {
@@ -101,7 +101,7 @@ func (p payload) link(folder string) error {
 	return errors.Join(errs...)
 }
 
-// equals reports whether a folder has these files already.
+// equals reports whether a folder already contains exactly these files.
 func (p payload) equals(folder string) bool {
 	found, same := 0, true
 	files := os.DirFS(folder)

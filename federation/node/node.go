@@ -37,12 +37,12 @@ import (
 )
 
 const (
-	// workers is how many Pods are started and reported at the same time.
+	// workers is the number of Pods that are started and reported at the same time.
 	workers = 10
-	// endGrace is how long processes may take to end when the node does, unless their Pods say less.
+	// endGrace is how long processes may take to end when the node ends, unless their Pods set a shorter grace period.
 	endGrace       = 10 * time.Second
 	requestTimeout = 10 * time.Second
-	// retryDelay bounds how long a status waits to be reported again after the API server was away.
+	// retryDelay bounds the delay before a status is reported again after an outage of the API server.
 	retryDelay = 2 * time.Second
 	leaseLife  = 8
 )
@@ -55,18 +55,18 @@ type Options struct {
 	Config *rest.Config
 	// Images are paths of binaries by image: a full reference, or the last element of a repository.
 	Images map[string]string
-	// Folder has the volumes and working directories of Pods. What an earlier node left there is removed.
+	// Folder contains the volumes and working directories of Pods. Files of an earlier node are removed.
 	Folder string
 	// Logs is the folder of the containers' logs, <node>_<namespace>_<Pod>_<container>.log. Empty: Folder/log.
 	Logs string
-	// Taint keeps away Pods that do not tolerate TaintKey.
+	// Taint repels Pods that do not tolerate TaintKey.
 	Taint bool
-	// Capacity of the Node: cpu, memory, pods. What is missing has a default: 4, 4Gi, 50.
+	// Capacity of the Node: cpu, memory, pods. Missing values have defaults: 4, 4Gi, 50.
 	Capacity corev1.ResourceList
-	// InitialBackoff is how long a container waits before its second restart; the first one is immediate, and each further one waits
-	// twice as long, up to MaxBackoff. Zero: 10 s and 5 min, as in kubelet.
+	// InitialBackoff is the delay before the second restart of a container; the first restart is immediate, and each further delay
+	// doubles, up to MaxBackoff. Zero: 10 s and 5 min, as in kubelet.
 	InitialBackoff, MaxBackoff time.Duration
-	// Log receives what the node does. Nil: nothing is logged.
+	// Log receives the node's log. Nil: nothing is logged.
 	Log *slog.Logger
 }
 
@@ -118,8 +118,8 @@ func (n *node) warn(object *corev1.Pod, reason, message string) {
 	n.recorder.Event(object, corev1.EventTypeWarning, reason, message)
 }
 
-// Run registers a Node and runs the Pods that are bound to it until ctx ends. Then it ends their processes and keeps their objects:
-// a node that is started again runs them again.
+// Run registers a Node and runs the Pods that are bound to it until ctx ends. Then it ends their processes and keeps their
+// objects: a restarted node runs them again.
 func Run(ctx context.Context, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (n *node) serve(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	// The controller needs listers of what it reads for variables, which is done here instead: these informers never start.
+	// The controller requires listers for variables, but this package resolves the variables itself: these informers never start.
 	unused := informers.NewSharedInformerFactory(n.client, 0).Core().V1()
 	pods, err := vknode.NewPodController(vknode.PodControllerConfig{
 		PodClient: patientPods{n}, PodInformer: factory.Core().V1().Pods(), EventRecorder: n.recorder, Provider: n,
@@ -194,16 +194,16 @@ func (n *node) serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// limiter delays repeated attempts at one Pod, less than by default: an API server of a federation that was away is expected back
-// soon.
+// limiter delays repeated attempts at one Pod, by less than the default: a federation's API server is expected to return soon
+// after an outage.
 func limiter() workqueue.TypedRateLimiter[any] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[any](5*time.Millisecond, retryDelay)
 }
 
-// retry never gives up.
+// retry retries without a limit.
 func retry(context.Context, string, int, time.Time, error) (*time.Duration, error) { return nil, nil }
 
-// endAll ends all processes and waits until they are gone.
+// endAll ends all processes and waits until they have ended.
 func (n *node) endAll() {
 	n.mu.Lock()
 	n.ending = true

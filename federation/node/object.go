@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// TaintKey is the key of the taint of a node that only Pods that ask for it may use.
+	// TaintKey is the key of the taint of a node that repels Pods without its toleration.
 	TaintKey = "karmada-compute.dev/processes"
-	// TypeLabel says which kind of node it is: "process", beside the "kwok" of nodes that simulate Pods.
+	// TypeLabel is the kind of node: "process", or "kwok" for nodes that simulate Pods.
 	TypeLabel = "type"
 	// TypeProcess is the value of TypeLabel.
 	TypeProcess = "process"
@@ -55,7 +55,7 @@ func condition(kind corev1.NodeConditionType, status corev1.ConditionStatus, mes
 	return corev1.NodeCondition{Type: kind, Status: status, Reason: "ProcessNode", Message: message, LastTransitionTime: metav1.Now()}
 }
 
-// register registers the Node and keeps it alive until ctx ends. The API server may be away when it begins.
+// register registers the Node and keeps it alive until ctx ends. The API server may be down at the start.
 func (n *node) register(ctx context.Context, controller *vknode.NodeController) error {
 	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {
 		_, err := n.client.CoreV1().Nodes().Get(ctx, n.options.Name, metav1.GetOptions{})
@@ -74,8 +74,8 @@ func (n *node) register(ctx context.Context, controller *vknode.NodeController) 
 	return nil
 }
 
-// nodesClient is a client whose errors are never those of a context that has ended: for these the controller takes a request for a
-// success, and panics because it has no Node.
+// nodesClient is a client that hides the errors of an ended context: with these the controller takes a request for a success, and
+// panics because it has no Node.
 type nodesClient struct{ corev1client.NodeInterface }
 
 // Get returns a Node.
@@ -99,7 +99,7 @@ func withoutContext(err error) error {
 	return err
 }
 
-// registerAgain creates a Node that somebody has deleted.
+// registerAgain recreates a deleted Node.
 func (n *node) registerAgain(ctx context.Context, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err

@@ -76,7 +76,7 @@ func (r *relay) setAway(away bool) {
 	}
 }
 
-// Processes run on while the API server is away. What has happened meanwhile is reported when it is back.
+// Processes keep running while the API server is down. Their changes are reported when it is available again.
 func TestOutage(t *testing.T) {
 	var r *relay
 	f := startNode(t, func(o *Options) {

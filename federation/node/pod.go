@@ -42,9 +42,9 @@ type pod struct {
 	// stopping ends when the processes must end, killing when they must have ended.
 	stopping, killing context.Context
 	stop, kill        context.CancelFunc
-	// ended is closed when all processes are gone.
+	// ended is closed when all processes have ended.
 	ended chan struct{}
-	// dirty asks for a report of the status, retry for another attempt of what is waiting for a ConfigMap or a Secret.
+	// dirty triggers a report of the status, retry another attempt of containers that wait for a ConfigMap or a Secret.
 	dirty wakeup
 	retry wakeup
 
@@ -68,7 +68,7 @@ func (n *node) newPod(object *corev1.Pod) (*pod, error) {
 		folder: filepath.Join(n.podsFolder(), string(object.UID)), address: address, tokens: map[string]issuedToken{},
 		ended: make(chan struct{}), dirty: newWakeup(), retry: newWakeup(), object: object, startTime: time.Now(),
 	}
-	// Not of a caller's context: processes end when the Pod is deleted, or the node ends, with a grace period.
+	// Not of a caller's context: processes end when the Pod is deleted, or when the node ends, with a grace period.
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	p.killing, p.kill = context.WithCancel(context.Background())
 	for i := range object.Spec.InitContainers {
@@ -80,14 +80,14 @@ func (n *node) newPod(object *corev1.Pod) (*pod, error) {
 	return p, os.MkdirAll(p.folder, 0o700)
 }
 
-// current returns the Pod as it is in the API. It must not be changed.
+// current returns the Pod from the API. It must not be changed.
 func (p *pod) current() *corev1.Pod {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.object
 }
 
-// update takes over a changed object. A container whose image has changed is restarted.
+// update applies a changed object. A container whose image has changed is restarted.
 func (p *pod) update(object *corev1.Pod) {
 	p.mu.Lock()
 	p.object = object
@@ -102,7 +102,7 @@ func (p *pod) update(object *corev1.Pod) {
 	p.dirty.raise()
 }
 
-// end ends the processes within a grace period, or earlier if an earlier call said so. It does not wait.
+// end ends the processes within a grace period, or earlier if an earlier call has set an earlier end. It does not wait.
 func (p *pod) end(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,14 +212,14 @@ func sleep(ctx context.Context, until time.Time, wake wakeup) bool {
 	return true
 }
 
-// wait says for what reason the containers of the Pod wait.
+// wait sets the reason why the containers of the Pod wait.
 func (p *pod) wait(reason string, err error) {
 	for _, c := range append(append([]*container{}, p.init...), p.main...) {
 		c.wait(reason, err.Error())
 	}
 }
 
-// remove removes what the Pod has on this machine, except its logs.
+// remove removes the Pod's files from this machine, except its logs.
 func (p *pod) remove() error {
 	p.address.release()
 	return os.RemoveAll(p.folder)

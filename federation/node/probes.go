@@ -19,7 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// probe starts the probes of a container whose process runs, until ctx ends. Readiness and liveness begin when startup has succeeded.
+// probe starts the probes of a container whose process runs, until ctx ends. Readiness and liveness begin when startup has
+// succeeded.
 func (c *container) probe(ctx context.Context) *sync.WaitGroup {
 	running := &sync.WaitGroup{}
 	running.Go(func() {
@@ -61,8 +62,8 @@ func (c *container) restartUnless(name string, probe *corev1.Probe) func(bool, e
 	}
 }
 
-// repeat repeats a probe until ctx ends or decided returns false. It calls decided when the probe has succeeded or failed as often as
-// it has to, one after the other, for each change.
+// repeat repeats a probe until ctx ends or decided returns false. It calls decided for each change: when the probe has succeeded
+// or failed as many times in a row as its threshold requires.
 func (c *container) repeat(ctx context.Context, name string, probe *corev1.Probe, decided func(bool, error) bool) {
 	if !sleep(ctx, time.Now().Add(time.Duration(probe.InitialDelaySeconds)*time.Second), nil) {
 		return
@@ -115,7 +116,7 @@ func (c *container) ask(ctx context.Context, probe *corev1.Probe) error {
 	return errors.New("its type is not supported on this node")
 }
 
-// probed returns the address of a probe: without a host, that of the Pod.
+// probed returns the address of a probe; the default host is the Pod's address.
 func (c *container) probed(host string, port intstr.IntOrString) (string, error) {
 	number := port.IntValue()
 	if port.Type == intstr.String {
@@ -135,7 +136,7 @@ func (c *container) probed(host string, port intstr.IntOrString) (string, error)
 	return net.JoinHostPort(host, strconv.Itoa(number)), nil
 }
 
-// prober asks like kubelet: over a new connection each time, and without verifying certificates.
+// prober sends requests as kubelet does: over a new connection each time, and without verifying certificates.
 var prober = &http.Client{Transport: &http.Transport{
 	DisableKeepAlives: true,
 	TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // Kubernetes says so.
@@ -164,7 +165,7 @@ func (c *container) askHTTP(ctx context.Context, get *corev1.HTTPGetAction) (err
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusBadRequest {
-		body, _ := io.ReadAll(io.LimitReader(response.Body, 1024)) // the status is what counts
+		body, _ := io.ReadAll(io.LimitReader(response.Body, 1024)) // only the status counts
 		return fmt.Errorf("HTTP probe failed with statuscode: %d; %s", response.StatusCode, body)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // starter starts processes that end with this one, even if it is killed. Linux ends them with the thread that started them, so
-// that this must be one that lives as long as this process.
+// this thread must live as long as this process.
 type starter struct{ requests chan func() }
 
 func newStarter(ctx context.Context) *starter {
@@ -42,7 +42,7 @@ type process struct {
 	ended chan struct{}
 }
 
-// program is what a container executes.
+// program holds the executable, arguments and environment of a container.
 type program struct {
 	path, folder, log string
 	args, env         []string
@@ -55,7 +55,7 @@ func (s *starter) start(p program) (*process, error) {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // the process has its own handle
-	// No context ends the process: that is done with a grace period.
+	// No context ends the process: it is ended with a grace period.
 	cmd := exec.CommandContext(context.Background(), p.path, p.args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.folder, p.env, log, log, attributes()
 	result := make(chan error)
@@ -67,7 +67,7 @@ func (s *starter) start(p program) (*process, error) {
 	go func() {
 		defer close(started.ended)
 		_ = cmd.Wait() // the error is the exit code, which cmd.ProcessState has
-		// Its children end with it, as those of a container do.
+		// Its children end with it, as in a container.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}()
 	return started, nil
@@ -75,7 +75,8 @@ func (s *starter) start(p program) (*process, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// end asks the process to end. It gets SIGKILL when the context ends, with its children, and end returns when it is gone.
+// end asks the process to end. When the context ends, it sends SIGKILL to the process and its children. end returns when the
+// process has ended.
 func (p *process) end(kill context.Context) error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal process %d: %w", p.pid(), err)
@@ -92,7 +93,7 @@ func (p *process) end(kill context.Context) error {
 	return nil
 }
 
-// exit returns the exit code as a shell has it, and the signal that ended the process, of one that has ended.
+// exit returns the exit code, as in a shell, of an ended process, and the signal that ended it.
 func (p *process) exit() (code, signal int32) {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {

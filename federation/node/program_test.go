@@ -22,10 +22,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// programVariable makes the test binary a program of a container.
+// programVariable turns the test binary into a program of a container.
 const programVariable = "NODE_TEST_PROGRAM"
 
-// runProgram is what containers of tests execute. It returns the exit code.
+// runProgram executes a container's program in tests. It returns the exit code.
 func runProgram(name string) int {
 	switch name {
 	case "serve":
@@ -40,7 +40,7 @@ func runProgram(name string) int {
 	return code
 }
 
-// serve serves HTTP: it tells what the container has, and breaks when asked to.
+// serve serves HTTP: it returns the container's environment, and fails its probes on request.
 func serve() int {
 	listen := flag.String("listen", "", "address")
 	flag.Parse()
@@ -85,7 +85,7 @@ func serve() int {
 	}
 }
 
-// serveNode runs a node as its own process, which a test kills.
+// serveNode runs a node in a separate process, which a test kills.
 func serveNode() int {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("NODE_KUBECONFIG"))
 	if err == nil {

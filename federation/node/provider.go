@@ -22,7 +22,7 @@ var (
 	_ vknode.PodNotifier         = (*node)(nil)
 )
 
-// NotifyPods remembers whom to tell of a changed status.
+// NotifyPods stores the callback for changes of a status.
 func (n *node) NotifyPods(_ context.Context, notify func(*corev1.Pod)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,7 @@ func (n *node) CreatePod(_ context.Context, object *corev1.Pod) error {
 	return nil
 }
 
-// forget deletes the object of a Pod whose processes are gone and that has to be deleted, and what the Pod has on this machine.
+// forget deletes a Pod that must be deleted and whose processes have ended, and its files on this machine.
 func (n *node) forget(p *pod) {
 	<-p.stopping.Done() // a Pod that has succeeded or failed stays until it is deleted
 	if err := p.remove(); err != nil {
@@ -73,7 +73,7 @@ func (n *node) forget(p *pod) {
 	n.mu.Unlock()
 	if !ending {
 		if err := n.deleteObject(p); err != nil {
-			// The controller deletes it too, when the grace period is over.
+			// The controller deletes the object, too, when the grace period is over.
 			n.options.Log.Warn("the object of a Pod was not deleted", "pod", p.name, "error", err)
 		}
 	}
@@ -94,7 +94,7 @@ func (n *node) deleteObject(p *pod) error {
 	return err
 }
 
-// UpdatePod takes over a changed Pod.
+// UpdatePod applies a changed Pod.
 func (n *node) UpdatePod(_ context.Context, object *corev1.Pod) error {
 	p, err := n.find(object.Namespace, object.Name)
 	if err != nil {
@@ -134,8 +134,8 @@ func (n *node) GetPod(_ context.Context, namespace, name string) (*corev1.Pod, e
 	return p.current().DeepCopy(), nil
 }
 
-// find returns the Pod of a name. If one with the same name has been deleted and created again, it is the new one, and the processes
-// of the old one are ended.
+// find returns the Pod with a name. If a Pod was deleted and recreated with the same name, find returns the new one and ends the
+// processes of the old one.
 func (n *node) find(namespace, name string) (*pod, error) {
 	latest, err := n.pods.Pods(namespace).Get(name)
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -175,8 +175,8 @@ func (n *node) GetPods(context.Context) ([]*corev1.Pod, error) {
 	return objects, nil
 }
 
-// patientPods is a client whose Delete first waits until the processes of the Pod are gone: the controller deletes an object when the
-// grace period is over, or when no container runs.
+// patientPods is a client whose Delete first waits until the processes of the Pod have ended: the controller deletes an object
+// when the grace period is over, or when no container runs.
 type patientPods struct{ node *node }
 
 // Pods returns the client of a namespace.

@@ -23,8 +23,8 @@ func (p *pod) report(removed <-chan struct{}) {
 	}
 }
 
-// correct reports the status of a Pod again when somebody else has changed its readiness: while a node is cut off, the node
-// lifecycle controller makes its Pods unready, and trusts the node to correct that.
+// correct reports the status of a Pod again when another client has changed its readiness: while a node is disconnected, the node
+// lifecycle controller marks its Pods as not ready, and expects the node to correct that.
 func (n *node) correct(changed any) {
 	object, ok := changed.(*corev1.Pod)
 	if !ok {
@@ -38,18 +38,18 @@ func (n *node) correct(changed any) {
 	}
 }
 
-// IsReady says whether a Pod is Ready.
+// IsReady reports whether a Pod is Ready.
 func IsReady(object *corev1.Pod) bool {
 	return slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 
-// reported returns the Pod as the API has it, with the status that it has on this node.
+// reported returns the Pod from the API, with its status on this node.
 func (p *pod) reported() *corev1.Pod {
 	object := p.current().DeepCopy()
 	if latest, err := p.node.pods.Pods(p.name.Namespace).Get(p.name.Name); err == nil && latest.UID == p.uid {
-		// With what others have written: labels, annotations, conditions.
+		// With the changes of other writers: labels, annotations, conditions.
 		object = latest.DeepCopy()
 	}
 	p.mu.Lock()
@@ -121,7 +121,7 @@ func (p *pod) phase(object *corev1.Pod) corev1.PodPhase {
 	return corev1.PodSucceeded
 }
 
-// problem returns why the Pod cannot start, if a container's reason is not one of an ordinary start.
+// problem returns the reason why the Pod cannot start, unless it is a reason of an ordinary start.
 func (p *pod) problem() (reason, message string) {
 	for _, c := range slices.Concat(p.init, p.main) {
 		if w := c.state.Waiting; w != nil && w.Reason == reasonUnsupported {
@@ -131,7 +131,7 @@ func (p *pod) problem() (reason, message string) {
 	return "", ""
 }
 
-// setConditions sets the conditions of kubelet and keeps those of others.
+// setConditions sets kubelet's conditions and keeps other conditions.
 func (p *pod) setConditions(object *corev1.Pod) {
 	var unready []string
 	for _, c := range p.main {
@@ -155,7 +155,8 @@ func (p *pod) setConditions(object *corev1.Pod) {
 	}
 }
 
-// condition sets a condition and its reason if it is not true. The time of its last transition is that of the last one reported.
+// condition sets a condition, and its reason if it is not true. If the status has not changed, it keeps the transition time of
+// the last reported condition.
 func (p *pod) condition(object *corev1.Pod, kind corev1.PodConditionType, reason string, holds bool) {
 	condition := corev1.PodCondition{
 		Type: kind, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.Now(), ObservedGeneration: object.Generation,

@@ -17,15 +17,15 @@ import (
 
 const (
 	defaultMode = 0o644
-	// volumeRetry is how long the node waits before it tries again to write a volume that it could not write. What the volume is
-	// made of is watched, so that this is only for what is not.
+	// volumeRetry is the delay before the node retries a failed write of a volume. The node watches the sources of volumes, so
+	// this is only for failures without a change of the source.
 	volumeRetry = time.Second
 )
 
 func (p *pod) volumeFolder(name string) string { return filepath.Join(p.folder, "volumes", name) }
 
-// writeVolumes makes all volumes of the Pod as they should be now. It returns when they have to be written again even if nothing
-// changes: because of tokens that must be renewed.
+// writeVolumes brings all volumes of the Pod up to date. It returns the time at which they must be written again without a
+// change: tokens must be renewed.
 func (p *pod) writeVolumes(ctx context.Context) (time.Time, error) {
 	var errs []error
 	var next time.Time
@@ -79,7 +79,7 @@ func (p *pod) writeVolume(ctx context.Context, volume *corev1.Volume) (time.Time
 	return renewal, files.write(folder)
 }
 
-// selection are the keys of a ConfigMap or Secret that become files.
+// selection holds the keys of a ConfigMap or Secret that become files.
 type selection struct {
 	items    []corev1.KeyToPath
 	mode     *int32
@@ -171,7 +171,7 @@ func (p *pod) projection(ctx context.Context, source corev1.VolumeProjection, mo
 	return files, renewal, err
 }
 
-// makeSubPaths creates the folders that a container mounts of empty volumes.
+// makeSubPaths creates the subfolders of empty volumes that a container mounts.
 func (p *pod) makeSubPaths(spec *corev1.Container) error {
 	var errs []error
 	for _, volume := range p.current().Spec.Volumes {
@@ -184,7 +184,7 @@ func (p *pod) makeSubPaths(spec *corev1.Container) error {
 	return errors.Join(errs...)
 }
 
-// mounts returns the folders that stand for the mount paths of a container.
+// mounts returns the folders that replace the mount paths of a container.
 func (p *pod) mounts(spec *corev1.Container) mounts {
 	var m mounts
 	for _, one := range spec.VolumeMounts {

@@ -20,7 +20,7 @@ import (
 const (
 	// soon is how long a build may take before it is announced.
 	soon = 2 * time.Second
-	// heartbeat is how often a longer build reports its progress.
+	// heartbeat is the interval at which a longer build reports its progress.
 	heartbeat = 15 * time.Second
 )
 
@@ -30,15 +30,15 @@ type Builder struct {
 	Repository string
 	// Cache is the folder of built binaries.
 	Cache string
-	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty: the version
-	// that the module has that Karmada shares with Kubernetes.
+	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty: the
+	// version in the module that Karmada shares with Kubernetes.
 	Karmada string
 	// Printf receives progress, one line per call. It may be called concurrently.
 	Printf func(format string, args ...any)
 }
 
-// Build builds those of the named binaries that are not cached and returns the path of each by its name. One go command
-// builds all binaries of a module, so that packages compile and link in parallel.
+// Build builds the named binaries that are not cached and returns the path of each by its name. One go command builds all
+// binaries of a module, so that packages compile and link in parallel.
 func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string, error) {
 	wanted, err := selected(names)
 	if err != nil {
@@ -94,7 +94,7 @@ func (b *Builder) module(name string) string {
 	return filepath.Join(b.Repository, "hack", "tools", name)
 }
 
-// buildModule builds those of a module's tools that folder does not hold.
+// buildModule builds the tools of a module that folder does not contain.
 func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool) error {
 	return b.buildOnce(ctx, folder, wanted, func(tools []tool) error {
 		module := tools[0].module
@@ -102,8 +102,8 @@ func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool)
 	})
 }
 
-// buildOnce calls build for those of the wanted tools that folder does not hold. A file lock keeps two processes from building
-// them at the same time.
+// buildOnce calls build for the wanted tools that folder does not contain. A file lock keeps two processes from building them at
+// the same time.
 func (b *Builder) buildOnce(ctx context.Context, folder string, wanted []tool, build func([]tool) error) error {
 	if len(missing(folder, wanted)) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (b *Builder) Own(ctx context.Context, packages ...string) (map[string]strin
 	return b.own(ctx, "", packages)
 }
 
-// Static builds a command of the repository for an image, in which it finds no libraries, and returns its path.
+// Static builds a statically linked command of the repository for an image without libraries, and returns its path.
 func (b *Builder) Static(ctx context.Context, pkg string) (string, error) {
 	built, err := b.own(ctx, "netgo,osusergo", []string{pkg})
 	return built[filepath.Base(pkg)], err
@@ -178,7 +178,7 @@ func (b *Builder) own(ctx context.Context, tags string, packages []string) (map[
 	return paths, b.compile(ctx, &compilation{module: b.Repository, tags: tags, folder: folder, packages: packages}, names)
 }
 
-// compile builds packages of a module, of these names, and reports its progress every heartbeat.
+// compile builds the named packages of a module, and reports its progress every heartbeat.
 func (b *Builder) compile(ctx context.Context, building *compilation, names []string) error {
 	began := time.Now()
 	what := strings.Join(names, ", ")
@@ -218,9 +218,9 @@ func (b *Builder) report(ctx context.Context, what string, building *compilation
 	}
 }
 
-// Prefetch downloads the modules of kwok and of the given packages of the repository, and compiles parts of the standard
-// library. It is called beside a build: a go command downloads all modules that it needs before it compiles anything.
-// Errors are ignored, because the build that needs the same modules reports them.
+// Prefetch downloads the modules of kwok and of the given packages of the repository, and compiles parts of the standard library.
+// It runs in parallel to a build: a go command downloads all modules that it needs before it compiles any package. Errors are
+// ignored, because the build that needs the same modules reports them.
 func (b *Builder) Prefetch(ctx context.Context, packages ...string) {
 	var group sync.WaitGroup
 	defer group.Wait()

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// flags are those of every go command. With -trimpath, tool modules and checkouts share compiled packages.
+	// flags are the common flags of all go commands. With -trimpath, tool modules and checkouts share compiled packages.
 	flags = "-mod=readonly -buildvcs=false -trimpath"
-	// collect is GOGC of the compilers: collecting garbage less often saves a third of their time. limit is their
-	// GOMEMLIMIT, which bounds the memory that this costs.
+	// collect is GOGC of the compilers: collecting garbage less often saves a third of their time. limit is their GOMEMLIMIT,
+	// which bounds the additional memory.
 	collect, limit = "400", "2GiB"
 )
 
@@ -36,7 +36,7 @@ func command(ctx context.Context, folder string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// output runs a go command and returns what it prints, trimmed.
+// output runs a go command and returns its trimmed output.
 func output(ctx context.Context, folder string, args ...string) (string, error) {
 	cmd := command(ctx, folder, args...)
 	var out, errOut bytes.Buffer
@@ -53,7 +53,7 @@ func failure(cmd *exec.Cmd, err error, output string) error {
 
 // compilation is a go build that counts downloaded modules and compiled packages.
 type compilation struct {
-	// module is the folder of the module, and folder that of the binaries.
+	// module is the folder of the module, and folder the folder of the binaries.
 	module, folder string
 	// tags are build tags, separated by commas.
 	tags     string

@@ -37,21 +37,21 @@ const (
 	HostLocal                  = "host-local"
 )
 
-// karmadaPrefix begins the folder of a module under hack/tools that builds another version of Karmada.
+// karmadaPrefix is the prefix of the folder of a module under hack/tools that builds another version of Karmada.
 const karmadaPrefix = "karmada-"
 
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
 const KarmadaModule = "github.com/karmada-io/karmada"
 
-// tool is a binary that is built from a module under hack/tools.
+// tool is a binary of a module under hack/tools.
 type tool struct {
 	module string // folder under hack/tools
 	pkg    string // main package
 	name   string // file name of the binary
 }
 
-// tags are the build tags of modules under hack/tools. Prometheus' discoveries of targets bring the clients of two dozen clouds.
-// runc applies the seccomp profile of a container only with its tag; the snapshotters that containerd leaves out need headers.
+// tags are the build tags of modules under hack/tools. Prometheus' target discoveries depend on the clients of two dozen clouds.
+// runc applies the seccomp profile of a container only with its tag; the excluded snapshotters of containerd need headers.
 var tags = map[string]string{monitoring: "remove_all_sd", containers: "no_btrfs,no_devmapper,no_zfs,seccomp"}
 
 // shared is the module of etcd, Kubernetes and Karmada.
@@ -63,7 +63,7 @@ const (
 	containers = "containers"
 )
 
-// output returns the name that go build gives the binary.
+// output returns the name of the binary that go build writes.
 func (t tool) output() string {
 	elements := strings.Split(t.pkg, "/")
 	last := elements[len(elements)-1]
@@ -73,8 +73,8 @@ func (t tool) output() string {
 	return last
 }
 
-// all returns every binary. etcd, Kubernetes and Karmada share a module, so that the packages they have in common are
-// compiled once. kwok needs an older version of Kubernetes. Prometheus is for tests of what the chart has for it.
+// all returns every binary. etcd, Kubernetes and Karmada share a module, so that their common packages are compiled once. kwok
+// needs an older version of Kubernetes. Prometheus is for tests of the chart's Prometheus objects.
 func all() []tool {
 	const kubernetes, karmada = "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
 	const containerd, cni = "github.com/containerd/containerd/v2/cmd/", "github.com/containernetworking/plugins/plugins/"
@@ -101,7 +101,7 @@ func all() []tool {
 	}
 }
 
-// All returns every binary, those of tests among them, but the binaries of Containers, which not every machine can build.
+// All returns every binary, including the tests', except the binaries of Containers, which not every machine can build.
 func All() []string { return named(func(t tool) bool { return !t.ofContainers() }) }
 
 // Core returns the binaries of a federation whose cells are in push mode and run no containers.
@@ -126,7 +126,8 @@ func (b *Builder) karmadaModule() string {
 	return karmadaPrefix + b.Karmada
 }
 
-// KarmadaVersions returns the minor versions of Karmada, the oldest first, that a Builder can build beside that of the shared module.
+// KarmadaVersions returns the minor versions of Karmada, the oldest first, that a Builder can build in addition to the shared
+// module's version.
 func KarmadaVersions(repository string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(repository, "hack", "tools"))
 	if err != nil {
@@ -151,7 +152,7 @@ func named(wanted func(tool) bool) []string {
 	return names
 }
 
-// BuildsContainers returns an error that says what this machine lacks to build the binaries of Containers, or nil.
+// BuildsContainers returns an error with the requirements for the binaries of Containers that this machine does not meet, or nil.
 func BuildsContainers(ctx context.Context) error {
 	if err := exec.CommandContext(ctx, "pkg-config", "--exists", "libseccomp").Run(); err != nil {
 		return fmt.Errorf("runc is built with libseccomp, whose headers pkg-config does not find: apt-get install libseccomp-dev pkg-config (%w)", err)

@@ -15,10 +15,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
-// folder is that of the chart.
+// folder is the folder of the chart.
 const folder = "charts/karmada-compute"
 
-// copies are the files of the chart and their sources.
+// copies maps the copied files of the chart to their sources.
 var copies = map[string]string{
 	"files/crds/workloads.yaml":           "api/crds/compute.datumapis.com_workloads.yaml",
 	"files/crds/workloaddeployments.yaml": "api/crds/compute.datumapis.com_workloaddeployments.yaml",

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Karmada compiles all of a script on each run, so a script has only what it needs: of the blocks of Lua between empty lines those
-// that define a global function, and the locals that they reach. A local variable with the name of one of these keeps it, too, which
-// only costs time.
+// Karmada compiles the whole script on each run, so a script contains only what it needs: the blocks of Lua between empty lines
+// that define a global function, and the locals that these blocks reach. A local variable with the name of a block keeps that
+// block, too, which only costs time.
 
 var (
 	comments = regexp.MustCompile(`(?m)^ *--.*$`)
@@ -21,13 +21,13 @@ var (
 	local    = regexp.MustCompile(`(?m)^local (?:function )?(\w+)`)
 )
 
-// readBlocks are the blocks of a file.
+// readBlocks returns the blocks of a file.
 func readBlocks(path string) ([]string, error) {
 	content, err := os.ReadFile(path) //nolint:gosec // a source of this repository
 	return blocks(string(content)), err
 }
 
-// blocks are the parts of Lua between empty lines, without those that are comments alone.
+// blocks returns the parts of Lua between empty lines, without parts that contain only comments.
 func blocks(lua string) []string {
 	var result []string
 	for block := range strings.SplitSeq(lua, "\n\n") {
@@ -38,7 +38,8 @@ func blocks(lua string) []string {
 	return result
 }
 
-// reached are the blocks that define a global function, and those that they need, in their order. A block needs only earlier ones.
+// reached returns the blocks that define a global function, and the blocks that they need, in their order. A block needs only
+// earlier ones.
 func reached(all []string) []string {
 	var result []string
 	needed := map[string]bool{}

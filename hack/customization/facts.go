@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// constants are Lua with names and limits of the Go packages.
+// constants returns Lua with names and limits of the Go packages.
 func constants() string {
 	var out strings.Builder
 	for _, constant := range []struct {
@@ -54,14 +54,14 @@ func constants() string {
 		{"image_text", interpreter.ImageText},
 		{"indices_text", interpreter.IndicesText},
 	} {
-		// A pattern that finds a character which the text may not have.
+		// A pattern that finds a character that the text may not contain.
 		others := strings.Join(strings.Split(text.value.Other, ""), "%")
 		fmt.Fprintf(&out, "local %s = {%d, %q}\n\n", text.name, text.value.Most, "[^%w%"+others+"]")
 	}
 	return out.String()
 }
 
-// statusTypes is Lua with the types of a status, for lua/types.lua.
+// statusTypes returns Lua with the types of a status, for lua/types.lua.
 func statusTypes() string {
 	types := luaTypes{written: map[string]reflect.Type{}}
 	types.write(reflect.TypeFor[v1alpha.WorkloadDeploymentStatus]())
@@ -69,13 +69,13 @@ func statusTypes() string {
 	return types.out.String()
 }
 
-// luaTypes writes each type once, behind those that it needs.
+// luaTypes writes each type once, after the types that it needs.
 type luaTypes struct {
 	out     strings.Builder
 	written map[string]reflect.Type
 }
 
-// write writes a type and returns its name. It panics when two types have the same one.
+// write writes a type and returns its name. It panics when two types have the same name.
 func (t *luaTypes) write(of reflect.Type) string {
 	known, written := t.written[of.Name()]
 	switch {
@@ -117,7 +117,7 @@ var scalarReaders = map[scalar]string{
 	{reflect.Bool, false}:   "some_bool",
 }
 
-// reader is what reads a field in lua/types.lua. It panics when there is nothing: whoever extends the API adds it.
+// reader returns the reader of a field in lua/types.lua. It panics if there is no reader: an author who extends the API adds it.
 func (t *luaTypes) reader(of reflect.Type, always bool) string {
 	if of == reflect.TypeFor[metav1.Time]() || of == reflect.TypeFor[*metav1.Time]() {
 		return "time"

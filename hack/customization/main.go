@@ -66,7 +66,7 @@ func write(folder string) error {
 	return os.WriteFile(filepath.Join(folder, "customization.yaml"), []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
 
-// readLibrary is what the scripts choose from, each part behind those that it needs.
+// readLibrary returns the parts from which the scripts choose, each part after the parts that it needs.
 func readLibrary(folder string) ([]string, error) {
 	library := blocks(constants())
 	for _, name := range []string{"values", "times", "types", "bounds", "size"} {
@@ -82,7 +82,7 @@ func readLibrary(folder string) ([]string, error) {
 	return library, nil
 }
 
-// indented is Lua as a block of YAML.
+// indented returns Lua as a YAML block.
 func indented(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

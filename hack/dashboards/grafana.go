@@ -5,7 +5,7 @@ package main
 
 import "strings"
 
-// dashboard is a dashboard of Grafana.
+// dashboard is a Grafana dashboard.
 type dashboard struct {
 	name, title, about string
 	rows               []row
@@ -19,12 +19,12 @@ type row struct {
 	panels []panel
 }
 
-// panel shows queries over time or, if it is a number, what the first one returns now.
+// panel shows queries over time or, if it is a number, the present value of the first query.
 type panel struct {
 	title, about string
 	unit         string
 	number       bool
-	// bad is from which value on a number is shown in red, or with below, less than which. Nil: none is.
+	// bad is the value from which a number is shown in red, or with below, the value under which it is. Nil: never.
 	bad     *float64
 	below   bool
 	queries []query
@@ -33,7 +33,7 @@ type panel struct {
 // query is a query, and the legend of its series.
 type query struct{ expr, legend string }
 
-// Grafana divides the width of a page into 24.
+// Grafana divides the width of a page into 24 columns.
 const (
 	columns      = 24
 	graphWidth   = 8
@@ -42,7 +42,7 @@ const (
 	numberHeight = 4
 )
 
-// object is an object of JSON. Its keys are written in alphabetical order.
+// object is a JSON object. Its keys are written in alphabetical order.
 type object = map[string]any
 
 var datasource = object{"type": "prometheus", "uid": "${datasource}"}
@@ -67,7 +67,7 @@ func (d dashboard) grafana() object {
 	}
 }
 
-// variable is one whose values are those of the label of its name.
+// variable returns a variable with the values of the label of its name.
 func variable(label, title, metric string) object {
 	values := "label_values(" + metric + ", " + label + ")"
 	return object{
@@ -135,7 +135,7 @@ func (p panel) grafana() object {
 	return result
 }
 
-// thresholds are the colors of a number.
+// thresholds returns the colors of a number.
 func (p panel) thresholds() object {
 	low, high := "green", "red"
 	if p.below {
@@ -148,8 +148,8 @@ func (p panel) thresholds() object {
 	return object{"mode": "absolute", "steps": steps}
 }
 
-// Queries. Metrics of the add-on at the host are those of the namespaces that are chosen; metrics that every binary with
-// controller-runtime has are taken from the targets that have one of the add-on, as in the alerts.
+// Queries. The add-on's metrics on the host are selected by the chosen namespaces. Metrics that every binary with
+// controller-runtime has are taken from the targets that have a metric of the add-on, as in the alerts.
 const (
 	chosen   = `{namespace=~"$namespace"}`
 	replicas = ` and on (job, instance) karmada_compute_ready` + chosen
@@ -157,22 +157,22 @@ const (
 	interval = `[$__rate_interval]`
 )
 
-// perSecond is how fast a counter of the add-on grows.
+// perSecond returns the rate of one of the add-on's counters.
 func perSecond(metric string, by ...string) string {
 	return "sum by (" + strings.Join(by, ", ") + ") (rate(" + metric + interval + "))"
 }
 
-// of is how fast a counter that others have too grows at some targets.
+// of returns the rate of a shared counter at some targets.
 func of(targets, metric string, by ...string) string {
 	return "sum by (" + strings.Join(by, ", ") + ") (rate(" + metric + interval + ")" + targets + ")"
 }
 
-// quantile is one of a histogram of the add-on.
+// quantile returns a quantile of one of the add-on's histograms.
 func quantile(q, metric string, by ...string) string {
 	return "histogram_quantile(" + q + ", " + perSecond(metric+"_bucket"+chosen, append(by, "le")...) + ")"
 }
 
-// quantileOf is one of a histogram that others have too.
+// quantileOf returns a quantile of a shared histogram at some targets.
 func quantileOf(targets, q, metric string, by ...string) string {
 	return "histogram_quantile(" + q + ", " + of(targets, metric+"_bucket", append(by, "le")...) + ")"
 }

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of what has none in the sources, mostly fields of Kubernetes' own types. They are no rules of the API, which are
-// admission's: they keep the length of every list, map and string finite, whoever writes it. A stored object that worked is within them.
+// Bounds of fields without a bound in the sources, mostly fields of Kubernetes' own types. They do not replace admission's rules:
+// they keep the length of every list, map and string finite for all writers. Stored valid objects are within them.
 const (
 	mostBytes = 1024
 	mostItems = 1024
@@ -29,7 +29,7 @@ var bounds = map[string]int{
 	"path":          4096, "mountPath": 4096, "selector": 4096,
 	// A message of a condition.
 	"message": 32768, "dataMissing": 32768,
-	// As many Instances as there are indices.
+	// As many Instances as indices.
 	"instances": 10000, "states": 10000,
 }
 
@@ -91,8 +91,9 @@ func boundVersions(document *yaml.Node, missing map[int][]string) {
 	}
 }
 
-// makeAtomic has an API server record one owner for a field and not one for each part of it: for a template of many small variables the
-// managed fields would be as large as the template, in every Instance. A Workload keeps the parts, since several clients may apply one.
+// makeAtomic makes API servers record one owner for a field and not one for each of its parts: for a template with many small
+// variables the managed fields would be as large as the template, in every Instance. A Workload keeps the parts, since several
+// clients may apply one.
 func makeAtomic(schema *yaml.Node, missing map[int][]string) {
 	const key = "x-kubernetes-map-type"
 	if schema != nil && len(schema.Content) > 0 && value(schema, key) == nil {

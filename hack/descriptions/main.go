@@ -61,7 +61,7 @@ func run(folder string) error {
 	return nil
 }
 
-// describe inserts what is missing as lines, so that all else stays as controller-gen has written it.
+// describe inserts the missing parts as lines, so that the rest stays as controller-gen has written it.
 func describe(content []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {

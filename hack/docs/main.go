@@ -56,7 +56,7 @@ func run(ctx context.Context, paths []string) error {
 	return errors.Join(problems...)
 }
 
-// runPage runs a page in a folder of its own.
+// runPage runs a page in a separate folder.
 func runPage(ctx context.Context, path string, environment map[string]string) error {
 	page, err := pages.Read(path)
 	if err != nil {

@@ -28,7 +28,7 @@ const command = "./cmd/federation"
 // karmadactl is Karmada's, with the addon.
 const karmadactl = "./cmd/karmadactl"
 
-// addOn are the commands that the add-on consists of, and the one that enables it.
+// addOn are the commands of the add-on, and the command that enables it.
 var addOn = []string{"./cmd/karmada-compute", "./cmd/karmada-compute-cell", karmadactl}
 
 // own are tools that the repository builds from its own module.
@@ -122,7 +122,7 @@ func builder() (*tools.Builder, error) {
 	}}, nil
 }
 
-// buildTools builds what a federation runs, and meanwhile downloads the modules of what is compiled after that.
+// buildTools builds the binaries that a federation runs, and meanwhile downloads the modules for the following builds.
 func buildTools(ctx context.Context, b *tools.Builder, names []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

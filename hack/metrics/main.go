@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command metrics writes the reference of all metrics, from the calls in the sources of the binaries that make them.
+// Command metrics writes the reference of all metrics, from the calls in the sources that create them.
 package main
 
 import (
@@ -25,7 +25,7 @@ the Go runtime. A controller's metric is served where the controller runs, and a
 enabled. The chart has [alerts and dashboards](../how-to/monitoring.md) for these metrics.
 `
 
-// agent says whether a folder is of the agent in the cells. All others are of the binary at the host.
+// agent reports whether a folder belongs to the agent in the cells. All others belong to the binary on the host.
 func agent(path string) bool {
 	return strings.HasPrefix(path, "cell/") || strings.HasPrefix(path, "cmd/karmada-compute-cell/")
 }
@@ -57,7 +57,7 @@ func write(out *strings.Builder, title string, metrics []metric) {
 	}
 }
 
-// readAll reads all sources of the repository, so that no folder has a metric that is left out.
+// readAll reads all sources of the repository, so that no metric is left out.
 func readAll() (host, cell []metric, err error) {
 	err = filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -84,7 +84,7 @@ func readAll() (host, cell []metric, err error) {
 	return host, cell, err
 }
 
-// read returns the metrics that a file makes. What it cannot read is an error, so that no metric is left out.
+// read returns the metrics that a file creates. A call that it cannot read is an error, so that no metric is left out.
 func read(files *token.FileSet, file *ast.File) ([]metric, error) {
 	r := &reader{file: file, read: map[token.Pos]bool{}}
 	var calls []*ast.CallExpr

@@ -12,14 +12,14 @@ import (
 	"strconv"
 )
 
-// metric is a line of the reference.
+// metric is an entry of the reference.
 type metric struct {
 	name, kind, help string
 	labels           []string
 }
 
-// kinds are the functions of package prometheus that make metrics, and the type of what they make. That of a Desc is in what
-// is made with it.
+// kinds maps the functions of package prometheus that create metrics to the type of the metric. A Desc has no type: the functions
+// that create metrics from it have.
 var kinds = map[string]string{
 	"NewCounter": "counter", "NewCounterVec": "counter", "NewCounterFunc": "counter",
 	"NewGauge": "gauge", "NewGaugeVec": "gauge", "NewGaugeFunc": "gauge",
@@ -31,7 +31,7 @@ var kinds = map[string]string{
 // ours is the literal of a metric's name.
 var ours = regexp.MustCompile(`^"karmada_compute_[a-z0-9_]+"$`)
 
-// called is the function of package prometheus that is called, or "".
+// called returns the called function of package prometheus, or "".
 func called(call *ast.CallExpr) string {
 	function, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -46,7 +46,7 @@ func called(call *ast.CallExpr) string {
 // reader reads the metrics of one file.
 type reader struct {
 	file *ast.File
-	// read are the positions of the names that were read.
+	// read holds the positions of the names that were read.
 	read map[token.Pos]bool
 }
 
@@ -89,7 +89,7 @@ func (r *reader) metric(call *ast.CallExpr) (metric, error) {
 	return m, nil
 }
 
-// kindOfDesc is the only type of the metrics that the file makes with its Descs.
+// kindOfDesc returns the only type of the metrics that the file creates from its Descs.
 func (r *reader) kindOfDesc() (string, error) {
 	types := map[string]string{"GaugeValue": "gauge", "CounterValue": "counter"}
 	found := map[string]bool{}
@@ -107,7 +107,7 @@ func (r *reader) kindOfDesc() (string, error) {
 	return "", errors.New("a file with a Desc uses either prometheus.GaugeValue or prometheus.CounterValue")
 }
 
-// field is the value of a field of a struct, nil if it is not there.
+// field returns the value of a struct field, or nil if the literal does not set it.
 func field(options ast.Expr, name string) ast.Expr {
 	literal, ok := options.(*ast.CompositeLit)
 	if !ok {
@@ -133,7 +133,7 @@ func text(expression ast.Expr) (string, error) {
 	return strconv.Unquote(literal.Value)
 }
 
-// list are the literals of a slice. Nothing, nil and a function (of a GaugeFunc) are none.
+// list returns the literals of a slice. An omitted argument, nil and a function (of a GaugeFunc) are empty lists.
 func list(expression ast.Expr) ([]string, error) {
 	var texts []string
 	switch labels := expression.(type) {

@@ -74,7 +74,7 @@ func run() error {
 
 var ranks = map[remedies.Rank]string{remedies.RankWell: "–", remedies.RankSummary: "summary", remedies.RankStep: "step", remedies.RankCause: "cause"}
 
-// normal is how long a reason usually lasts.
+// normal returns how long a reason usually lasts.
 func normal(r *remedies.Remedy) string {
 	if r.Normal == 0 {
 		return "–"
@@ -99,10 +99,10 @@ func does(r *remedies.Remedy) string {
 	return fmt.Sprintf("%s After %s: %s", r.Do, normal(r), r.Late.Do)
 }
 
-// saysThat is how the comment of a constant begins.
+// saysThat matches the beginning of a constant's comment.
 var saysThat = regexp.MustCompile(`^Reason\w+ (?:is the reason of \S+ )?(?:says that )?`)
 
-// readMeanings are the comments of the constants, by the value of the constant.
+// readMeanings returns the comments of the constants, by the value of the constant.
 func readMeanings() (map[string]string, error) {
 	meanings := map[string]string{}
 	for _, path := range constants {
@@ -144,13 +144,13 @@ func addMeanings(meanings map[string]string, group *ast.GenDecl) error {
 	return nil
 }
 
-// ofKubernetes are the meanings of reasons that Kubernetes' HorizontalPodAutoscaler sets. They have no constants here.
+// ofKubernetes holds the meanings of reasons that Kubernetes' HorizontalPodAutoscaler sets. They have no constants here.
 var ofKubernetes = map[string]string{
 	"ValidMetricFound":        "The autoscaler calculates the number of Instances from the metrics",
 	"FailedGetResourceMetric": "The autoscaler cannot read the metrics",
 }
 
-// sentence is the first sentence of a comment, without the name of the constant.
+// sentence returns the first sentence of a comment, without the name of the constant.
 func sentence(comment string) string {
 	text := saysThat.ReplaceAllString(strings.Join(strings.Fields(comment), " "), "")
 	if first, _, more := strings.Cut(text, ". "); more {

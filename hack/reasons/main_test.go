@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/remedies"
 )
 
-// halfSentence is what is left of "says that A, and that B" without its beginning.
+// halfSentence matches the rest of "says that A, and that B" after its beginning was removed.
 var halfSentence = regexp.MustCompile(`,? (and|or) that `)
 
 // TestMeaningsAreSentences: the reference has a sentence on every reason.

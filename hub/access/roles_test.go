@@ -29,15 +29,15 @@ var ofData = map[string][]string{
 	"../../cell/access/role.yaml": {"list", "watch"},
 }
 
-// ofBindings are the rights to RoleBindings: to create them, which RBAC cannot restrict by name, to keep those of the add-on's name, and to
-// bind one role, so that the first is of no use for others.
+// ofBindings are the rights to RoleBindings: to create them, which RBAC cannot restrict by name; to update the add-on's
+// own, by name; and to bind one role, so that creation is useless for other roles.
 var ofBindings = []rbacv1.PolicyRule{
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, Verbs: []string{"create"}},
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, ResourceNames: []string{"karmada-compute"}, Verbs: []string{"get", "list", "patch", "watch"}},
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, ResourceNames: []string{"karmada-compute-namespace"}, Verbs: []string{"bind"}},
 }
 
-// ofStreams is the right to make requests as the one user that has the streams of sessions and nothing else.
+// ofStreams is the right to make requests as the one user that has only the streams of sessions.
 var ofStreams = rbacv1.PolicyRule{
 	APIGroups: []string{""}, Resources: []string{"users"}, ResourceNames: []string{"karmada-compute-sessions"}, Verbs: []string{"impersonate"},
 }
@@ -72,7 +72,7 @@ func TestRolesAreNarrow(t *testing.T) {
 	}
 }
 
-// isOfBindings reports whether a rule is one of those about RoleBindings.
+// isOfBindings reports whether a rule is about RoleBindings.
 func isOfBindings(rule rbacv1.PolicyRule) bool {
 	return slices.ContainsFunc(ofBindings, func(known rbacv1.PolicyRule) bool { return equality.Semantic.DeepEqual(known, rule) })
 }

@@ -23,10 +23,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Binding is the name and namespace of the ResourceBinding of the agents' Deployment. They are those of the chart.
+// Binding is the name and namespace of the ResourceBinding of the agents' Deployment, as in the chart.
 var Binding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
 
-// Agents keeps the condition of Clusters. Every replica runs it: a condition that is right is not written.
+// Agents maintains the condition of Clusters. Every replica runs it: it writes a condition only if it changes.
 type Agents struct {
 	// Hub reads from the cache and writes.
 	Hub client.Client
@@ -36,7 +36,7 @@ type Agents struct {
 	Ready *prometheus.GaugeVec
 }
 
-// NewAgentsMetric makes the metric of Agents and registers it.
+// NewAgentsMetric creates the metric of Agents and registers it.
 func NewAgentsMetric(registerer prometheus.Registerer) (*prometheus.GaugeVec, error) {
 	ready := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_agent_ready",
@@ -58,7 +58,7 @@ func (r *Agents) Register(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// allCells are the Clusters, if the binding is that of the agents.
+// allCells returns requests for all Clusters, if the object is the agents' binding.
 func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile.Request {
 	if client.ObjectKeyFromObject(object) != Binding {
 		return nil
@@ -75,8 +75,8 @@ func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile
 	return requests
 }
 
-// Reconcile writes the condition of one Cluster. A conflict with Karmada, which writes the same status, is an event that brings
-// the Cluster here again.
+// Reconcile writes the condition of one Cluster. After a conflict with Karmada, which writes the same status, Karmada's
+// write requeues the Cluster.
 func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
@@ -102,7 +102,7 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// set sets or removes the condition, and says whether that changes anything.
+// set sets or removes the condition, and reports whether it changed.
 func (r *Agents) set(cluster *clusterv1alpha1.Cluster, wanted *metav1.Condition) bool {
 	if wanted == nil {
 		return meta.RemoveStatusCondition(&cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady)
@@ -123,7 +123,7 @@ func (r *Agents) measure(cell string, c *metav1.Condition) {
 	r.Ready.WithLabelValues(cell, c.Reason).Set(value)
 }
 
-// isCell says whether Workloads run on a Cluster.
+// isCell reports whether Workloads run on a Cluster.
 func isCell(cluster *clusterv1alpha1.Cluster) bool {
 	return cluster.Labels[v1alpha.LabelTopologyCity] != "" && cluster.DeletionTimestamp.IsZero()
 }

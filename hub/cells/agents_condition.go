@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// reported is what Karmada reports of a Deployment in a cluster.
+// reported is Karmada's report of a Deployment in a cluster.
 type reported struct {
 	Replicas                   int32 `json:"replicas,omitempty"`
 	UpdatedReplicas            int32 `json:"updatedReplicas,omitempty"`
@@ -24,8 +24,8 @@ type reported struct {
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
 }
 
-// condition is what a Cluster's condition has to be; nil is none. Without a binding the agents were not installed by Karmada,
-// and nothing is known of them.
+// agentCondition returns the desired condition of a Cluster; nil: no condition. Without a binding, Karmada did not
+// install the agents, and their state is unknown.
 func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceBinding) *metav1.Condition {
 	if !isCell(cluster) || binding.Name == "" {
 		return nil
@@ -59,7 +59,7 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 	return c
 }
 
-// parse reads what a cluster reports; what cannot be read counts as nothing.
+// parse decodes a cluster's report; a report that cannot be decoded counts as empty.
 func parse(item workv1alpha2.AggregatedStatusItem) reported {
 	var r reported
 	if item.Status != nil && json.Unmarshal(item.Status.Raw, &r) != nil {

@@ -42,7 +42,7 @@ type fixture struct {
 	r *cells.Agents
 }
 
-// reporting is what the cells report, and the reason that their condition has to have.
+// reporting holds the report of each cell, and the expected reason of its condition.
 var reporting = map[string]struct{ report, reason string }{
 	"current": {current, v1alpha.ReasonAgentReady}, "old": {outdated, v1alpha.ReasonAgentOutdated}, "rolling": {rolling, v1alpha.ReasonAgentOutdated},
 	"dead": {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
@@ -61,7 +61,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{p, t, &cells.Agents{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now()), Ready: metric}}
 }
 
-// report has Karmada report the agents of all cells.
+// report plays Karmada: it reports the agents of all cells.
 func (f *fixture) report() {
 	f.t.Helper()
 	planes.Create(f.t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cells.Binding.Namespace}})
@@ -78,7 +78,7 @@ func (f *fixture) report() {
 	})
 }
 
-// reconcile reconciles a cell and returns its condition, nil if there is none.
+// reconcile reconciles a cell and returns its condition, nil if it has none.
 func (f *fixture) reconcile(name string) *metav1.Condition {
 	f.t.Helper()
 	if _, err := f.r.Reconcile(f.t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil {
@@ -115,7 +115,7 @@ func TestReconcile(t *testing.T) {
 	if writes := f.Hub.Writes(); len(writes) > 0 {
 		t.Errorf("a condition that is right was written: %+v", writes)
 	}
-	// A cluster that leaves its city, or Karmada, has no agent and no series.
+	// A cluster that leaves its city, or Karmada, has no agent and no time series.
 	planes.Change(t, f.Planes, cluster("current", "DFW"), func(c *clusterv1alpha1.Cluster) { c.Labels = nil })
 	if c := f.reconcile("current"); c != nil {
 		t.Errorf("a cluster without a city has %+v", c)

@@ -25,32 +25,34 @@ import (
 type Cell struct {
 	// Name of the Cluster.
 	Name string
-	// City is the value of its city label in lower case, or "" when it belongs to no city.
+	// City is the value of its city label in lower case, or "" if it belongs to no city.
 	City string
-	// Ready says whether Karmada reaches it. A Cluster without the condition is not Ready.
+	// Ready reports whether Karmada reaches the cell. A Cluster without the condition is not Ready.
 	Ready bool
 	// Since is when Ready last changed; before the first report, when the Cluster was created.
 	Since time.Time
-	// Gone says that nothing is kept for the cell any more: its Cluster is being deleted, or an operator has forgotten it.
+	// Gone: the add-on keeps no object for the cell any more: its Cluster is being deleted, or an operator has
+	// forgotten it.
 	Gone bool
-	// Agent is how the agent of the add-on is there.
+	// Agent is the status of the cell agent.
 	Agent Agent
 }
 
-// Agent is what Karmada reports of the agent of a cell. The zero value is an agent that works, or of which nothing is known.
+// Agent is Karmada's report of the agent of a cell. The zero value is an agent that runs, or whose state is unknown.
 type Agent struct {
-	// Down says that no replica of the agent is available. An agent of another version is not down.
+	// Down: no replica of the agent is available. An agent of another version is not down.
 	Down bool
-	// Since is when that was noticed.
+	// Since is when Down was detected.
 	Since time.Time
-	// Message says why.
+	// Message is the reason.
 	Message string
 }
 
 // Cells are all Clusters of the hub.
 type Cells []Cell
 
-// List reads the Clusters of the hub. It runs for every reconcile of every deployment, and a Cluster lists all APIs of its cell.
+// List reads the Clusters of the hub. It runs in every reconcile of every deployment, and a Cluster lists all APIs of
+// its cell, so it does not copy them.
 func List(ctx context.Context, hub client.Reader) (Cells, error) {
 	var clusters clusterv1alpha1.ClusterList
 	if err := hub.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
@@ -81,12 +83,12 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	return cell
 }
 
-// IsForgotten says whether an operator has said that a cell is gone for good.
+// IsForgotten reports whether an operator has forgotten a cell, because it is lost permanently.
 func IsForgotten(cluster *clusterv1alpha1.Cluster) bool {
 	return cluster.Annotations[v1alpha.AnnotationForget] == "true"
 }
 
-// Find returns the cell of a name.
+// Find returns the cell with a name.
 func (c Cells) Find(name string) (Cell, bool) {
 	index := slices.IndexFunc(c, func(cell Cell) bool { return cell.Name == name })
 	if index < 0 {
@@ -95,12 +97,12 @@ func (c Cells) Find(name string) (Cell, bool) {
 	return c[index], true
 }
 
-// Of are the cells of a city, whose code may be in either case. A cell that is gone belongs to no city any more.
+// Of returns the cells of a city, whose code may be in either case. A cell that is gone belongs to no city.
 func (c Cells) Of(cityCode string) Cells {
 	return slices.DeleteFunc(c.labelled(cityCode), func(cell Cell) bool { return cell.Gone })
 }
 
-// GoneOf are the cells that have the label of a city and are gone.
+// GoneOf returns the cells with the label of a city that are gone.
 func (c Cells) GoneOf(cityCode string) Cells {
 	return slices.DeleteFunc(c.labelled(cityCode), func(cell Cell) bool { return !cell.Gone })
 }
@@ -111,22 +113,22 @@ func (c Cells) labelled(cityCode string) Cells {
 	})
 }
 
-// Exists says whether there is a cell of this name that is not gone, in whatever city.
+// Exists reports whether a cell of this name exists in any city and is not gone.
 func (c Cells) Exists(name string) bool {
 	return slices.ContainsFunc(c, func(cell Cell) bool { return cell.Name == name && !cell.Gone })
 }
 
-// Ready says whether a cell of this name exists and is Ready.
+// Ready reports whether a cell of this name exists and is Ready.
 func (c Cells) Ready(name string) bool {
 	return slices.ContainsFunc(c, func(cell Cell) bool { return cell.Name == name && cell.Ready })
 }
 
-// AnyReady says whether one of the cells is Ready.
+// AnyReady reports whether one of the cells is Ready.
 func (c Cells) AnyReady() bool {
 	return slices.ContainsFunc(c, func(cell Cell) bool { return cell.Ready })
 }
 
-// Changed drops updates of Clusters that change nothing of what a Cell says.
+// Changed drops updates of Clusters that do not change their Cell.
 func Changed() predicate.Predicate {
 	return predicate.Or(predicate.LabelChangedPredicate{}, predicates.DeletionStarted(), predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -137,12 +139,12 @@ func Changed() predicate.Predicate {
 	})
 }
 
-// differs says whether a Cell is Ready or gone, and was not before, or the other way round.
+// differs reports whether the update changes Ready or Gone of a Cell.
 func differs(before, after Cell) bool {
 	return before.Ready != after.Ready || before.Gone != after.Gone
 }
 
-// HealthChanged is Changed, and passes changes of the agent too.
+// HealthChanged is Changed, and also passes changes of the agent.
 func HealthChanged() predicate.Predicate {
 	return predicate.Or(Changed(), predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {

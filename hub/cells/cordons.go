@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Cordons keeps condition ComputeNodesSchedulable of Clusters, by what the cells report. Every replica runs it: a condition that is right
-// is not written.
+// Cordons maintains condition ComputeNodesSchedulable of Clusters, from the cells' reports. Every replica runs it: it
+// writes a condition only if it changes.
 type Cordons struct {
 	// Hub reads from the cache and writes.
 	Hub client.Client
@@ -43,7 +43,7 @@ func (r *Cordons) Register(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// ofInventory is the Cluster that a Work of an inventory is for.
+// ofInventory returns a request for the Cluster of an inventory's Work.
 func ofInventory(_ context.Context, work client.Object) []reconcile.Request {
 	if work.GetLabels()[v1alpha.LabelInventory] != v1alpha.InventoryCell {
 		return nil
@@ -55,8 +55,8 @@ func ofInventory(_ context.Context, work client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
-// Reconcile writes the condition of one Cluster. A conflict with Karmada, which writes the same status, is an event that brings
-// the Cluster here again.
+// Reconcile writes the condition of one Cluster. After a conflict with Karmada, which writes the same status, Karmada's
+// write requeues the Cluster.
 func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
@@ -64,7 +64,7 @@ func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	}
 	cordoned, err := r.cordoned(ctx, cluster)
 	if err != nil || cordoned == nil {
-		// What a cell reported last stays: its condition Ready says that it does not respond.
+		// The cell's last report remains: its condition Ready shows that it does not respond.
 		return reconcile.Result{}, err
 	}
 	wanted := metav1.Condition{
@@ -85,7 +85,7 @@ func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// cordoned is whether a cell reports that all of its Nodes are cordoned; nil: it does not report anything about that.
+// cordoned returns whether a cell reports all of its Nodes as cordoned; nil: it does not report cordons.
 func (r *Cordons) cordoned(ctx context.Context, cluster *clusterv1alpha1.Cluster) (*bool, error) {
 	if !isCell(cluster) {
 		return nil, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Gone drops what is kept for cells that are gone for good. Every replica runs one, and whichever comes first does the
-// work. It is safe for concurrent use.
+// Gone deletes the add-on's objects for cells that are lost permanently. Every replica runs one, and the first one does
+// the work. It is safe for concurrent use.
 type Gone struct {
 	// Hub reads Clusters from a cache and writes to the hub.
 	Hub client.Client
@@ -37,7 +37,7 @@ func (r *Gone) Register(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// concerned passes Clusters that are forgotten, or were, when that or their readiness has changed.
+// concerned passes Clusters that are or were forgotten, when that or their readiness has changed.
 func concerned() predicate.Predicate {
 	return predicate.And(
 		predicate.Or(Changed(), predicate.AnnotationChangedPredicate{}),

@@ -28,17 +28,18 @@ import (
 )
 
 const (
-	// fieldManager is the field manager of what this controller writes.
+	// goneFieldManager is the field manager of this controller's writes.
 	goneFieldManager = client.FieldOwner("karmada-compute-forget")
-	// dropInterval is when the Works of a cell are listed again: Karmada deletes them one after the other.
+	// dropInterval is the delay before the Works of a cell are listed again: Karmada deletes them one after the other.
 	dropInterval = 5 * time.Second
-	// executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries.
+	// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell.
 	executionFinalizer = "karmada.io/execution-controller"
 )
 
 var kindWork = schema.GroupVersionKind{Group: workv1alpha1.GroupName, Version: workv1alpha1.GroupVersion.Version, Kind: "Work"}
 
-// Reconcile drops what is kept for one cell. A conflict with Karmada is an event that brings the Cluster here again.
+// Reconcile deletes the add-on's objects for one cell. After a conflict with Karmada, Karmada's write requeues the
+// Cluster.
 func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
@@ -58,7 +59,7 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 	return result, r.write(ctx, cluster, goneCondition(cluster, left))
 }
 
-// dropWorks drops the Works of the add-on for a cell and returns how many were there.
+// dropWorks drops the Works of the add-on for a cell and returns how many there were.
 func (r *Gone) dropWorks(ctx context.Context, cluster *clusterv1alpha1.Cluster) (left int, err error) {
 	var works metav1.PartialObjectMetadataList
 	works.SetGroupVersionKind(kindWork.GroupVersion().WithKind("WorkList"))
@@ -79,15 +80,15 @@ func (r *Gone) dropWorks(ctx context.Context, cluster *clusterv1alpha1.Cluster) 
 	return left, nil
 }
 
-// isOurs says whether a Work carries a hub namespace or something that is in one.
+// isOurs reports whether a Work carries a hub namespace or an object in a hub namespace.
 func isOurs(work client.Object) bool {
 	return naming.IsHubNamespace(work.GetLabels()[v1alpha.LabelHubNamespace]) ||
 		naming.IsHubNamespace(work.GetAnnotations()[workv1alpha2.ResourceBindingNamespaceAnnotationKey])
 }
 
-// drop deletes a Work that carries a namespace; Karmada deletes the others, since no policy selects the cell any more. A Work that
-// is being deleted waits for the cell, and is let go if the cell does not answer: what the cell still runs is found by its
-// inventory if it ever comes back.
+// drop deletes a Work that carries a namespace; Karmada deletes the others, since no policy selects the cell any more.
+// A Work that is being deleted waits for the cell, and loses its finalizer if the cell does not answer: if the cell
+// ever recovers, the inventory finds the objects that it still runs.
 func (r *Gone) drop(ctx context.Context, work *metav1.PartialObjectMetadata, ready bool) error {
 	if work.DeletionTimestamp.IsZero() {
 		if work.Labels[v1alpha.LabelHubNamespace] == "" {
@@ -120,7 +121,7 @@ func isReady(cluster *clusterv1alpha1.Cluster) bool {
 	return meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady)
 }
 
-// condition says how far a forgotten cell is.
+// goneCondition returns the condition that shows the progress of forgetting a cell.
 func goneCondition(cluster *clusterv1alpha1.Cluster, left int) *metav1.Condition {
 	c := &metav1.Condition{Type: v1alpha.ConditionComputeForgotten, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation}
 	switch {
@@ -135,7 +136,7 @@ func goneCondition(cluster *clusterv1alpha1.Cluster, left int) *metav1.Condition
 	return c
 }
 
-// write sets or removes the condition of a Cluster when it differs.
+// write sets or removes the condition of a Cluster if it differs.
 func (r *Gone) write(ctx context.Context, cluster *clusterv1alpha1.Cluster, wanted *metav1.Condition) error {
 	changed := cluster.DeepCopy()
 	differs := false

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Hub knows the identity of a hub. Make it with New. It is safe for concurrent use.
+// Hub reports the identity of a hub. Create it with NewHub. It is safe for concurrent use.
 type Hub struct {
 	reader client.Reader
 
@@ -21,11 +21,12 @@ type Hub struct {
 	uid types.UID
 }
 
-// NewHub returns the identity of the hub that reader reads, past any cache: the hub's cache has the namespaces of projects alone.
+// NewHub returns the identity of the hub that reader reads, past any cache: the hub's cache has only the namespaces of
+// projects.
 func NewHub(reader client.Reader) *Hub { return &Hub{reader: reader} }
 
-// UID is the UID of the hub's namespace kube-system, as Karmada identifies member clusters. It is read once. A hub that was
-// restored from a backup has the same one.
+// UID returns the UID of the hub's namespace kube-system, by which Karmada identifies member clusters, too. It is read
+// once. A hub that was restored from a backup has the same UID.
 func (h *Hub) UID(ctx context.Context) (types.UID, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// perSecond and burst bound the repairs of all cells together: a hub that returns with thousands of faults must not
-	// get a storm of writes on top.
+	// perSecond and burst bound the repairs of all cells together: a hub that recovers with thousands of faults must
+	// not get an additional storm of writes.
 	perSecond = 1
 	burst     = 20
 	// shareEnds is how long after its last request a cell keeps its share of the budget. It is longer than any caller
-	// waits before it asks again.
+	// waits between requests.
 	shareEnds = time.Minute
 )
 
@@ -51,7 +51,8 @@ func (b *budget) take(cell string) (wait time.Duration) {
 	s := b.shareOf(cell, now)
 	count := len(b.cells)
 	s.limiter.SetLimitAt(now, rate.Limit(perSecond)/rate.Limit(count))
-	// At once, a cell gets its part of what is left. Saved repairs of one cell must not delay another when little is left.
+	// At once, a cell gets its share of the remaining repairs. Saved repairs of one cell must not delay another when
+	// few remain.
 	left := b.all.TokensAt(now)
 	s.limiter.SetBurstAt(now, max(1, int(left)/count))
 	if left < 1 {

@@ -14,27 +14,27 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
-// maxAsked is for how many buckets a cell is asked at once, so that its answer stays small.
+// maxAsked limits the buckets that a cell is asked about at once, so that its answer stays small.
 const maxAsked = 4
 
-// cellState is what is known of a cell across passes.
+// cellState is the state of a cell across passes.
 type cellState struct {
-	// differs is since when a bucket has differed.
+	// differs is the time since which each bucket has differed.
 	differs map[int32]time.Time
-	// unexpected are the deployments that should not be in the cell, missing those that should.
+	// unexpected are the deployments that should not be in the cell, and missing the deployments that should.
 	unexpected map[v1alpha.InventoryEntry]*suspect
 	missing    map[types.NamespacedName]*suspect
 	// asked are the leaving deployments that the cell is asked about.
 	asked map[v1alpha.LeavingDeployment]bool
 }
 
-// suspect is a deployment in which a cell and the hub disagree.
+// suspect is a deployment about which a cell and the hub disagree.
 type suspect struct {
-	// since when.
+	// since is when the disagreement began.
 	since time.Time
-	// next is when to look at it again.
+	// next is when to check the deployment again.
 	next time.Time
-	// gone is when the project said first that it does not want it; zero: it has not.
+	// gone is when the project first reported that it does not have the deployment; zero: it has not.
 	gone time.Time
 }
 
@@ -44,7 +44,7 @@ func newCellState() *cellState {
 	}
 }
 
-// compare brings differs up to date with a report.
+// compare updates differs from a report.
 func (s *cellState) compare(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
 	wanted := cellreport.Inventory{}
 	for key, uid := range expected {
@@ -61,7 +61,8 @@ func (s *cellState) compare(report *v1alpha.CellStatus, expected map[types.Names
 	}
 }
 
-// ask are the buckets that have differed for long enough, those that have differed longest first.
+// ask returns the buckets that have differed for at least after; if there are too many, the ones that have differed
+// longest.
 func (s *cellState) ask(now time.Time, after time.Duration) []int32 {
 	var buckets []int32
 	for bucket, since := range s.differs {
@@ -75,8 +76,8 @@ func (s *cellState) ask(now time.Time, after time.Duration) []int32 {
 	return buckets
 }
 
-// suspects brings the suspects up to date with a report's entries. A deployment that the cell has from an earlier copy is missing,
-// not unexpected: Karmada writes the new one over it.
+// suspects updates the suspects from a report's entries. A deployment that the cell has from an earlier copy is
+// missing, not unexpected: Karmada overwrites it with the new one.
 func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
 	unexpected, missing := map[v1alpha.InventoryEntry]*suspect{}, map[types.NamespacedName]*suspect{}
 	has := map[types.NamespacedName]types.UID{}

@@ -9,7 +9,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
-// hopeless is after how many repairs the consumer is told.
+// hopeless is the number of repairs after which the consumer is informed.
 const hopeless = 5
 
 var faultsDesc = prometheus.NewDesc("karmada_compute_audit_faults",
@@ -22,7 +22,7 @@ type Faults struct{ Book *path.Book }
 // Describe describes the metric.
 func (Faults) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- faultsDesc }
 
-// Collect counts.
+// Collect counts the findings.
 func (f Faults) Collect(metrics chan<- prometheus.Metric) {
 	for fault, count := range f.Book.Faults() {
 		metrics <- prometheus.MustNewConstMetric(faultsDesc, prometheus.GaugeValue, float64(count), string(fault))

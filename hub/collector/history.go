@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// firstPause is the pause after the first repair of an object. It doubles with each further one, up to longestPause.
+	// firstPause is the pause after the first repair of an object. It doubles with each further repair, up to
+	// longestPause.
 	firstPause   = 15 * time.Second
 	longestPause = 10 * time.Minute
-	// forgetAfter is how long after its last repair an object counts as well. It is longer than any pause.
+	// forgetAfter is how long after its last repair an object stays in the history. It is longer than any pause.
 	forgetAfter = 30 * time.Minute
 )
 
-// key is one fault of one object in one cell.
+// repairKey is one fault of one object in one cell.
 type repairKey struct {
 	kind   string
 	name   types.NamespacedName
@@ -33,13 +34,13 @@ type attempts struct {
 	last  time.Time
 }
 
-// history knows when each object was repaired. It is safe for concurrent use.
+// history records the repairs of each object. It is safe for concurrent use.
 type history struct {
 	clock clock.PassiveClock
 
 	mu     sync.Mutex
 	faults map[repairKey]attempts
-	// swept is when faults of the past were last removed.
+	// swept is when past faults were last removed.
 	swept time.Time
 }
 
@@ -47,7 +48,7 @@ func newHistory(c clock.PassiveClock) *history {
 	return &history{clock: c, faults: map[repairKey]attempts{}, swept: c.Now()}
 }
 
-// rest is how long the next repair has to wait; 0: not at all.
+// rest returns how long the next repair has to wait; 0: not at all.
 func (h *history) rest(k repairKey) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,7 +59,7 @@ func (h *history) rest(k repairKey) time.Duration {
 	return max(0, pauseAfter(known.count)-h.clock.Since(known.last))
 }
 
-// begin records a repair, now, and returns which one it is.
+// begin records a repair, now, and returns its number.
 func (h *history) begin(k repairKey) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,7 +78,7 @@ func (h *history) attempts(k repairKey) int {
 	return known.count
 }
 
-// known are the repairs of a fault that are not forgotten. h.mu is held.
+// known returns the repairs of a fault that are not forgotten. h.mu is held.
 func (h *history) known(k repairKey) (attempts, bool) {
 	known, found := h.faults[k]
 	if !found || h.clock.Since(known.last) >= forgetAfter {
@@ -86,7 +87,7 @@ func (h *history) known(k repairKey) (attempts, bool) {
 	return known, true
 }
 
-// sweep removes what is forgotten, from time to time. h.mu is held.
+// sweep removes forgotten entries from time to time. h.mu is held.
 func (h *history) sweep() {
 	if h.clock.Since(h.swept) < forgetAfter {
 		return
@@ -99,7 +100,7 @@ func (h *history) sweep() {
 	}
 }
 
-// pause is the pause after so many repairs.
+// pauseAfter returns the pause after count repairs.
 func pauseAfter(count int) time.Duration {
 	wait := firstPause
 	for i := 1; i < count && wait < longestPause; i++ {

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
-// FuzzCellStatus reads the inventory that a cell reports: in memory that its length bounds, and at most as many entries as an agent
-// reports.
+// FuzzCellStatus reads the inventory that a cell reports: the length of the report bounds the memory, and at most as
+// many entries are kept as an agent reports.
 func FuzzCellStatus(f *testing.F) {
 	digests := `"digests":["1-x"` + strings.Repeat(`,""`, cellreport.Buckets-1) + `]`
 	for _, status := range []string{

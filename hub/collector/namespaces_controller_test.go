@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// TestChanges: the hub namespaces of a project that is gone are looked at, and those of every project that is acquired.
+// TestChanges: the hub namespaces of a project that is gone are requested, and all hub namespaces when projects are
+// acquired.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)

@@ -10,28 +10,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// doubt is what Milo has said about projects that a hub namespace has something of.
+// doubt records Milo's answers about absent projects with objects in a hub namespace.
 type doubt struct {
 	// gone are the UIDs of projects that do not exist.
 	gone []types.UID
-	// since is when Milo said so for the first time, last when it was last counted, and answers how often it was.
+	// since is when Milo first answered so, last when an answer was last counted, and answers the number of counted
+	// answers.
 	since, last time.Time
 	answers     int
-	// withdrawing says that enough answers were counted, and the deletion has begun.
+	// withdrawing: enough answers were counted, and the deletion has begun.
 	withdrawing bool
-	// held says that the withdrawal waits for an operator.
+	// held: the withdrawal waits for an operator.
 	held bool
 }
 
-// covers says whether the answers counted so far are about all of these projects.
+// covers reports whether the answers counted so far are about all of these projects.
 func (d *doubt) covers(gone []types.UID) bool {
 	return !slices.ContainsFunc(gone, func(uid types.UID) bool { return !slices.Contains(d.gone, uid) })
 }
 
-// interval is the time between two answers that count: they are spread over After.
+// interval returns the time between two answers that count: they are spread over After.
 func (r *Namespaces) interval() time.Duration { return r.After / (answersNeeded - 1) }
 
-// pause is how long Milo need not be asked about a hub namespace.
+// pause returns how long Milo need not be asked about a hub namespace.
 func (r *Namespaces) pause(namespace string) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,8 +43,8 @@ func (r *Namespaces) pause(namespace string) time.Duration {
 	return d.last.Add(r.interval()).Sub(r.Clock.Now())
 }
 
-// count counts an answer of Milo that projects do not exist. It returns how long to wait for the next one, 0 when there have
-// been enough, and whether this is the first one.
+// count counts an answer of Milo that projects do not exist. It returns how long to wait for the next answer, 0 if
+// there were enough, and whether this is the first one.
 func (r *Namespaces) count(namespace string, gone []types.UID) (wait time.Duration, isFirst bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +62,7 @@ func (r *Namespaces) count(namespace string, gone []types.UID) (wait time.Durati
 	return 0, false
 }
 
-// begin says that the withdrawal begins, and returns whether it had not begun yet.
+// begin records that the withdrawal begins, and reports whether it had not begun yet.
 func (r *Namespaces) begin(namespace string) (isFirst bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +74,7 @@ func (r *Namespaces) begin(namespace string) (isFirst bool) {
 	return true
 }
 
-// hold notes whether the withdrawal of a hub namespace waits for an operator.
+// hold records whether the withdrawal of a hub namespace waits for an operator.
 func (r *Namespaces) hold(namespace string, held bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +83,7 @@ func (r *Namespaces) hold(namespace string, held bool) {
 	}
 }
 
-// heldBack is the number of hub namespaces whose withdrawal waits for an operator.
+// heldBack returns the number of hub namespaces whose withdrawal waits for an operator.
 func (r *Namespaces) heldBack() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,14 +96,14 @@ func (r *Namespaces) heldBack() int {
 	return count
 }
 
-// forget begins the questions about a hub namespace anew.
+// forget forgets the answers about a hub namespace, so that the questions begin again.
 func (r *Namespaces) forget(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.doubts, namespace)
 }
 
-// inDoubt is the number of hub namespaces in doubt.
+// inDoubt returns the number of hub namespaces in doubt.
 func (r *Namespaces) inDoubt() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// judgeSlices audits the ways of the slices, if it is time to.
+// judgeSlices audits the paths of the slices, if that is due.
 func (s *deploymentScope) judgeSlices(ctx context.Context, row *path.Row) ([]path.Finding, error) {
 	now := s.Clock.Now()
 	if now.Sub(s.Book.SlicesJudged(s.request)) < s.Interval*3/4 {
@@ -36,7 +36,8 @@ func (s *deploymentScope) judgeSlices(ctx context.Context, row *path.Row) ([]pat
 	return findings, nil
 }
 
-// sliceWants says whether the ResourceBinding of a slice that was judged to be left over belongs to one after all, asked now.
+// sliceWants reports whether the ResourceBinding of a slice that was judged to be left over belongs to an existing
+// slice after all.
 func (s *deploymentScope) sliceWants(ctx context.Context, found *path.Finding) (bool, error) {
 	slice := &v1alpha.InstanceSlice{}
 	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: found.Object.GetNamespace(), Name: found.Slice}, slice)

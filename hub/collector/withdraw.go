@@ -22,13 +22,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// copyEnds is when a namespace is looked at again whose copies are being deleted, if no event comes before.
+// copyEnds is the delay before a namespace whose copies are being deleted is requeued, if no event comes before.
 const copyEnds = 10 * time.Second
 
-// grantKnown is when a namespace is looked at again that was opened to the add-on: the API server and the cache know by then.
+// grantKnown is the delay before a namespace that was opened to the add-on is requeued: by then the API server and the
+// cache know the grant.
 const grantKnown = 2 * time.Second
 
-// originOf is where a hub namespace comes from, by its labels.
+// originOf returns the origin of a hub namespace, from its labels.
 func originOf(namespace *corev1.Namespace) projects.Origin {
 	return projects.Origin{
 		Project: projects.NameOf(namespace).String(), ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID]),
@@ -36,9 +37,10 @@ func originOf(namespace *corev1.Namespace) projects.Origin {
 	}
 }
 
-// withdraw deletes what the projects left: first the copies, then what they needed, and the namespace last. Milo keeps namespace
-// default of a project across its deletion, so that an earlier and a later project of one name have one hub namespace: it goes
-// only if nothing in it is of another project, and never after that project has marked it as its own.
+// withdraw deletes the leftover objects of projects: first the copies, then the objects that they needed, and the
+// namespace last. Milo keeps namespace default of a project across its deletion, so that an earlier and a later project
+// of one name share a hub namespace: it is deleted only if no object in it belongs to another project, and never after
+// that project has marked it as its own.
 func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error) {
 	if s.begin(s.namespace.Name) {
 		s.withdrawn.Inc()
@@ -63,7 +65,7 @@ func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error)
 	}
 	open, err := s.Grants.Has(ctx, s.namespace.Name)
 	if err == nil && !open {
-		// No version created a hub namespace without it but earlier ones.
+		// Only earlier versions created a hub namespace without the grant.
 		return later(grantKnown), s.Grants.Ensure(ctx, s.namespace.Name, originOf(s.namespace))
 	}
 	if err == nil {
@@ -73,13 +75,14 @@ func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error)
 		return reconcile.Result{}, err
 	}
 	if len(copies.Items) > 0 || !s.isGone(s.namespace) {
-		// Another project uses the namespace, and hub/propagation deletes what that one does not need of it.
+		// Another project uses the namespace, and hub/propagation deletes the objects in it that this project does not
+		// need.
 		return later(recheck), nil
 	}
 	return reconcile.Result{}, s.deleteNamespace(ctx)
 }
 
-// isGone says whether an object on the hub is of a project that does not exist.
+// isGone reports whether an object on the hub belongs to a project that does not exist.
 func (s *namespaceScope) isGone(obj client.Object) bool {
 	return slices.Contains(s.gone, types.UID(obj.GetLabels()[v1alpha.LabelProjectUID]))
 }
@@ -106,8 +109,8 @@ func (s *namespaceScope) deleteData(ctx context.Context) error {
 	return nil
 }
 
-// deleteNamespace deletes the namespace, and with it the policies. The Works that carry it into cells are its own, and deleted
-// here too, so that no cell depends on the garbage collector's having seen them.
+// deleteNamespace deletes the namespace, and with it the policies. It also deletes the Works that the namespace owns
+// and that carry it into cells, so that cells do not depend on whether the garbage collector has seen these Works.
 func (s *namespaceScope) deleteNamespace(ctx context.Context) error {
 	if err := s.deleteUnchanged(ctx, s.namespace); err != nil {
 		return err
@@ -124,13 +127,13 @@ func (s *namespaceScope) deleteNamespace(ctx context.Context) error {
 	return nil
 }
 
-// delete deletes an object, and not a later one of its name.
+// delete deletes an object, but not a later one of the same name.
 func (s *namespaceScope) delete(ctx context.Context, obj client.Object) error {
 	uid := obj.GetUID()
 	return s.deleteIf(ctx, obj, client.Preconditions{UID: &uid})
 }
 
-// deleteUnchanged deletes an object unless somebody has changed it since it was read: a later project may have marked it as its
+// deleteUnchanged deletes an object unless it was changed since it was read: a later project may have marked it as its
 // own. A conflict is an error, after which everything is read again.
 func (s *namespaceScope) deleteUnchanged(ctx context.Context, obj client.Object) error {
 	uid, version := obj.GetUID(), obj.GetResourceVersion()

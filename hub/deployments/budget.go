@@ -25,12 +25,13 @@ import (
 type shares struct {
 	names   []string
 	members []budget.Member
-	// desired is how many Instances should exist, and minimum how many of them voluntary disruptions leave Available.
+	// desired is how many Instances should exist, and minimum how many of them must stay Available during voluntary
+	// disruptions.
 	desired, minimum int32
 }
 
-// divideBudget divides the disruption budget among the deployments. The plan is stored in the status of the Workload, with its version
-// as precondition, before a deployment gets a floor of it: of two replicas, one alone lowers a floor.
+// divideBudget divides the disruption budget among the deployments. The plan is stored in the status of the Workload,
+// with its version as precondition, before a deployment gets a floor of it: of two replicas, only one lowers a floor.
 func (s *scope) divideBudget(ctx context.Context) error {
 	if s.workload.Spec.Disruption == nil {
 		return s.confirmNoBudget(ctx)
@@ -50,7 +51,7 @@ func (s *scope) divideBudget(ctx context.Context) error {
 		next.Floors = append(next.Floors, v1alpha.DeploymentFloor{Deployment: name, AvailabilityFloor: divided.Floors[i]})
 	}
 	if !equality.Semantic.DeepEqual(stored, next) {
-		// The event of this requeues the Workload. Then the plan is stored, and the deployments get their floors.
+		// The event of this write requeues the Workload. Then the plan is stored, and the deployments get their floors.
 		s.workload.Status.Disruption, s.rewritten = next, true
 		return apply.Status(ctx, s.client, FieldManager, s.workload)
 	}
@@ -71,12 +72,13 @@ func (s *scope) confirmNoBudget(ctx context.Context) error {
 	if err := s.project.GetAPIReader().Get(ctx, client.ObjectKeyFromObject(s.workload), fresh); err != nil {
 		return fmt.Errorf("get the Workload before its floors are removed: %w", err)
 	}
-	// A newer one requeues when the cache has it.
+	// The event of a newer Workload requeues it when the cache has it.
 	s.rewritten = fresh.UID != s.workload.UID || fresh.Generation != s.workload.Generation
 	return nil
 }
 
-// countBudget collects the members of the budget: the deployments that the Workload asks for, and those that are removed.
+// countBudget collects the members of the budget: the desired deployments of the Workload, and the deployments being
+// removed.
 func (s *scope) countBudget() {
 	s.shares = shares{}
 	wanted := map[string]bool{}
@@ -92,16 +94,17 @@ func (s *scope) countBudget() {
 	for _, name := range names {
 		existing := s.existing[name]
 		if existing != nil && !existing.DeletionTimestamp.IsZero() {
-			// Nothing holds it back any more: its Instances do not count.
+			// No finalizer holds it back any more: its Instances do not count.
 			continue
 		}
 		member := budget.Member{Floor: s.plannedFloor(name), Leaving: !wanted[name]}
 		if existing != nil {
 			status := &existing.Status
 			member.Sequence, member.InForce, member.Awaiting = status.FloorSequence, status.FloorInForce, status.AwaitingDisruption
-			// The first count is without Instances whose state is unknown, the second one without those that a report has too early.
+			// The first count excludes Instances whose state is unknown, the second one Instances that a report counts
+			// too early.
 			member.Available = min(status.AvailableReplicas, status.FloorAvailable)
-			// A deployment whose template waits for something else is not removed.
+			// A deployment whose template waits for another reason is not removed.
 			member.Leaving = member.Leaving && !s.plan.wants(existing)
 		}
 		s.shares.names, s.shares.members = append(s.shares.names, name), append(s.shares.members, member)
@@ -109,7 +112,7 @@ func (s *scope) countBudget() {
 	s.shares.minimum = budget.Minimum(s.workload.Spec.Disruption, s.shares.desired)
 }
 
-// desiredReplicas is how many Instances of a deployment should exist, which an autoscaler in the cells may decide.
+// desiredReplicas returns how many Instances of a deployment should exist, which an autoscaler in the cells may decide.
 func desiredReplicas(desired, existing *v1alpha.WorkloadDeployment) int32 {
 	least := desired.Spec.DesiredReplicas()
 	if existing == nil || !desired.Spec.Autoscaled() {
@@ -118,7 +121,7 @@ func desiredReplicas(desired, existing *v1alpha.WorkloadDeployment) int32 {
 	return max(least, min(existing.Status.DesiredReplicas, desired.Spec.ScaleSettings.MostReplicas()))
 }
 
-// plannedFloor is the floor of a deployment in the stored plan; nil: it has none.
+// plannedFloor returns the floor of a deployment in the stored plan; nil: it has none.
 func (s *scope) plannedFloor(name string) *v1alpha.AvailabilityFloor {
 	if s.workload.Status.Disruption == nil {
 		return nil
@@ -131,15 +134,16 @@ func (s *scope) plannedFloor(name string) *v1alpha.AvailabilityFloor {
 	return nil
 }
 
-// newestFloor leaves the floor of a deployment if it is newer than the wanted one: the plan is that of a stale cache.
+// newestFloor keeps the floor of a deployment if it is newer than the wanted one: the plan then comes from a stale
+// cache.
 func newestFloor(existing, desired *v1alpha.WorkloadDeployment) {
 	if desired.Spec.Floor != nil {
 		desired.Spec.Floor = budget.Newest(existing.Spec.Floor, desired.Spec.Floor).DeepCopy()
 	}
 }
 
-// mayRemove reports whether the budget lets a deployment go that the Workload does not ask for: the others guarantee the minimum, and
-// the stored plan does not count on it.
+// mayRemove reports whether the budget allows the removal of a surplus deployment: the others guarantee the minimum,
+// and the stored plan does not count on it.
 func (s *scope) mayRemove(existing *v1alpha.WorkloadDeployment) bool {
 	if s.workload.Spec.Disruption == nil || existing.Status.AvailableReplicas == 0 {
 		return true
@@ -184,7 +188,7 @@ func (s *scope) budgetCondition() metav1.Condition {
 	return condition
 }
 
-// unconfirmed names the deployments that do not work with their newest floor.
+// unconfirmed returns the names of the deployments that do not act on their newest floor.
 func (s *scope) unconfirmed() string {
 	var waiting []string
 	for i, name := range s.shares.names {

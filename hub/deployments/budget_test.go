@@ -17,7 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// withBudget is Workload web with a placement in DFW and one in ORD, of 3 and 4 Instances, and a minimum of 5.
+// withBudget returns a fixture with Workload web, with a placement in DFW and one in ORD, of 3 and 4 Instances, and a
+// minimum of 5.
 func withBudget(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, "DFW ORD")
@@ -41,7 +42,7 @@ func (f *fixture) settle(t *testing.T) {
 	t.Fatal("it never settles")
 }
 
-// inForce has the cells of cities work with their present floors.
+// inForce plays the cells of cities, which act on their present floors.
 func (f *fixture) inForce(t *testing.T, available map[string]int32) {
 	t.Helper()
 	for name, count := range available {
@@ -115,7 +116,8 @@ func TestBudgetIsDividedAmongCities(t *testing.T) {
 	}
 }
 
-// TestBudgetOfTwoReplicas: of two plans by the same version of the Workload the second one fails, and no floor of it is written.
+// TestBudgetOfTwoReplicas: of two plans from the same version of the Workload the second one fails, and no floor of it
+// is written.
 func TestBudgetOfTwoReplicas(t *testing.T) {
 	t.Parallel()
 	f := withBudget(t)
@@ -135,7 +137,7 @@ func TestBudgetOfTwoReplicas(t *testing.T) {
 	}
 }
 
-// TestBudgetOfAStalePlan: a replica whose cache has an earlier plan does not take the floors back.
+// TestBudgetOfAStalePlan: a replica whose cache has an earlier plan does not revert the floors.
 func TestBudgetOfAStalePlan(t *testing.T) {
 	t.Parallel()
 	f := withBudget(t)
@@ -180,7 +182,7 @@ func TestBudgetIsRemoved(t *testing.T) {
 	}
 }
 
-// TestBudgetOfEverything: as with a PodDisruptionBudget, a minimum above the Instances lets none be disrupted.
+// TestBudgetOfEverything: as with a PodDisruptionBudget, a minimum above the number of Instances allows no disruption.
 func TestBudgetOfEverything(t *testing.T) {
 	t.Parallel()
 	f := withBudget(t)

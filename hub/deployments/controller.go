@@ -34,33 +34,33 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-deployments"
 
-// Networks says which networks a project lacks.
+// Networks reports which networks a project lacks.
 type Networks interface {
-	// Missing are those of the named networks that do not exist.
+	// Missing returns the named networks that do not exist.
 	Missing(ctx context.Context, project projects.Project, named []types.NamespacedName) []types.NamespacedName
 }
 
-// Reconciler keeps the WorkloadDeployments of Workloads. It is safe for concurrent use.
+// Reconciler maintains the WorkloadDeployments of Workloads. It is safe for concurrent use.
 type Reconciler struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Locations says which locations a project has.
+	// Locations reports which locations a project has.
 	Locations projects.Locations
-	// Types says which instance types there are; nil: no size is recorded.
+	// Types reports the existing instance types; nil: no size is recorded.
 	Types Types
 	// DefaultType is the type of Workloads that name none; "": they get no deployment.
 	DefaultType string
-	// Networks says which networks a project lacks. Nil: that is not checked.
+	// Networks reports which networks a project lacks. Nil: networks are not checked.
 	Networks Networks
 	// Place returns the name of the hub namespace for new deployments in a namespace of a project.
 	Place func(ctx context.Context, project projects.Project, namespace string) (string, error)
-	// Passing are the writes that tell of a Workload on the way to another state. Nil: none of them waits.
+	// Passing delays status writes for transient states. Nil: no write is delayed.
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }
 
-// byWorkload has the deployments of all Workloads of a name, of which each reconcile reads those of one name.
+// byWorkload indexes deployments by the name of their Workload: each reconcile reads the deployments of one name.
 var byWorkload = projects.ByLabel{Object: &v1alpha.WorkloadDeployment{}, Label: v1alpha.LabelWorkloadName}
 
 // Register adds the controller to a manager.
@@ -150,12 +150,13 @@ type scope struct {
 	shares shares
 	// kind is the Workload's instance type.
 	kind instanceType
-	// project has the Workload, and missingNetworks are those that its template names and that do not exist there.
+	// project has the Workload, and missingNetworks are the networks that its template names and that do not exist
+	// there.
 	project         projects.Project
 	missingNetworks []types.NamespacedName
 	// rolling is the state of the rollout of the template.
 	rolling      rolling
 	requeueAfter requeue.After
-	// rewritten says that the Workload was changed, and is reconciled when the event of that arrives.
+	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.
 	rewritten bool
 }

@@ -23,7 +23,7 @@ func newQueue(t *testing.T) queue {
 	return queue
 }
 
-// TestALocationRequeuesEveryWorkload of its project, whatever namespace they are in.
+// TestALocationRequeuesEveryWorkload of its project, in all namespaces.
 func TestALocationRequeuesEveryWorkload(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")

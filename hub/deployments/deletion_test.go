@@ -17,7 +17,7 @@ func (f *fixture) letDeploymentGo(t *testing.T, name string) {
 	planes.Change(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { d.Finalizers = nil })
 }
 
-// TestDeletion: the deployments go first, each is deleted once, and the Workload goes with the last.
+// TestDeletion: the deployments are deleted first, each once, and the Workload with the last of them.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")
@@ -59,8 +59,8 @@ func TestDeletionMakesNothing(t *testing.T) {
 	}
 }
 
-// TestDeletionLeavesDeploymentsOfOthers: those of an earlier Workload of this name are none of its own, and the garbage collector
-// deletes them.
+// TestDeletionLeavesDeploymentsOfOthers: deployments of an earlier Workload of this name do not belong to the Workload,
+// and the garbage collector deletes them.
 func TestDeletionLeavesDeploymentsOfOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -76,7 +76,7 @@ func TestDeletionLeavesDeploymentsOfOthers(t *testing.T) {
 	}
 }
 
-// TestAWorkloadChangesWhileItsFinalizerIsRemoved: who removes a finalizer has seen the newest version.
+// TestAWorkloadChangesWhileItsFinalizerIsRemoved: the finalizer is removed only from the newest version.
 func TestAWorkloadChangesWhileItsFinalizerIsRemoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")

@@ -14,21 +14,22 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// plan is what should exist for a Workload, and what cannot.
+// plan holds the desired deployments of a Workload, and the obstacles to others.
 type plan struct {
 	deployments []*v1alpha.WorkloadDeployment
-	// missing are messages that say what a placement chooses and the project does not have, by placement.
+	// missing are messages about chosen locations that the project does not have, by placement.
 	missing map[string][]string
-	// blocked are messages that say what else prevents a deployment, by placement.
+	// blocked are messages about other obstacles to a deployment, by placement.
 	blocked map[string][]string
-	// unsized are the reasons why deployments have no size and are not made, by placement.
+	// unsized are the reasons why deployments have no size and are not created, by placement.
 	unsized map[string]string
-	// wanted are the placement and city of every deployment that the Workload asks for, also of those that are prevented.
+	// wanted are the placement and city of every deployment that the Workload requests, including deployments with an
+	// obstacle.
 	wanted map[[2]string]bool
 }
 
-// makePlan builds one deployment per placement and city. A city that the project may not use gets none, but keeps the one
-// that it has: withdrawing a location must not stop what runs.
+// makePlan builds one deployment per placement and city. A city that the project may not use gets none, but keeps an
+// existing one: withdrawing a location must not stop running Instances.
 func makePlan(workload *v1alpha.Workload, locations []citychoice.Location, existing map[string]*v1alpha.WorkloadDeployment) plan {
 	result := plan{missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{}}
 	for i := range workload.Spec.Placements {
@@ -51,7 +52,7 @@ func makePlan(workload *v1alpha.Workload, locations []citychoice.Location, exist
 	return result
 }
 
-// heldCities are the cities of a placement that get no deployment and keep the one that they have.
+// heldCities returns the cities of a placement that get no deployment and keep their existing one.
 func heldCities(placement *v1alpha.WorkloadPlacement, choice *citychoice.Choice, existing map[string]*v1alpha.WorkloadDeployment) []string {
 	held := slices.Clone(choice.Held)
 	if !choice.Unresolved {
@@ -76,7 +77,7 @@ func (p *plan) block(desired *v1alpha.WorkloadDeployment, message string) {
 	p.blocked[name] = append(p.blocked[name], message)
 }
 
-// explain says why each placement lacks its locations.
+// explain adds the messages why each placement lacks its locations.
 func (p *plan) explain(why error) {
 	for placement := range p.missing {
 		p.missing[placement] = []string{why.Error()}
@@ -89,8 +90,8 @@ func (p *plan) wants(existing *v1alpha.WorkloadDeployment) bool {
 
 func sameCity(a, b string) bool { return naming.CityLabel(a) == naming.CityLabel(b) }
 
-// sameDeployment says whether existing is the deployment that desired describes. The names of another Workload, placement and
-// city may join to the same deployment name.
+// sameDeployment reports whether existing is the deployment that desired describes. Another Workload, placement and
+// city may result in the same deployment name.
 func sameDeployment(existing, desired *v1alpha.WorkloadDeployment) bool {
 	return existing.Spec.WorkloadRef.UID == desired.Spec.WorkloadRef.UID &&
 		existing.Spec.PlacementName == desired.Spec.PlacementName &&

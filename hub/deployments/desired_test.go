@@ -69,7 +69,7 @@ func TestMakePlan(t *testing.T) {
 	}
 }
 
-// TestBuildDeployment: what a Workload says of its Instances and their rollout is in each of its deployments.
+// TestBuildDeployment: the Workload's settings of its Instances and their rollout are in each of its deployments.
 func TestBuildDeployment(t *testing.T) {
 	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}}
 	placement := &v1alpha.WorkloadPlacement{Name: "main"}

@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// tellOfAvailability records an event when the Workload becomes available, when it ceases to be, and when somebody has to act on a new
-// reason for which it is not.
+// tellOfAvailability records an event when the Workload becomes available or unavailable, and when a new reason for its
+// unavailability requires an action.
 func (s *scope) tellOfAvailability(next v1alpha.WorkloadStatus) {
 	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionAvailable)
 	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionAvailable)
@@ -26,7 +26,7 @@ func (s *scope) tellOfAvailability(next v1alpha.WorkloadStatus) {
 		}
 	case before != nil && before.Status == after.Status && before.Reason == after.Reason:
 	case after.Reason == v1alpha.ReasonNoMatchingLocation && len(s.plan.missing) > 0:
-		// warnOfMissing says it.
+		// warnOfMissing records this event.
 	case was || actedOn(after.Reason):
 		s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", about("The Workload is not available", after.Message))
 	}
@@ -40,7 +40,7 @@ func about(statement, message string) string {
 	return statement + ": " + wording.Shorten(message, v1alpha.MaxMessage)
 }
 
-// actedOn says whether somebody has to act on a reason of Available.
+// actedOn reports whether a reason of Available requires an action.
 func actedOn(reason string) bool {
 	remedy, known := remedies.Of(v1alpha.ConditionAvailable, reason)
 	return known && remedy.Actor != remedies.ActorNobody

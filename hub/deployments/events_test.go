@@ -12,8 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestEventsOfAvailability: the owner of a Workload is told when it becomes available, when it ceases to be, and what to act on. Nobody is
-// told of what passes by itself, or twice.
+// TestEventsOfAvailability: Events report when a Workload becomes available or unavailable, and when an action is
+// required. Transient states get no Event, and no Event is repeated.
 func TestEventsOfAvailability(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// choose has placement main of Workload web choose otherwise.
+// choose changes the choice of placement main of Workload web.
 func (f *fixture) choose(t *testing.T, change func(*v1alpha.WorkloadPlacement)) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
@@ -39,7 +39,7 @@ func atLocations(names ...string) func(*v1alpha.WorkloadPlacement) {
 	}
 }
 
-// TestLocationsComeAndGo: each step changes the locations of the project, or what the placement chooses among them.
+// TestLocationsComeAndGo: each step changes the locations of the project, or the placement's choice among them.
 func TestLocationsComeAndGo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -92,8 +92,8 @@ func TestLocationsComeAndGo(t *testing.T) {
 	}
 }
 
-// TestLocationsAreNotServed verifies that without LocationBindings at Milo what runs stays, for every way to choose, and that the Workload
-// says what is missing.
+// TestLocationsAreNotServed verifies that without LocationBindings at Milo running deployments remain, for every kind
+// of choice, and that the Workload names the missing kind.
 func TestLocationsAreNotServed(t *testing.T) {
 	t.Parallel()
 	for name, choose := range map[string]func(*v1alpha.WorkloadPlacement){

@@ -15,8 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/networks"
 )
 
-// findNetworks finds the networks that the template names and that do not exist. While there is one, no deployment is made, and the
-// Workload is requeued.
+// findNetworks finds the networks that the template names and that do not exist. While a network is missing, no
+// deployment is created, and the Workload is requeued.
 func (s *scope) findNetworks(ctx context.Context) error {
 	if s.Networks == nil {
 		return nil
@@ -28,7 +28,7 @@ func (s *scope) findNetworks(ctx context.Context) error {
 	return nil
 }
 
-// namedNetworks are the networks that the template of a Workload names.
+// namedNetworks returns the networks that the template of a Workload names.
 func namedNetworks(workload *v1alpha.Workload) []types.NamespacedName {
 	var named []types.NamespacedName
 	interfaces := workload.Spec.Template.Spec.NetworkInterfaces
@@ -39,7 +39,7 @@ func namedNetworks(workload *v1alpha.Workload) []types.NamespacedName {
 	return named
 }
 
-// describeMissingNetworks says which networks are missing and what to do; "" when none is.
+// describeMissingNetworks returns a message with the missing networks and the remedy; "" if none is missing.
 func (s *scope) describeMissingNetworks() string {
 	if len(s.missingNetworks) == 0 {
 		return ""

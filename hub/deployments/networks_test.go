@@ -14,8 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestMissingNetwork: nothing is made for a network that does not exist, and what runs is not replaced for one; both follow when it
-// appears.
+// TestMissingNetwork: no deployment is created for a network that does not exist, and running ones are not replaced for
+// it; both follow when the network is created.
 func TestMissingNetwork(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")

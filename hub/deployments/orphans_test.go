@@ -25,7 +25,7 @@ func (f *fixture) deleteWith(t *testing.T, obj client.Object, cascade metav1.Del
 	}
 }
 
-// orphan does what the garbage collector does with the dependents of a Workload that is deleted with --cascade=orphan.
+// orphan plays the garbage collector after the deletion of a Workload with --cascade=orphan.
 func (f *fixture) orphan(t *testing.T, workload *v1alpha.Workload, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -38,7 +38,7 @@ func (f *fixture) orphan(t *testing.T, workload *v1alpha.Workload, names ...stri
 	})
 }
 
-// requests are the Workloads that events requeue.
+// requests returns the Workloads that events requeue.
 func (f *fixture) requests(t *testing.T, send func(mchandler.EventHandler, queue)) []string {
 	t.Helper()
 	project, err := f.Get(t.Context(), planes.ProjectName)
@@ -109,8 +109,8 @@ func TestForegroundDeletion(t *testing.T) {
 	}
 }
 
-// TestOrphansOfAWorkloadThatIsGone: deployments whose Workload lost its finalizer by force, after --cascade=orphan, are deleted, also when
-// a Workload of the name exists again, which then gets deployments of its own.
+// TestOrphansOfAWorkloadThatIsGone: deployments whose Workload lost its finalizer by force, after --cascade=orphan, are
+// deleted, even if a Workload of the name exists again, which then gets its own deployments.
 func TestOrphansOfAWorkloadThatIsGone(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"no Workload has the name": false, "another Workload has the name": true} {

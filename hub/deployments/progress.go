@@ -19,9 +19,8 @@ import (
 // mostCities is how many deployments a message describes.
 const mostCities = 3
 
-// addProgress says in status whether the Workload progresses, and what its deployments wait for. Their deadlines are
-// judged by hub/projection. A Workload whose network is missing has no deployment that is judged: its own deadline
-// counts.
+// addProgress reports in status whether the Workload progresses, and what its deployments wait for. hub/projection
+// judges their deadlines. A Workload whose network is missing has no deployment to judge: its own deadline counts.
 func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if len(unsettled) == 0 && len(s.missingNetworks) == 0 {
@@ -47,7 +46,7 @@ func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha
 	return condition
 }
 
-// describeProgress describes what deployments wait for, first those that exceed their deadlines.
+// describeProgress describes what deployments wait for, deployments that exceed their deadlines first.
 func describeProgress(unsettled []*v1alpha.WorkloadDeployment) []string {
 	ordered := slices.Clone(unsettled)
 	slices.SortStableFunc(ordered, func(a, b *v1alpha.WorkloadDeployment) int { return urgency(b) - urgency(a) })
@@ -68,7 +67,7 @@ func urgency(deployment *v1alpha.WorkloadDeployment) int {
 	return 0
 }
 
-// waitsFor is what a deployment says in condition Progressing, which names the city.
+// waitsFor returns the message of a deployment's condition Progressing, which names the city.
 func waitsFor(deployment *v1alpha.WorkloadDeployment) string {
 	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
 	switch {
@@ -80,11 +79,11 @@ func waitsFor(deployment *v1alpha.WorkloadDeployment) string {
 	return wording.Shorten(progressing.Message, v1alpha.MaxMessage)
 }
 
-// notReported is what is known of a deployment without conditions.
+// notReported describes a deployment without conditions.
 const notReported = "its deployment has no status yet"
 
-// settled reports whether the cells have acted on the newest generation of a deployment and have nothing left to
-// change.
+// settled reports whether the cells have acted on the newest generation of a deployment and have no change left to
+// make.
 func settled(deployment *v1alpha.WorkloadDeployment) bool {
 	progressing := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionProgressing)
 	return deployment.Status.ObservedGeneration == deployment.Generation && progressing != nil && isSettled(progressing)
@@ -99,7 +98,8 @@ func hasExceeded(deployment *v1alpha.WorkloadDeployment) bool {
 	return progressing != nil && progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
 }
 
-// lastProgress is when the Workload last made progress: when its spec changed, or one of its deployments did.
+// lastProgress returns when the Workload last made progress: when its spec changed, or one of its deployments
+// progressed.
 func (s *scope) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Time {
 	before := &s.workload.Status
 	if before.LastProgressTime == nil || before.ObservedGeneration != s.workload.Generation {
@@ -114,7 +114,7 @@ func (s *scope) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Tim
 	return last
 }
 
-// tellOfProgress records an event when there is no progress for too long.
+// tellOfProgress records an event if there is no progress for too long.
 func (s *scope) tellOfProgress(next v1alpha.WorkloadStatus) {
 	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionProgressing)
 	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionProgressing)

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// progress has projection say of a deployment that it progresses, or for how long it has not.
+// progress plays projection, which reports that a deployment progresses, or since when it has not.
 func (f *fixture) progress(t *testing.T, name, reason, message string, last time.Time) {
 	t.Helper()
 	f.report(t, name, report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true})
@@ -42,7 +42,7 @@ func (f *fixture) expectProgress(t *testing.T, what, reason, message string) {
 	}
 }
 
-// TestProgress: the Workload names what its cities wait for, those that exceed their deadline first.
+// TestProgress: the Workload reports what its cities wait for, cities that exceed their deadline first.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD AMS LHR SIN")

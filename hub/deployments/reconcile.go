@@ -22,7 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
-// Reconcile makes the deployments of a Workload what the Workload asks for, and sums up its status.
+// Reconcile writes the deployments that a Workload requests, and summarizes their status in the Workload's.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	return s.requeueAfter.Result(), nil
 }
 
-// load reads the Workload and its deployments, and returns what to do with them.
+// load reads the Workload and its deployments, and returns the steps to take.
 func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, err error) {
 	err = s.client.Get(ctx, s.request.NamespacedName, s.workload)
 	if client.IgnoreNotFound(err) != nil {
@@ -70,8 +70,8 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 	}, nil
 }
 
-// loadDeployments reads the deployments of Workloads of this name. Those of an earlier Workload are deleted by the garbage collector,
-// except those that have lost their owner reference.
+// loadDeployments reads the deployments of Workloads of this name. The garbage collector deletes the deployments of an
+// earlier Workload, except for deployments that have lost their owner reference.
 func (s *scope) loadDeployments(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
 	if err := s.client.List(ctx, &list, client.InNamespace(s.request.Namespace), byWorkload.Value(s.request.Name)); err != nil {
@@ -89,8 +89,8 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 	return nil
 }
 
-// ensureFinalizer adds the finalizer. The event of that requeues the Workload: reconciling it now, too, would make everything twice,
-// before the cache has what was made first.
+// ensureFinalizer adds the finalizer. The event of the write requeues the Workload: a reconcile now would create
+// everything a second time, before the cache has the first objects.
 func (s *scope) ensureFinalizer(ctx context.Context) error {
 	s.rewritten = !controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload)
 	return apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
@@ -102,7 +102,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if err != nil && !notServed {
 		return err
 	}
-	// Without any location, what runs stays, and nothing is started.
+	// Without any location, running deployments remain, and none is started.
 	s.plan = makePlan(s.workload, locations, s.existing)
 	if notServed {
 		s.plan.explain(err)
@@ -136,14 +136,14 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 			desired.Name, existing.Spec.PlacementName, existing.Spec.CityCode, existing.Spec.WorkloadRef.Name))
 		return nil
 	case !existing.DeletionTimestamp.IsZero():
-		// When it is gone, its event requeues the Workload, which then gets a new one.
+		// The deletion event requeues the Workload, which then gets a new deployment.
 		return nil
 	default:
 		keepForHub(existing, desired)
 		newestFloor(existing, desired)
 	}
 	if len(s.missingNetworks) > 0 {
-		// What runs is not replaced by what names a network that does not exist.
+		// Running Instances are not replaced by a template that names a missing network.
 		keepTemplates(existing, desired)
 	}
 	write := apply.Exact[*v1alpha.WorkloadDeployment]
@@ -161,8 +161,8 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	return nil
 }
 
-// prepareForHub gives a new deployment what hub/propagation needs before it writes anything to the hub, so that this takes no write of
-// its own.
+// prepareForHub adds the metadata that hub/propagation needs before it writes anything to the hub, so that this costs
+// no write of its own.
 func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDeployment) error {
 	hubNamespace, err := s.Place(ctx, s.project, desired.Namespace)
 	if err != nil {
@@ -173,7 +173,8 @@ func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDepl
 	return nil
 }
 
-// keepForHub leaves what prepareForHub gave: server-side apply removes what its field manager had set and does not set any more.
+// keepForHub keeps the metadata of prepareForHub: server-side apply removes fields that its field manager no longer
+// sets.
 func keepForHub(existing, desired *v1alpha.WorkloadDeployment) {
 	if namespace := existing.Annotations[v1alpha.AnnotationHubNamespace]; namespace != "" {
 		desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: namespace}
@@ -205,8 +206,8 @@ func (s *scope) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// deleteOrphans deletes deployments whose Workload is gone and that no owner reference binds to it: its finalizer was removed by force
-// after a deletion with --cascade=orphan.
+// deleteOrphans deletes deployments whose Workload is gone and that have no owner reference to it: its finalizer was
+// removed by force after a deletion with --cascade=orphan.
 func (s *scope) deleteOrphans(ctx context.Context) error {
 	for _, orphan := range s.orphans {
 		if err := s.deleteDeployment(ctx, orphan); err != nil {
@@ -226,7 +227,8 @@ func (s *scope) deleteDeployment(ctx context.Context, existing *v1alpha.Workload
 	return nil
 }
 
-// removeFinalizer lets the Workload be deleted when it has no deployment any more. The end of each deployment requeues it.
+// removeFinalizer allows the deletion of a Workload that has no deployment any more. The deletion event of each
+// deployment requeues it.
 func (s *scope) removeFinalizer(ctx context.Context) error {
 	if len(s.existing) > 0 {
 		return nil

@@ -66,7 +66,7 @@ func TestADeploymentIsMadeForTheHub(t *testing.T) {
 	}
 }
 
-// TestTheFinalizerComesFirst: no deployment is made for a Workload that could then be deleted without it.
+// TestTheFinalizerComesFirst: no deployment is created for a Workload that could then be deleted without it.
 func TestTheFinalizerComesFirst(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -91,7 +91,8 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 	t.Parallel()
 	type deployment = v1alpha.WorkloadDeployment
 	tests := map[string]struct {
-		// change is done to the deployment, workload to the Workload, and cities are those of the project after the first reconcile.
+		// change changes the deployment, workload the Workload, and cities are the project's cities after the first
+		// reconcile.
 		change   func(*testing.T, *fixture, *deployment)
 		workload func(*v1alpha.Workload)
 		cities   string
@@ -194,7 +195,7 @@ func TestATakenNameIsLeftToItsOwner(t *testing.T) {
 	}
 }
 
-// TestASurplusDeploymentThatWasRecreated: the deletion is of what was read, and of nothing that has its name by now.
+// TestASurplusDeploymentThatWasRecreated: only the deployment that was read is deleted, not a later one of its name.
 func TestASurplusDeploymentThatWasRecreated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")

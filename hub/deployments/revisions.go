@@ -19,8 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// recordRevision records the template of the Workload in its history, once per change of it: status.rollout remembers the number. A project
-// that does not serve WorkloadRevisions has no history, and rollouts there are the same otherwise.
+// recordRevision records the template of the Workload in its history, once per change of it: status.rollout stores the
+// number. A project that does not serve WorkloadRevisions has no history, and its rollouts are otherwise the same.
 func (s *scope) recordRevision(ctx context.Context) error {
 	if before := s.workload.Status.Rollout; before != nil && before.TemplateHash == s.rolling.written {
 		s.rolling.revision = before.Revision
@@ -72,7 +72,7 @@ func (s *scope) revisions(ctx context.Context) ([]v1alpha.WorkloadRevision, erro
 	return list.Items, nil
 }
 
-// unrecorded are the templates of deployments that the history does not have: they are older than the history.
+// unrecorded returns the templates of deployments that are not in the history: they are older than the history.
 func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.InstanceTemplateSpec {
 	known := map[string]bool{s.rolling.written: true}
 	for i := range history {
@@ -114,8 +114,8 @@ func (s *scope) storeRevision(ctx context.Context, template *v1alpha.InstanceTem
 	return err
 }
 
-// pruneRevisions deletes the oldest revisions beyond the limit. history does not have the newest one. The last complete template stays: a
-// failed rollout goes back to it.
+// pruneRevisions deletes the oldest revisions beyond the limit. history does not include the newest one. The last
+// complete template is kept: a failed rollout returns to it.
 func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRevision) error {
 	keep := []string{s.revisionName(s.rolling.written)}
 	if before := s.workload.Status.Rollout; before != nil && before.CompleteTemplateHash != "" {
@@ -138,7 +138,7 @@ func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRe
 	return nil
 }
 
-// revisionWithHash is the template of a revision; nil without one.
+// revisionWithHash returns the template of a revision; nil without one.
 func (s *scope) revisionWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
 	revision := &v1alpha.WorkloadRevision{}
 	err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: s.workload.Namespace, Name: s.revisionName(hash)}, revision)

@@ -24,7 +24,7 @@ import (
 // maxRolloutMessage is the longest message in status.rollout, in bytes.
 const maxRolloutMessage = 1024
 
-// rolloutStatus is status.rollout.
+// rolloutStatus returns status.rollout.
 func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 	before, result := s.workload.Status.Rollout, &s.rolling.result
 	if before == nil {
@@ -58,7 +58,7 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	}
 	switch {
 	case complete || before.Phase == v1alpha.RolloutComplete && again:
-		// An Instance that fails later is no part of the rollout.
+		// An Instance that fails later does not belong to the rollout.
 		status.Phase, status.City, status.Message = v1alpha.RolloutComplete, "", ""
 		status.CompleteTemplateHash = s.rolling.written
 	case result.Phase == rollout.Progressing && s.failed():
@@ -95,12 +95,13 @@ func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.Rep
 	return counts
 }
 
-// countsTemplate reports whether the cells of a deployment count the Instances of a template, and not those of an earlier one.
+// countsTemplate reports whether the cells of a deployment count the Instances of this template, and not of an earlier
+// one.
 func (s *scope) countsTemplate(deployment *v1alpha.WorkloadDeployment, hash string) bool {
 	return !slices.ContainsFunc(deployment.Status.Indices, func(c v1alpha.CellIndices) bool { return c.TemplateHash != hash })
 }
 
-// addRollout adds status.rollout and what it says in the conditions.
+// addRollout adds status.rollout and the conditions that follow from it.
 func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
 	status.Rollout = s.rolloutStatus()
 	r := status.Rollout
@@ -114,8 +115,8 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 	}
 }
 
-// degraded is condition Degraded: True while an Instance that got the template of a rollout cannot become Available. Workloads without such
-// an Instance, and without an earlier one, do not have the condition.
+// degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
+// Available. A Workload that has never had such an Instance does not have the condition.
 func (s *scope) degraded(ctx context.Context) ([]metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
 	message, err := s.broken(ctx)
@@ -131,7 +132,8 @@ func (s *scope) degraded(ctx context.Context) ([]metav1.Condition, error) {
 	return []metav1.Condition{condition}, nil
 }
 
-// broken names the first Instance with the template of the rollout that cannot become Available, its reason and the remedy; "": there is none.
+// broken returns the first Instance with the template of the rollout that cannot become Available, its reason and the
+// remedy; "": none.
 func (s *scope) broken(ctx context.Context) (string, error) {
 	if s.rolling.result.Phase == rollout.Complete {
 		return "", nil

@@ -20,29 +20,31 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 )
 
-// Types says which instance types there are. instancetypes.Catalogue is one.
+// Types reports the existing instance types. instancetypes.Catalogue implements it.
 type Types interface {
-	// Types are those that were known last; they may be a little old: before a type is called missing, ask Fresh.
+	// Types returns the types of the last answer; it may be slightly old: before a type is reported as missing, call
+	// Fresh.
 	Types(ctx context.Context) ([]v1alpha.InstanceType, error)
-	// Fresh are those of now. An error is no answer.
+	// Fresh reads the present types. An error is no answer.
 	Fresh(ctx context.Context) ([]v1alpha.InstanceType, error)
-	// Confirmed are those that the hub has confirmed within age: before a deployment takes its size from a type, ask it.
+	// Confirmed returns the types that the hub has confirmed within age: call it before a deployment takes its size
+	// from a type.
 	Confirmed(ctx context.Context, age time.Duration) ([]v1alpha.InstanceType, error)
-	// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now.
+	// Grace returns how long after its deprecation a type may be named by new Workloads, and the present time.
 	Grace() (grace time.Duration, now time.Time)
 }
 
-// instanceType is what is known of the type of a Workload.
+// instanceType is the instance type of a Workload, and the answer about it.
 type instanceType struct {
-	// name of it; "" when the Workload names none and there is no default.
+	// name of it; "" if the Workload names none and no default exists.
 	name string
-	// ofDefault says that the Workload names none.
+	// ofDefault: the Workload names none.
 	ofDefault bool
-	// found is nil when there is none of that name.
+	// found is nil if no type has that name.
 	found *v1alpha.InstanceType
-	// usable are the names of those that there are.
+	// usable are the names of the usable types.
 	usable []string
-	// unchecked says that there are no types to check against, and err that the hub gave no answer.
+	// unchecked: no types are available to check against; err: the hub gave no answer.
 	unchecked bool
 	err       error
 }
@@ -71,8 +73,8 @@ func (s *scope) findType(ctx context.Context) error {
 	return nil
 }
 
-// confirmType looks the type up again before a deployment takes its size from it, unless the hub has confirmed it lately: admission
-// may have admitted the Workload before it knew that the type is disabled.
+// confirmType looks the type up again before a deployment takes its size from it, unless the hub has confirmed it
+// recently: admission may have admitted the Workload before it knew that the type is disabled.
 func (s *scope) confirmType(ctx context.Context) {
 	takes := func(desired *v1alpha.WorkloadDeployment) bool { return len(s.recorded(desired)) == 0 }
 	if s.kind.unchecked || s.kind.err != nil || s.kind.found == nil || !slices.ContainsFunc(s.plan.deployments, takes) {
@@ -86,9 +88,9 @@ func (s *scope) confirmType(ctx context.Context) {
 	s.kind.usable = v1alpha.UsableInstanceTypes(types)
 }
 
-// recordSizes puts into every planned deployment what its instance type gives: what is recorded as long as the type is the same,
-// so that a change of the type resizes nothing, else what the type has now. A deployment of a type that does not exist or is
-// disabled is not made, and one that exists keeps the template that it has.
+// recordSizes sets the size of every planned deployment: the recorded one as long as the type is the same, so that a
+// change of the type resizes no Instance, else the present one of the type. A deployment of a type that does not exist
+// or is disabled is not created, and an existing one keeps its template.
 func (s *scope) recordSizes(ctx context.Context) error {
 	s.confirmType(ctx)
 	kept := make([]*v1alpha.WorkloadDeployment, 0, len(s.plan.deployments))
@@ -103,7 +105,7 @@ func (s *scope) recordSizes(ctx context.Context) error {
 		case s.kind.found != nil && (s.kind.found.IsUsable() || exists && sameType(existing, desired)):
 			desired.Spec.InstanceTypeResources = s.kind.found.Spec.Resources.DeepCopy()
 		case exists && sameType(existing, desired):
-			// It runs since sizes were not recorded yet.
+			// It has been running since before sizes were recorded.
 		case exists:
 			desired.Spec.Template = *existing.Spec.Template.DeepCopy()
 			desired.Spec.InstanceTypeResources = existing.Spec.InstanceTypeResources.DeepCopy()
@@ -119,7 +121,8 @@ func (s *scope) recordSizes(ctx context.Context) error {
 	return nil
 }
 
-// recorded is what a deployment, or else another one of the Workload, has recorded of the type that desired names.
+// recorded returns the size of the type that desired names, recorded in the deployment itself or else in another one of
+// the Workload.
 func (s *scope) recorded(desired *v1alpha.WorkloadDeployment) corev1.ResourceList {
 	for _, name := range append([]string{desired.Name}, slices.Sorted(maps.Keys(s.existing))...) {
 		other := s.existing[name]
@@ -135,7 +138,7 @@ func sameType(a, b *v1alpha.WorkloadDeployment) bool {
 		v1alpha.InstanceTypeName(b.Spec.Template.Spec.Runtime.Resources.InstanceType)
 }
 
-// missing says that the type does not exist, or is disabled.
+// missing returns the message that the type does not exist, or is disabled.
 func (k *instanceType) missing() string {
 	if k.found != nil {
 		return fmt.Sprintf("instance type %s is disabled%s", k.found.Name, insteadOf(k.found))
@@ -163,7 +166,8 @@ func (k *instanceType) reason() string {
 	return v1alpha.ReasonInstanceTypeNotFound
 }
 
-// typeConditions are the conditions of the Workload about its type: those that are True, and those that were.
+// typeConditions returns the conditions of the Workload about its type: conditions that are True, and conditions that
+// were.
 func (s *scope) typeConditions() []metav1.Condition {
 	if s.kind.unchecked || s.kind.err != nil {
 		return nil
@@ -197,8 +201,8 @@ func insteadOf(kind *v1alpha.InstanceType) string {
 	return ""
 }
 
-// refusedFrom says from which day new Workloads are refused a deprecated type. The text does not depend on the time of now: a condition
-// must not change without a cause.
+// refusedFrom returns the message with the day from which new Workloads are refused a deprecated type. The text does
+// not depend on the present time: a condition must not change without a cause.
 func (s *scope) refusedFrom(kind *v1alpha.InstanceType) string {
 	grace, _ := s.Types.Grace()
 	ends, ending := kind.GraceEnds(grace)

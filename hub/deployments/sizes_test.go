@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// catalogue are the instance types that there are, and those that were known.
+// catalogue holds the present instance types, and the types of the last answer.
 type catalogue struct {
 	now   []v1alpha.InstanceType
 	known []v1alpha.InstanceType
@@ -36,7 +36,7 @@ func (t *catalogue) Confirmed(context.Context, time.Duration) ([]v1alpha.Instanc
 
 func (t *catalogue) Grace() (time.Duration, time.Time) { return 60 * 24 * time.Hour, time.Time{} }
 
-// set makes a type, or changes it.
+// set creates or changes a type.
 func (t *catalogue) set(name, cpu string, phase v1alpha.InstanceTypePhase) {
 	t.remove(name)
 	t.now = append(t.now, v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha.InstanceTypeSpec{
@@ -59,7 +59,7 @@ func sizeOf(cpu string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("1Gi")}
 }
 
-// typed is a fixture with type datumcloud-d1-standard-2, of 1 CPU, which its Workload names by its other spelling.
+// typed returns a fixture with type datumcloud-d1-standard-2, of 1 CPU, which its Workload names by its other spelling.
 func typed(t *testing.T, cities string) (*fixture, *catalogue) {
 	t.Helper()
 	f, known := newFixture(t, cities), &catalogue{}
@@ -84,7 +84,8 @@ func (f *fixture) name(t *testing.T, kind string) {
 	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = kind })
 }
 
-// TestASizeIsRecorded: it stays while the type is the same, whatever becomes of the type, also in deployments that are made later.
+// TestASizeIsRecorded: the size remains while the Workload names the same type, even if the type changes, also in
+// deployments that are created later.
 func TestASizeIsRecorded(t *testing.T) {
 	t.Parallel()
 	f, known := typed(t, "DFW ORD")
@@ -115,7 +116,7 @@ func TestASizeIsRecorded(t *testing.T) {
 	f.wantSize(t, "web-main-ord", "8")
 }
 
-// TestASizeIsRecordedLater: what runs since sizes were not recorded yet stays, also when its type is not known.
+// TestASizeIsRecordedLater: a deployment from before sizes were recorded remains, even if its type is unknown.
 func TestASizeIsRecordedLater(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -131,7 +132,8 @@ func TestASizeIsRecordedLater(t *testing.T) {
 	f.wantSize(t, "web-main-dfw", "1")
 }
 
-// TestATypeThatDoesNotExist: nothing starts without a size, and what runs goes on with its template until another type is named.
+// TestATypeThatDoesNotExist: no Instance starts without a size, and running ones keep their template until another type
+// is named.
 func TestATypeThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	f, known := typed(t, "DFW")
@@ -149,7 +151,7 @@ func TestATypeThatDoesNotExist(t *testing.T) {
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("when nothing has changed, it writes %v", writes)
 	}
-	// A type that was made a moment ago.
+	// A type that was just created.
 	f.name(t, "new")
 	old := known.known
 	known.set("new", "3", v1alpha.InstanceTypeActive)
@@ -191,7 +193,7 @@ func TestTheDefaultType(t *testing.T) {
 	f.wantSize(t, "web-main-dfw", "1")
 }
 
-// TestTheHubDoesNotAnswer: only what has no size yet waits for it, and where types are not served all goes on without.
+// TestTheHubDoesNotAnswer: only deployments without a size wait for the hub, and if types are not served, none waits.
 func TestTheHubDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	f, known := typed(t, "DFW ORD")
@@ -275,7 +277,8 @@ func TestTheLifeOfAType(t *testing.T) {
 	}
 }
 
-// TestADisabledTypeStartsNothing: admission may have admitted the Workload before it knew that the type is disabled. What runs stays.
+// TestADisabledTypeStartsNothing: admission may have admitted the Workload before it knew that the type is disabled.
+// Running Instances remain.
 func TestADisabledTypeStartsNothing(t *testing.T) {
 	t.Parallel()
 	f, known := typed(t, "DFW ORD")

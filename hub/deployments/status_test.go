@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// report is what projection says of a deployment.
+// report is the report of projection about a deployment.
 type report struct {
 	reason    string
 	message   string
@@ -210,7 +210,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestASurplusDeploymentDoesNotCount, though it takes its time to end.
+// TestASurplusDeploymentDoesNotCount, even while its deletion is slow.
 func TestASurplusDeploymentDoesNotCount(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")
@@ -249,7 +249,7 @@ func TestTransitionTimes(t *testing.T) {
 	}
 }
 
-// TestTheStatusOfARecreatedWorkload: what was made of a Workload is not written to one that has its name by now.
+// TestTheStatusOfARecreatedWorkload: the status of a Workload is not written to a later one of its name.
 func TestTheStatusOfARecreatedWorkload(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -270,7 +270,7 @@ func TestTheStatusOfARecreatedWorkload(t *testing.T) {
 	}
 }
 
-// TestEvents: a user is warned of a city without a location once, and again when that is another one.
+// TestEvents: one Event reports a city without a location, and another one follows if the city changes.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -329,7 +329,7 @@ func (f *fixture) awaitEvent(t *testing.T, matches func(*corev1.Event) bool) {
 	}
 }
 
-// TestAPassingStatusWaits for the one that lasts.
+// TestAPassingStatusWaits: a transient status waits for the one that lasts.
 func TestAPassingStatusWaits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")

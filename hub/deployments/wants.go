@@ -14,9 +14,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Wants returns a function that says whether this controller makes a deployment again that is deleted: its Workload exists, is
-// not being deleted, chooses its placement and city, and the project may use the city. The function reads project, and an error
-// of it is no answer.
+// Wants returns a function that reports whether this controller recreates a deleted deployment: its Workload exists, is
+// not being deleted, chooses its placement and city, and the project may use the city. The function reads project, and
+// its error is no answer.
 func Wants(locations projects.Locations) func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
 	return func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
 		workload := &v1alpha.Workload{}

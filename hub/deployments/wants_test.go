@@ -11,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestWants: a deployment that is deleted is made again only while its Workload asks for it and the project may use the city.
+// TestWants: a deleted deployment is recreated only while its Workload requests it and the project may use the city.
 func TestWants(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -13,21 +13,22 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
-// lostAfter is how long a cell may be not Ready before its Instances count as down. An early judgement costs disruptions elsewhere, and
-// never Instances.
+// lostAfter is how long a cell may be not Ready before its Instances count as down. An early judgement costs
+// disruptions elsewhere, but never Instances.
 const lostAfter = time.Minute
 
-// Copy is the copy of a deployment on the hub, with what the hub knows of the cells.
+// Copy is the copy of a deployment on the hub, with the cells that the hub knows.
 type Copy struct {
 	// Stored is the copy with its reports and its floors.
 	Stored *v1alpha.WorkloadDeployment
-	// Cells are those of every city.
+	// Cells are the cells of every city.
 	Cells cells.Cells
 	// Now is when the cells are judged.
 	Now time.Time
 }
 
-// Members are the cells of an assignment, in its order. after is when a cell that does not respond will be lost; 0: no cell.
+// Members returns the cells of an assignment, in its order. after is when a cell that does not respond will be lost; 0:
+// no such cell.
 func (c *Copy) Members(of *v1alpha.WorkloadDeploymentAssignment) (members []budget.Member, after time.Duration) {
 	if of == nil {
 		return nil, 0
@@ -54,7 +55,7 @@ func (c *Copy) member(assigned *v1alpha.CellAssignment) (member budget.Member, a
 	cell, exists := c.Cells.Find(assigned.Name)
 	switch {
 	case !exists || cell.Gone || assigned.IsLeaving():
-		// Karmada removes the deployment from a cell without a share: nothing there waits for the budget.
+		// Karmada removes the deployment from a cell without a share: no Instance there waits for the budget.
 		member.Lost = true
 	case !cell.Ready:
 		member.Silent = true
@@ -67,7 +68,7 @@ func (c *Copy) member(assigned *v1alpha.CellAssignment) (member budget.Member, a
 	return member, after
 }
 
-// floor is the stored floor of a cell; nil without one.
+// floor returns the stored floor of a cell; nil without one.
 func (c *Copy) floor(cell string) *v1alpha.AvailabilityFloor {
 	if c.Stored.Spec.Assignment == nil {
 		return nil
@@ -87,7 +88,8 @@ func size(ranges []v1alpha.IndexRange) (count int32) {
 	return count
 }
 
-// Step is a random step between two sequences: a hub that was restored from a backup does not give a sequence twice.
+// Step returns a random step between two sequences: a hub that was restored from a backup does not issue a sequence
+// twice.
 func Step() int64 {
 	const most = 1 << 16
 	return 1 + rand.Int64N(most) //nolint:gosec // no secret

@@ -28,20 +28,21 @@ import (
 )
 
 const (
-	// interval is how often the hub is asked for its types: so late a change is known everywhere.
+	// interval is the time between two reads of the hub's types, and so the maximum delay of a change.
 	interval = 10 * time.Second
-	// readTimeout bounds a question: admission waits for it.
+	// readTimeout bounds a read: admission waits for it.
 	readTimeout = 3 * time.Second
-	// ConfirmedWithin is how old the hub's last answer may be for admission: longer than a restart of the hub takes.
+	// ConfirmedWithin is the maximum age of the hub's last answer for admission: longer than a restart of the hub
+	// takes.
 	ConfirmedWithin = 2 * time.Minute
-	// StartedWithin is how old it may be for a deployment that takes its size from a type.
+	// StartedWithin is its maximum age for a deployment that takes its size from a type.
 	StartedWithin = 15 * time.Second
 )
 
-// ErrNotServed says that the hub does not serve InstanceTypes.
+// ErrNotServed is the error of a hub that does not serve InstanceTypes.
 var ErrNotServed = errors.New("the hub does not serve InstanceTypes; apply the CRD instancetypes.compute.datumapis.com")
 
-// First is the type that the add-on makes where there is none.
+// First returns the type that the add-on creates if none exists.
 func First() *v1alpha.InstanceType {
 	return &v1alpha.InstanceType{
 		ObjectMeta: metav1.ObjectMeta{Name: "datumcloud-d1-standard-2"},
@@ -59,37 +60,37 @@ func First() *v1alpha.InstanceType {
 type CatalogueOptions struct {
 	// Hub reads from the hub's API server, past every cache.
 	Hub client.Client
-	// Clock says when the types are read again.
+	// Clock determines when the types are read again.
 	Clock clock.WithTicker
-	// Registerer gets the metric that says whether the hub serves types.
+	// Registerer registers the metric that reports whether the hub serves types.
 	Registerer prometheus.Registerer
-	// Log gets what is wrong, once.
+	// Log receives each failure, once.
 	Log logr.Logger
-	// Grace is how long after its deprecation a type may be named by new Workloads. 0: without end.
+	// Grace is how long after its deprecation a type may be named by new Workloads. 0: indefinitely.
 	Grace time.Duration
 }
 
-// Catalogue has the InstanceTypes of the hub. It asks for them in intervals and not by a watch: they are few and hardly change,
-// every replica needs them for admission, and a hub that does not serve the kind must not keep an informer, and with it a
-// controller, from starting. It is safe for concurrent use.
+// Catalogue holds the InstanceTypes of the hub. It reads them at intervals and has no watch: they are few and hardly
+// change, every replica needs them for admission, and a hub that does not serve the kind must not keep an informer, and
+// with it a controller, from starting. It is safe for concurrent use.
 type Catalogue struct {
 	options CatalogueOptions
 	served  prometheus.Gauge
 	reads   singleflight.Group
 
 	mu sync.Mutex
-	// types by name; nil until the first answer.
+	// types are sorted by name; nil until the first answer.
 	types []v1alpha.InstanceType
-	// answered is when the hub answered last.
+	// answered is when the hub last answered.
 	answered time.Time
-	// err is that of the last question.
+	// err is the error of the last read.
 	err     error
 	changed []func()
 	// unrecorded is why deprecations could not be recorded at the last attempt.
 	unrecorded string
 }
 
-// NewCatalogue makes a Catalogue. It sends no request.
+// NewCatalogue returns a Catalogue. It sends no request.
 func NewCatalogue(options CatalogueOptions) (*Catalogue, error) {
 	served := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_instance_types_served",
@@ -101,8 +102,8 @@ func NewCatalogue(options CatalogueOptions) (*Catalogue, error) {
 	return &Catalogue{options: options, served: served}, nil
 }
 
-// Types are the types by name, as of the last answer of the hub. The error is nil if there was one, however long ago;
-// ErrNotServed says that the hub has none. The caller must not change them.
+// Types returns the types sorted by name, from the last answer of the hub, however old; it reads them if the hub has
+// never answered. ErrNotServed: the hub does not serve types. The caller must not change them.
 func (c *Catalogue) Types(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	types, err := c.known()
 	switch {
@@ -114,8 +115,9 @@ func (c *Catalogue) Types(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	return c.Fresh(ctx)
 }
 
-// Confirmed are the types by name that the hub has confirmed within age. They are read again when its last answer is older: a type that was
-// disabled since must not be used because the hub is away. Otherwise it is as Types.
+// Confirmed returns the types that the hub has confirmed within age, sorted by name. It reads them again if the last
+// answer is older: a type that was disabled since must not be used because the hub is unavailable. Otherwise it is like
+// Types.
 func (c *Catalogue) Confirmed(ctx context.Context, age time.Duration) ([]v1alpha.InstanceType, error) {
 	c.mu.Lock()
 	types, answered, err := c.types, c.answered, c.err
@@ -132,10 +134,10 @@ func (c *Catalogue) Confirmed(ctx context.Context, age time.Duration) ([]v1alpha
 	return nil, fmt.Errorf("the hub has not confirmed its instance types for %s: %w", c.options.Clock.Since(answered).Round(time.Second), err)
 }
 
-// Fresh are those of now. An error is no answer.
+// Fresh reads the types from the hub now. An error is no answer.
 func (c *Catalogue) Fresh(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	read := c.reads.DoChan("", func() (any, error) {
-		// Not that of the caller: others wait for the same answer.
+		// The context is not the caller's: others wait for the same answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
 		return c.read(ctx)
@@ -149,20 +151,22 @@ func (c *Catalogue) Fresh(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	}
 }
 
-// Grace is how long after its deprecation a type may be named by new Workloads, and the time of now. 0: without end.
+// Grace returns how long after its deprecation a type may be named by new Workloads, and the present time. 0:
+// indefinitely.
 func (c *Catalogue) Grace() (grace time.Duration, now time.Time) {
 	return c.options.Grace, c.options.Clock.Now()
 }
 
-// OnChange has f called after the types have changed. f must return at once. Call it before Start.
+// OnChange registers f, which is called after the types have changed. f must return at once. Call OnChange before
+// Start.
 func (c *Catalogue) OnChange(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = append(c.changed, f)
 }
 
-// Start asks in intervals until ctx ends, makes the first type where there is none when it starts, and records when types were
-// deprecated. It always returns nil.
+// Start reads the types at intervals until ctx ends, creates the first type if none exists when it starts, and records
+// when types were deprecated. It always returns nil.
 func (c *Catalogue) Start(ctx context.Context) error {
 	ticker := c.options.Clock.NewTicker(interval)
 	defer ticker.Stop()
@@ -184,7 +188,7 @@ func (c *Catalogue) Start(ctx context.Context) error {
 	}
 }
 
-// makeFirst makes the first type where there is none.
+// makeFirst creates the first type if none exists.
 func (c *Catalogue) makeFirst(ctx context.Context, types []v1alpha.InstanceType) {
 	if len(types) > 0 {
 		return
@@ -206,7 +210,7 @@ func (c *Catalogue) known() ([]v1alpha.InstanceType, error) {
 	return c.types, c.err
 }
 
-// read asks the hub.
+// read reads the types from the hub.
 func (c *Catalogue) read(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	var list v1alpha.InstanceTypeList
 	err := c.options.Hub.List(ctx, &list)
@@ -228,12 +232,12 @@ func (c *Catalogue) read(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	return types, nil
 }
 
-// trimmed is a type without what is of no use here.
+// trimmed returns a type without its unused fields.
 func trimmed(kind *v1alpha.InstanceType) *v1alpha.InstanceType {
 	return &v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: kind.Name}, Spec: kind.Spec, Status: kind.Status}
 }
 
-// remember keeps an answer, and says once what is wrong.
+// remember stores an answer, and logs each failure once.
 func (c *Catalogue) remember(types []v1alpha.InstanceType, err error) {
 	c.mu.Lock()
 	before, same := c.err, false
@@ -249,7 +253,7 @@ func (c *Catalogue) remember(types []v1alpha.InstanceType, err error) {
 		same = c.types == nil
 		c.types = nil
 	default:
-		// Those of before stay: they hardly change, and what needs them must not wait for the hub.
+		// The old types remain: they hardly change, and their users must not wait for the hub.
 		same = true
 	}
 	changed := c.changed

@@ -23,21 +23,21 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-instancetypes"
 
-// Reconciler offers the hub's types in every project that this replica has engaged, and in the others when they are visited. It is safe
-// for concurrent use.
+// Reconciler offers the hub's types in every project that this replica has engaged, and in the others when they are
+// visited. It is safe for concurrent use.
 //
-// A project gets no watch for them: what a consumer could do to a copy is undone by the next resync, and nothing reads the
-// copies.
+// A project gets no watch for them: a consumer's changes of a copy are reverted by the next resync, and no controller
+// reads the copies.
 type Reconciler struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Types are those of the hub.
+	// Types are the hub's types.
 	Types *Catalogue
-	// Visits are of the projects that no replica has engaged. Nil: there are none.
+	// Visits are visits to the projects that no replica has engaged. Nil: projects are not visited.
 	Visits projects.Visits
 }
 
-// resync is how often the copies in a project are compared.
+// resync is the interval at which the copies in a project are compared.
 const resync = 30 * time.Minute
 
 // Register adds the controller to a manager.
@@ -73,18 +73,18 @@ type Changes struct {
 type engaged struct {
 	name    multicluster.ClusterName
 	cluster cluster.Cluster
-	// wake has an entry when the types have changed since the last requests.
+	// wake has an entry if the types have changed since the last requests.
 	wake chan struct{}
 }
 
-// NewChanges makes a source of the requests that list returns.
+// NewChanges returns a source of the requests that list returns.
 func NewChanges(types interface{ OnChange(f func()) }, list List) *Changes {
 	c := &Changes{list: list, projects: map[*engaged]struct{}{}}
 	types.OnChange(c.wake)
 	return c
 }
 
-// wake has every project get its requests.
+// wake requests every project.
 func (c *Changes) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,8 +19,9 @@ import (
 // CatalogueManager is the field manager of the status of the hub's types.
 const CatalogueManager apply.FieldManager = "karmada-compute-catalogue"
 
-// recordDeprecations writes into the hub's types when they were deprecated. Every replica does: the first write wins, since each carries
-// the version that was read. A failure is logged when it differs from the one before, and the next question retries.
+// recordDeprecations writes into the hub's types when they were deprecated. Every replica does: the first write wins,
+// since each has the version that was read as precondition. A failure is logged if it differs from the previous one,
+// and the next read of the types retries.
 func (c *Catalogue) recordDeprecations(ctx context.Context, known []v1alpha.InstanceType) {
 	if !slices.ContainsFunc(known, lacksDeprecation) {
 		return
@@ -66,7 +67,7 @@ func (c *Catalogue) writeDeprecations(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// lacksDeprecation reports whether a type is deprecated and does not have the time.
+// lacksDeprecation reports whether a type is deprecated and the time is not recorded.
 func lacksDeprecation(kind v1alpha.InstanceType) bool {
 	return kind.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated && kind.Status.DeprecatedAt == nil
 }

@@ -66,7 +66,7 @@ func names(types []v1alpha.InstanceType) string {
 	return strings.Join(all, " ")
 }
 
-// TestTheKind: what the schema refuses and defaults.
+// TestTheKind checks the validation and the defaults of the schema.
 func TestTheKind(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -91,7 +91,7 @@ func TestTheKind(t *testing.T) {
 	}
 }
 
-// TestCatalogue: what was known stays known while the hub does not answer, and whoever waits hears of changes alone.
+// TestCatalogue: known types remain known while the hub does not answer, and subscribers are called only for changes.
 func TestCatalogue(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -119,7 +119,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestConfirmed: a hub that has been away for longer than that is asked, and its failure is no answer.
+// TestConfirmed: a hub that has been unavailable for longer than that is asked, and its failure is no answer.
 func TestConfirmed(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -147,7 +147,7 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
-// TestCatalogueOfAHubWithoutTypes: that the kind is not served is said, until it is.
+// TestCatalogueOfAHubWithoutTypes: a kind that is not served is reported, until it is served.
 func TestCatalogueOfAHubWithoutTypes(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -172,7 +172,7 @@ func TestCatalogueOfAHubWithoutTypes(t *testing.T) {
 	}
 }
 
-// TestTheFirstType is made where there is none, once: an operator may delete it.
+// TestTheFirstType is created if none exists, once: an operator may delete it.
 func TestTheFirstType(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -189,8 +189,8 @@ func TestTheFirstType(t *testing.T) {
 	}
 }
 
-// TestTypesAreOffered: a project has the types of the hub, whatever was done to them there, and a settled one costs a list. Hub and
-// project are one API server here, so the hub's types are those that the catalogue remembers.
+// TestTypesAreOffered: a project has the types of the hub, even after they were changed there, and a settled project
+// costs a list. Hub and project are one API server here, so the hub's types are the types in the catalogue.
 func TestTypesAreOffered(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -255,7 +255,7 @@ func (v *visits) OnVisit(f func(ctx context.Context, project string, c client.Cl
 }
 func (v *visits) VisitAll() { v.all++ }
 
-// TestTypesAreOfferedAtVisits: all are due when the types change, and not when a replica reads them for the first time.
+// TestTypesAreOfferedAtVisits: all projects are visited when the types change, but not when a replica first reads them.
 func TestTypesAreOfferedAtVisits(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -290,7 +290,7 @@ func TestTypesAreOfferedAtVisits(t *testing.T) {
 	}
 }
 
-// TestDeprecations: the time of a deprecation is recorded once, whoever sees it later, and projects show it.
+// TestDeprecations: the time of a deprecation is recorded once, by any replica, and projects show it.
 func TestDeprecations(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)
@@ -340,7 +340,7 @@ func TestDeprecations(t *testing.T) {
 	}
 }
 
-// TestDeprecationsOfAnEarlierCRD: without a status no grace period begins, and the failure is remembered.
+// TestDeprecationsOfAnEarlierCRD: without a status no grace period begins, and the failure is recorded.
 func TestDeprecationsOfAnEarlierCRD(t *testing.T) {
 	p := planes.New(t)
 	deleteAll(t, p)

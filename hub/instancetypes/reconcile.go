@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
-// Reconcile makes the types of one project those of the hub.
+// Reconcile updates the types of one project to the hub's.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	project, err := r.Projects.Get(ctx, request.ClusterName)
 	if err != nil {
@@ -26,20 +26,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	types, err := r.Types.Types(ctx)
 	if errors.Is(err, ErrNotServed) {
-		// A change of the types is a request. Copies stay: the CRD may be missing by mistake.
+		// A change of the types requeues the project. Copies remain: the CRD may be missing by mistake.
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	// Past the cache, which would become an informer in every project.
+	// The read bypasses the cache, which would become an informer in every project.
 	if err := makeOffer(ctx, project.GetAPIReader(), project.GetClient(), types); err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: resync}, nil
 }
 
-// makeOffer makes the types of a project those of the hub, if the project serves the kind.
+// makeOffer updates the types of a project to the hub's, if the project serves the kind.
 func makeOffer(ctx context.Context, reader client.Reader, project client.Client, types []v1alpha.InstanceType) error {
 	var offered v1alpha.InstanceTypeList
 	switch err := reader.List(ctx, &offered); {
@@ -52,7 +52,7 @@ func makeOffer(ctx context.Context, reader client.Reader, project client.Client,
 	return offer(ctx, project, offered.Items, types)
 }
 
-// offer writes what differs, and deletes what the hub does not have.
+// offer writes types that differ, and deletes types that the hub does not have.
 func offer(ctx context.Context, project client.Client, offered, types []v1alpha.InstanceType) error {
 	var failures []error
 	for i := range types {
@@ -79,7 +79,7 @@ func offer(ctx context.Context, project client.Client, offered, types []v1alpha.
 	return errors.Join(failures...)
 }
 
-// offerStatus gives a copy the status of its original. A project whose CRD has no status for the kind goes without.
+// offerStatus copies the status of the original to a copy. A project whose CRD has no status for the kind is skipped.
 func offerStatus(ctx context.Context, project client.Client, stored, original *v1alpha.InstanceType) error {
 	if stored.Status.DeprecatedAt.Equal(original.Status.DeprecatedAt) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// offerAtVisits offers the types in projects that nobody watches, too: a consumer wants to know them before the first Workload. That
-// is when a project is visited anyway, and soon after the types have changed.
+// offerAtVisits offers the types also in projects without a watch: a consumer needs them before the first Workload. It
+// runs whenever a project is visited, and requests a visit to all of them soon after the types have changed.
 func (r *Reconciler) offerAtVisits(visits projects.Visits) {
 	visits.OnVisit(func(ctx context.Context, _ string, project client.Client) error {
 		types, err := r.Types.Types(ctx)
@@ -28,7 +28,7 @@ func (r *Reconciler) offerAtVisits(visits projects.Visits) {
 	})
 	var known sync.Once
 	r.Types.OnChange(func() {
-		// The first answer is no change: a replica that starts must not have all projects visited.
+		// The first answer is no change: a replica that starts must not request a visit to all projects.
 		isFirst := false
 		known.Do(func() { isFirst = true })
 		if !isFirst {

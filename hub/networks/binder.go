@@ -36,18 +36,19 @@ import (
 // FieldManager is the field manager of NetworkBindings.
 const FieldManager apply.FieldManager = "karmada-compute-networks"
 
-// BindingRetry is how soon a binding that is not Ready is to be asked for again.
+// BindingRetry is the delay before a binding that is not Ready is read again.
 const BindingRetry = 5 * time.Second
 
-// Answers of a project about a binding, as a label of the metric.
+// Answers of a project to a read of a binding, as a label of the metric.
 const (
 	answerReady     = "ready"
 	answerWaiting   = "waiting"
 	answerNotServed = "not_served"
 )
 
-// Binder brings the networks of deployments to the locations of their cities, through NetworkBindings in the project. It watches
-// nothing: it asks for each binding, and remembers that it is Ready. Make it with NewBinder. It is safe for concurrent use.
+// Binder connects the networks of deployments to the locations of their cities, through NetworkBindings in the project.
+// It has no watch: it reads each binding, and caches that it is Ready. Create it with NewBinder. It is safe for
+// concurrent use.
 type Binder struct {
 	locations projects.Locations
 	answers   *cache.LRUExpireCache
@@ -69,20 +70,20 @@ func NewBinder(locations projects.Locations, clock clock.PassiveClock, registere
 	return b, nil
 }
 
-// bound is a binding that is remembered to be Ready; without a name: that the project does not serve the kind.
+// bound identifies a binding that is cached as Ready; without a name: the project does not serve the kind.
 type bound struct {
 	project types.UID
 	binding types.NamespacedName
 }
 
-// settled is a deployment with the networks that alone it has bindings for.
+// settled identifies a deployment and its networks, when it has bindings for no other networks.
 type settled struct {
 	deployment types.UID
 	wanted     string
 }
 
-// Bind makes the NetworkBindings of a deployment, and says whether all are Ready. It is nil for a project that does not serve the
-// kind, which has no networks to wait for. Failed requests are errors.
+// Bind creates the NetworkBindings of a deployment, and reports whether all are Ready. It returns nil for a project
+// that does not serve the kind, which has no networks to wait for. Failed requests are errors.
 func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error) {
 	if _, known := b.answers.Get(bound{project: project.UID}); known {
 		return nil, nil
@@ -118,7 +119,7 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 	}, nil
 }
 
-// bind makes a binding that does not exist, and says what it waits for; "" when it is Ready.
+// bind creates a missing binding, and returns what it waits for; "" if it is Ready.
 func (b *Binder) bind(ctx context.Context, project projects.Project, wanted *networking.NetworkBinding) (string, error) {
 	key := bound{project.UID, client.ObjectKeyFromObject(wanted)}
 	if _, known := b.answers.Get(key); known {
@@ -145,8 +146,8 @@ func (b *Binder) bind(ctx context.Context, project projects.Project, wanted *net
 	return message, nil
 }
 
-// wanted are the bindings of a deployment: of every network that its template names to every location of its city that is
-// available, or to every one while none is.
+// wanted returns the bindings of a deployment: for every network that its template names and every available location
+// of its city, or every location while none is available.
 func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) ([]*networking.NetworkBinding, error) {
 	locations, err := b.locations.List(ctx, project.GetClient())
 	if err != nil {
@@ -172,7 +173,8 @@ func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alph
 	return wanted, nil
 }
 
-// bindingOf is the binding of one network of a deployment to one location. It is garbage together with the deployment.
+// bindingOf returns the binding of one network of a deployment to one location. It is garbage-collected with the
+// deployment.
 func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReference, location string) *networking.NetworkBinding {
 	hash := fnv.New32a()
 	// Writing to a hash.Hash never returns an error.
@@ -193,12 +195,12 @@ func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReferenc
 	}
 }
 
-// Settle deletes the bindings of a deployment that its template does not need any more. Call it when all Instances are of the
-// template. It asks once for each set of networks.
+// Settle deletes the bindings of a deployment that its template does not need any more. Call it when all Instances have
+// the present template. It makes one request for each set of networks.
 func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
 	wanted, err := b.wanted(ctx, project, d)
 	if errors.Is(err, citychoice.ErrLocationsNotServed) {
-		// Which bindings are needed is not known: what runs keeps its networks.
+		// The needed bindings are unknown: running Instances keep their networks.
 		return nil
 	}
 	if err != nil {
@@ -224,7 +226,7 @@ func (b *Binder) Release(ctx context.Context, project projects.Project, d *v1alp
 	return b.release(ctx, project, d, nil)
 }
 
-// release deletes the bindings of a deployment but the named ones. A project that does not serve the kind has none.
+// release deletes the bindings of a deployment except the named ones. A project that does not serve the kind has none.
 func (b *Binder) release(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment, keep []string) error {
 	if _, known := b.answers.Get(bound{project: project.UID}); known {
 		return nil

@@ -39,7 +39,7 @@ func (p *places) List(context.Context, client.Reader) ([]citychoice.Location, er
 	return slices.Clone(*p), nil
 }
 
-// binding is a deployment in a project.
+// binding is a deployment in a project, and the Binder of its networks.
 type binding struct {
 	*planes.Planes
 	t          *testing.T
@@ -75,7 +75,7 @@ func (b *binding) project() projects.Project {
 	return projects.Project{Cluster: cluster, Name: "north", UID: planes.ProjectUID}
 }
 
-// bind binds once, and returns how many requests that took.
+// bind calls Bind once, and returns the number of requests.
 func (b *binding) bind(wantReady bool, wantMessage string) int {
 	b.t.Helper()
 	b.Project.Calls()
@@ -95,14 +95,14 @@ func (b *binding) bind(wantReady bool, wantMessage string) int {
 	return len(b.Project.Calls())
 }
 
-// serve has the project serve NetworkBindings.
+// serve adds NetworkBindings to the kinds that the project serves.
 func (b *binding) serve() {
 	b.t.Helper()
 	serveKind(b.t, b.Planes, "networkbindings", networking.KindNetworkBinding)
 	b.served = true
 }
 
-// stored are the bindings of the deployment, by the networks and locations.
+// stored returns the bindings of the deployment, by network and location.
 func (b *binding) stored() map[string]*networking.NetworkBinding {
 	b.t.Helper()
 	var list networking.NetworkBindingList
@@ -117,7 +117,7 @@ func (b *binding) stored() map[string]*networking.NetworkBinding {
 	return stored
 }
 
-// answer has the network service answer.
+// answer plays the network service, which sets the condition of a binding.
 func (b *binding) answer(name string, status metav1.ConditionStatus) {
 	b.t.Helper()
 	stored := b.stored()[name]
@@ -131,7 +131,7 @@ func (b *binding) answer(name string, status metav1.ConditionStatus) {
 	})
 }
 
-// TestBind: a network is brought to each location of the city, waited for, and asked for no more.
+// TestBind: a network is bound to each location of the city, waited for, and not read again.
 func TestBind(t *testing.T) {
 	b := newBinding(t)
 	b.Project.Before(func(planes.Call) error {
@@ -181,7 +181,8 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// TestSettle: the network of an earlier template is given back when no Instance of it runs, and all when the deployment ends.
+// TestSettle: the network of an earlier template is released when no Instance of it runs, and all networks when the
+// deployment is deleted.
 func TestSettle(t *testing.T) {
 	b := newBinding(t)
 	b.serve()
@@ -215,10 +216,10 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// subresources of a kind with a status.
+// withStatus are the subresources of a kind with a status.
 var withStatus = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
 
-// TestLocationsAreNotServed verifies that no network is given back while Milo does not say which locations there are.
+// TestLocationsAreNotServed verifies that no network is released while Milo does not report its locations.
 func TestLocationsAreNotServed(t *testing.T) {
 	b := newBinding(t)
 	b.serve()

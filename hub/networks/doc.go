@@ -1,5 +1,6 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package networks reads in a project whether the networks exist that a template names. It watches nothing and writes nothing.
+// Package networks checks in a project whether the networks of a template exist, and binds them to locations. It has no
+// watch.
 package networks

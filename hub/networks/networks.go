@@ -20,27 +20,28 @@ import (
 )
 
 const (
-	// Retry is how soon a missing network is to be asked for again.
+	// Retry is the delay before a missing network is read again.
 	Retry = 10 * time.Second
-	// presentFor is how long an answer holds that a network exists, or that the project does not say which there are.
+	// presentFor is how long the answer is cached that a network exists, or that the project does not list its
+	// networks.
 	presentFor = 10 * time.Minute
-	// missingFor is how long an answer holds that a network does not exist: less than Retry, and enough for several Workloads that
-	// name the same one.
+	// missingFor is how long the answer is cached that a network does not exist: less than Retry, and enough for
+	// several Workloads that name the same network.
 	missingFor = Retry / 2
-	// unknownFor is how long a failed question is not asked again.
+	// unknownFor is how long a failed question is not repeated.
 	unknownFor = Retry / 2
-	// maxAnswers bounds how many answers are remembered.
+	// maxAnswers limits the cached answers.
 	maxAnswers = 16384
 )
 
-// Networks says which networks a project lacks. It asks for each network that is named and remembers the answer for a while: a watch
-// would cost every project with a Workload one more. Make it with New. It is safe for concurrent use.
+// Networks reports which networks a project lacks. It reads each named network and caches the answer: a watch would
+// cost one more for every project with a Workload. Create it with New. It is safe for concurrent use.
 type Networks struct {
 	kind    schema.GroupVersionKind
 	answers *cache.LRUExpireCache
 }
 
-// question is about a network of a project. A project that is made again has another UID.
+// question is about a network of a project. A recreated project has another UID.
 type question struct {
 	project types.UID
 	network types.NamespacedName
@@ -51,8 +52,9 @@ func New(kind schema.GroupVersionKind, clock clock.PassiveClock) *Networks {
 	return &Networks{kind: kind, answers: cache.NewLRUExpireCacheWithClock(maxAnswers, clock)}
 }
 
-// Missing are those of the named networks that do not exist in a project. Of a project that does not serve the kind, or does not let
-// the add-on read it, none is missing: nobody has said that networks are needed there. A failed request is no answer either.
+// Missing returns the named networks that do not exist in a project. In a project that does not serve the kind, or does
+// not let the add-on read it, no network is missing: nothing indicates that networks are needed there. A failed request
+// is no answer either.
 func (n *Networks) Missing(ctx context.Context, project projects.Project, named []types.NamespacedName) []types.NamespacedName {
 	var missing []types.NamespacedName
 	for _, network := range named {
@@ -88,7 +90,8 @@ func (n *Networks) exists(ctx context.Context, project projects.Project, network
 	return exists
 }
 
-// isNotServed says whether the project answers nothing about the kind. An API server without the kind answers 404 without a Status.
+// isNotServed reports whether the project cannot answer about the kind. An API server without the kind answers 404
+// without a Status.
 func isNotServed(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsForbidden(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)

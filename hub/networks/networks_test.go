@@ -29,13 +29,13 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
 var kind = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "Network"}
 
-// serve has the project serve networks.
+// serve adds networks to the kinds that the project serves.
 func serve(t *testing.T, p *planes.Planes) {
 	t.Helper()
 	serveKind(t, p, "networks", kind.Kind)
 }
 
-// serveKind has the project serve a kind of the group of networks.
+// serveKind adds a kind of the group of networks to the kinds that the project serves.
 func serveKind(t *testing.T, p *planes.Planes, plural, name string) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{
@@ -54,7 +54,7 @@ func serveKind(t *testing.T, p *planes.Planes, plural, name string) {
 	}
 }
 
-// TestMissing: each step asks anew when the answer of the one before does not hold any more.
+// TestMissing: each step asks again after the previous answer has expired.
 func TestMissing(t *testing.T) {
 	p := planes.New(t)
 	clock := testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -77,7 +77,7 @@ func TestMissing(t *testing.T) {
 	}
 	pass := func(d time.Duration) { clock.SetTime(clock.Now().Add(d)) }
 
-	// In a project nothing is discovered, so that the API server itself says that it does not serve them.
+	// Discovery is not used in a project, so the API server itself answers that it does not serve them.
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{kind.GroupVersion()})
 	mapper.Add(kind, meta.RESTScopeNamespace)
 	undiscovered, err := client.New(p.Config(), client.Options{Mapper: mapper})

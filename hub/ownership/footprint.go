@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Footprint says which projects have a hub namespace. A manager runs it. It is safe for concurrent use.
+// Footprint reports which projects have a hub namespace. A manager runs it. It is safe for concurrent use.
 type Footprint struct {
 	hub cache.Informers
 
@@ -27,7 +27,7 @@ type Footprint struct {
 	changed    []func(project string)
 }
 
-// NewFootprint makes a Footprint that reads a cache of the hub.
+// NewFootprint returns a Footprint that reads a cache of the hub.
 func NewFootprint(hub cache.Informers) *Footprint {
 	return &Footprint{hub: hub, namespaces: map[string]map[string]struct{}{}}
 }
@@ -58,24 +58,24 @@ func (f *Footprint) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection says that every replica needs it.
+// NeedLeaderElection returns false: every replica needs it.
 func (*Footprint) NeedLeaderElection() bool { return false }
 
-// HasSynced says whether all hub namespaces are known.
+// HasSynced reports whether all hub namespaces are known.
 func (f *Footprint) HasSynced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.synced != nil && f.synced()
 }
 
-// Needed says whether a project has a hub namespace.
+// Needed reports whether a project has a hub namespace.
 func (f *Footprint) Needed(project string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.namespaces[project]) > 0
 }
 
-// OnChange has g called with the name of a project that gets a hub namespace. g must return at once.
+// OnChange registers g, which is called with the name of a project that gets a hub namespace. g must return at once.
 func (f *Footprint) OnChange(g func(project string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestFootprint: a project is needed until its last hub namespace is gone, and each one is told of once.
+// TestFootprint: a project is needed until its last hub namespace is gone, and each project is reported once.
 func TestFootprint(t *testing.T) {
 	t.Parallel()
 	f := NewFootprint(nil)

@@ -23,16 +23,16 @@ const (
 	fieldManager = client.FieldOwner("karmada-compute-ownership")
 	// keyIdentity is the key of Milo's identity in the record.
 	keyIdentity = "identity"
-	// longestRelease bounds how long an operator's release may last: one that does not end would be no brake.
+	// longestRelease bounds the duration of an operator's release: an unlimited release would disable the brake.
 	longestRelease = 24 * time.Hour
 )
 
-// record is what the hub knows of Milo.
+// record holds the recorded identity of Milo and an operator's release.
 type record struct {
 	exists bool
-	// identity of the Milo that the hub works for; "": it was not recorded.
+	// identity is the identity of the Milo that the hub works for; "": it was not recorded.
 	identity types.UID
-	// until is when an operator's release ends, as it is written.
+	// until is when an operator's release ends, as written in the record.
 	until string
 }
 
@@ -54,7 +54,7 @@ func (b *Brake) read(ctx context.Context) (record, error) {
 	return record{exists: true, identity: types.UID(found.Data[keyIdentity]), until: found.Annotations[v1alpha.AnnotationWithdrawUntil]}, nil
 }
 
-// write keeps the record.
+// write writes the record.
 func (b *Brake) write(ctx context.Context, before record, identity types.UID) error {
 	if before.exists && before.identity == identity {
 		return nil

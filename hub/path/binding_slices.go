@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// SliceReports are what cells report in a slice of a copy. There are none before Karmada has a ResourceBinding of this very slice, or
-// when the slice is not this copy's. A cell whose agent has not written the slice is not among them.
+// SliceReports returns the cells' reports in a slice of a copy. It returns none before Karmada has a ResourceBinding of
+// this very slice, or if the slice belongs to another copy. It omits cells whose agent has not written the slice.
 func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
 	name := types.NamespacedName{Namespace: copied.Namespace, Name: indexing.SliceName(copied.Name, number)}
 	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
@@ -51,8 +51,8 @@ func ignoreNotFound(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// decodeSlices are the reports of cells, each with the name of its cell. What cannot be read, or was not written by an agent, says
-// nothing.
+// decodeSlices returns the reports of cells, each with the name of its cell. It skips reports that cannot be decoded or
+// that no agent has written.
 func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceReport {
 	var reports []v1alpha.InstanceReport
 	for i := range items {
@@ -66,8 +66,9 @@ func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceR
 	return reports
 }
 
-// OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. There is none when the binding
-// is of something else, or when the hub's cache does not have the hub namespace: then it goes, or the slice's own event follows.
+// OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. It
+// requests nothing if the binding is of another kind, or if the hub namespace is not in the cache: then the namespace
+// is being deleted, or the slice's own event follows.
 func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
 		binding, ok := changed.(*workv1alpha2.ResourceBinding)
@@ -86,7 +87,7 @@ func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mc
 	}
 }
 
-// SliceReportChanged drops updates of bindings in which their cells report what they did before.
+// SliceReportChanged drops updates of bindings that do not change the cells' reports.
 func SliceReportChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
 		return !sameItems(before.Status.AggregatedStatus, after.Status.AggregatedStatus) || controllerOf(before) != controllerOf(after)
@@ -110,7 +111,7 @@ func isOfSlice(binding *workv1alpha2.ResourceBinding) bool {
 	return binding.Spec.Resource.Kind == v1alpha.KindInstanceSlice && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
 }
 
-// trimSlice keeps of the binding of a slice where it goes and what the cells report.
+// trimSlice keeps the target cells and the cells' reports in the binding of a slice.
 func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimmed.DeletionTimestamp = binding.DeletionTimestamp
 	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {

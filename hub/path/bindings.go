@@ -27,7 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// GetBinding returns the ResourceBinding of a copy, or nil before Karmada has made it.
+// GetBinding returns the ResourceBinding of a copy, or nil before Karmada has created it.
 func GetBinding(ctx context.Context, hub client.Reader, copied types.NamespacedName) (*workv1alpha2.ResourceBinding, error) {
 	binding := &workv1alpha2.ResourceBinding{}
 	name := types.NamespacedName{
@@ -56,8 +56,9 @@ func Refusal(binding *workv1alpha2.ResourceBinding) string {
 	return condition.Message
 }
 
-// OfDeploymentBinding requests the original of the copy that a ResourceBinding binds. There is none when the binding is not about a
-// WorkloadDeployment, or when the hub's cache does not have the copy yet: the copy's own event follows.
+// OfDeploymentBinding requests the original of the copy that a ResourceBinding binds. It requests nothing if the
+// binding is not about a WorkloadDeployment, or if the hub's cache does not have the copy yet: the copy's own event
+// follows.
 func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
 		binding, ok := changed.(*workv1alpha2.ResourceBinding)
@@ -90,8 +91,8 @@ func RefusalChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool { return Refusal(before) != Refusal(after) })
 }
 
-// DivisionChanged drops deletions, and updates that change neither how many Instances each cell runs nor, where they are
-// divided, what the cells say that they have. Bindings must come trimmed out of the cache.
+// DivisionChanged drops deletions, and updates that change neither the number of Instances of each cell nor, in divided
+// bindings, the indices that the cells report. Bindings must come trimmed out of the cache.
 func DivisionChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
 		return !equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters) ||
@@ -99,7 +100,8 @@ func DivisionChanged() predicate.Predicate {
 	})
 }
 
-// sameDivision says whether the cells report the same indices and generations. How many of the Instances are Ready does not count.
+// sameDivision reports whether the cells report the same indices and generations. The number of Ready Instances does
+// not count.
 func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
 	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
 		if a.ClusterName != b.ClusterName || (a.Status == nil) != (b.Status == nil) {
@@ -119,7 +121,7 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isBinding := e.ObjectOld.(*workv1alpha2.ResourceBinding)
 			after, stillIs := e.ObjectNew.(*workv1alpha2.ResourceBinding)
-			// A watch that was down shows a binding that was made again as an update.
+			// A watch that was down reports a recreated binding as an update.
 			return isBinding && stillIs && (before.UID != after.UID || changed(before, after))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },

@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Book remembers what was found on the paths of the deployments of engaged projects: since when, what of it lasts, and what the
-// consumer was told. All who judge a path share it. It is safe for concurrent use.
+// Book remembers the findings on the paths of the deployments of engaged projects: when each began, which ones last,
+// and which were reported to the consumer. All judges of a path share it. It is safe for concurrent use.
 type Book struct {
 	clock clock.PassiveClock
 
@@ -32,14 +32,14 @@ type Book struct {
 
 type pages map[types.NamespacedName]*page
 
-// page is what is remembered of one deployment.
+// page holds the findings of one deployment.
 type page struct {
 	// since is when each finding began.
 	since map[Key]time.Time
-	// lasting are the findings that count, and told those of which the consumer was told.
+	// lasting are the findings that count, and told the findings that were reported to the consumer.
 	lasting []Finding
 	told    map[Key]bool
-	// slicesJudged is when the paths of all slices were last in order.
+	// slicesJudged is when the paths of all slices were last found faultless.
 	slicesJudged time.Time
 }
 
@@ -48,7 +48,7 @@ func NewBook(c clock.PassiveClock) *Book {
 	return &Book{clock: c, pages: projects.Store[pages]{New: func(projects.Engagement) pages { return pages{} }}}
 }
 
-// Engagements returns the source by which the Book forgets a project that is let go.
+// Engagements returns the source by which the Book forgets a project that is disengaged.
 func (b *Book) Engagements() *projects.Store[pages] { return &b.pages }
 
 // page returns the page of a deployment. b.mu is held.
@@ -62,8 +62,8 @@ func (b *Book) page(deployment mcreconcile.Request) *page {
 	return p
 }
 
-// Observe sets Since in findings that have none to when each was first observed, to the second, and forgets findings that have ended.
-// One that ends and begins again is new.
+// Observe sets Since, to the second, in findings that have none, to when each was first observed, and forgets findings
+// that have ended. A finding that ends and begins again is new.
 func (b *Book) Observe(deployment mcreconcile.Request, findings []Finding) []Finding {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +84,8 @@ func (b *Book) Observe(deployment mcreconcile.Request, findings []Finding) []Fin
 	return findings
 }
 
-// Settle replaces the findings of a deployment that last. Those of its slices request the deployment from Source when they change.
+// Settle replaces the lasting findings of a deployment. If the findings of its slices change, it requests the
+// deployment from Source.
 func (b *Book) Settle(deployment mcreconcile.Request, lasting []Finding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,15 +105,15 @@ func ofSlices(findings []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Slice == "" })
 }
 
-// OfSlices returns the lasting findings on the paths of a deployment's slices. Only the collector judges those: to judge all slices at
-// each change of an Instance would be too much.
+// OfSlices returns the lasting findings on the paths of a deployment's slices. Only the collector judges slices:
+// judging all of them at each change of an Instance would be too expensive.
 func (b *Book) OfSlices(deployment mcreconcile.Request) []Finding {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return ofSlices(b.page(deployment).lasting)
 }
 
-// Source is a source of requests for deployments whose slices have other lasting findings than before.
+// Source returns a source of requests for deployments whose slices have other lasting findings than before.
 func (b *Book) Source() source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(_ context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		b.mu.Lock()
@@ -131,7 +132,8 @@ func (b *Book) Source() source.TypedSource[mcreconcile.Request] {
 	})
 }
 
-// Tell reports once for each finding that the consumer is to be told of it, until the deployment has no lasting finding.
+// Tell reports, once for each finding, whether the consumer must be informed of it, until the deployment has no lasting
+// finding.
 func (b *Book) Tell(deployment mcreconcile.Request, key Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,14 +148,16 @@ func (b *Book) Tell(deployment mcreconcile.Request, key Key) bool {
 	return true
 }
 
-// SlicesJudged returns when the paths of all slices of a deployment were last in order; zero: never, or they are due.
+// SlicesJudged returns when the paths of all slices of a deployment were last found faultless; zero: never, or a
+// judgement is due.
 func (b *Book) SlicesJudged(deployment mcreconcile.Request) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.page(deployment).slicesJudged
 }
 
-// SetSlicesJudged sets when the paths of all slices of a deployment were in order. The zero time makes them due.
+// SetSlicesJudged sets when the paths of all slices of a deployment were found faultless. The zero time makes a
+// judgement due.
 func (b *Book) SetSlicesJudged(deployment mcreconcile.Request, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +183,7 @@ func (b *Book) Faults() map[Fault]int {
 	return counts
 }
 
-// Forget drops what is remembered of a deployment.
+// Forget drops the findings of a deployment.
 func (b *Book) Forget(deployment mcreconcile.Request) {
 	b.Settle(deployment, nil)
 	b.mu.Lock()
@@ -187,7 +191,8 @@ func (b *Book) Forget(deployment mcreconcile.Request) {
 	delete(b.pages.Of(deployment.ClusterName), deployment.NamespacedName)
 }
 
-// Rest is how long a finding has to last yet before it counts; 0: it counts. It never exceeds bound, whatever other clocks say.
+// Rest returns how much longer a finding must last before it counts; 0: it counts. It never exceeds bound, even if
+// other clocks differ.
 func (f *Finding) Rest(now time.Time, bound time.Duration) time.Duration {
 	if f.Certain {
 		return 0

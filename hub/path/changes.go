@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// workChange compares two versions of a Work as the cache has them, trimmed.
+// workChange compares two versions of a Work from the cache, trimmed.
 func workChange(before, after client.Object) change {
 	old, isWork := before.(*workv1alpha1.Work)
 	now, stillIs := after.(*workv1alpha1.Work)
@@ -40,7 +40,7 @@ func workChange(before, after client.Object) change {
 	return nothing
 }
 
-// bindingChange compares two versions of a binding as the cache has them, trimmed.
+// bindingChange compares two versions of a binding from the cache, trimmed.
 func bindingChange(before, after client.Object) change {
 	old, isBinding := before.(*workv1alpha2.ResourceBinding)
 	now, stillIs := after.(*workv1alpha2.ResourceBinding)

@@ -30,20 +30,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Events request the originals of copies whose way has changed.
+// Events request the originals of copies whose path has changed.
 type Events struct {
 	// Hub reads the hub from a cache.
 	Hub client.Reader
-	// Karmada says whether a karmada-controller-manager is at work.
+	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *KarmadaWatch
-	// Later is the delay after events that are part of every report: a finding that they begin counts only then, and most have
-	// ended by then.
+	// Later is the delay after events that are part of every report: a finding that begins with them counts only after
+	// the delay, and most have ended by then.
 	Later time.Duration
 }
 
 type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 
-// Watch adds the watches of the ways to a controller: of bindings, Works, Clusters and karmada-controller-manager.
+// Watch adds the watches of the paths to a controller: of bindings, Works, Clusters and karmada-controller-manager.
 func (e *Events) Watch(b *mcbuilder.Builder) *mcbuilder.Builder {
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return b.
@@ -60,19 +60,19 @@ func (e *Events) Watch(b *mcbuilder.Builder) *mcbuilder.Builder {
 		}))
 }
 
-// change is what an update means for the judgement of a way.
+// change is the effect of an update on the judgement of a path.
 type change int
 
 const (
-	// nothing that Judge reads has changed.
+	// nothing: no field that Judge reads has changed.
 	nothing change = iota
-	// reported: a report is on its way.
+	// reported: a report is being delivered.
 	reported
 	// changed: a finding may have begun or ended.
 	changed
 )
 
-// handle requests the originals of an object at once, or later, by what an update changed.
+// handle requests the originals of an object, at once or later, depending on the changes of an update.
 func (e *Events) handle(originals func(context.Context, client.Object) []mcreconcile.Request, of func(before, after client.Object) change) mchandler.EventHandlerFunc {
 	add := func(ctx context.Context, q queue, object client.Object, delay time.Duration) {
 		for _, request := range originals(ctx, object) {
@@ -108,8 +108,8 @@ func ofWork(_ context.Context, object client.Object) []mcreconcile.Request {
 	return []mcreconcile.Request{source.Request()}
 }
 
-// OfBinding requests the original of the copy that a binding names, whether the copy exists or not: the hub namespace says where
-// it comes from.
+// OfBinding requests the original of the copy that a binding names, whether the copy exists or not: the hub namespace
+// names the project.
 func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconcile.Request {
 	binding, ok := object.(*workv1alpha2.ResourceBinding)
 	if !ok || binding.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
@@ -117,7 +117,8 @@ func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconc
 	}
 	namespace := &corev1.Namespace{}
 	if err := e.Hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
-		// The binding goes with its namespace, or the hub's cache does not have that yet: the copy's own event follows.
+		// The binding is deleted with its namespace, or the hub's cache does not have the namespace yet: then the
+		// copy's own event follows.
 		return nil
 	}
 	requests := projects.NamespaceOfCopy(ctx, namespace)
@@ -136,7 +137,8 @@ func (e *Events) ofCluster(ctx context.Context, cell client.Object) []mcreconcil
 	})
 }
 
-// originals requests the originals of copies. It reads all of them, without copying them: this is for what is rare and concerns many.
+// originals requests the originals of copies. It reads all copies without deep-copying them: it is for rare events that
+// concern many copies.
 func (e *Events) originals(ctx context.Context, of func(*v1alpha.WorkloadDeployment) bool) []mcreconcile.Request {
 	var copies v1alpha.WorkloadDeploymentList
 	if err := e.Hub.List(ctx, &copies, client.UnsafeDisableDeepCopy); err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 )
 
-// Fault names what is wrong. It is a label of metrics.
+// Fault names a fault on the path. It is a label of metrics.
 type Fault string
 
-// The faults, in the order in which they are shown: the first on the way hides those that follow from it.
+// The faults, in the order in which they are shown: the first fault on the path hides its consequences.
 const (
-	// KarmadaNotRunning: no karmada-controller-manager is at work.
+	// KarmadaNotRunning: no karmada-controller-manager is running.
 	KarmadaNotRunning Fault = "KarmadaNotRunning"
 	// BindingMissing: the copy has no ResourceBinding.
 	BindingMissing Fault = "BindingMissing"
@@ -27,7 +27,7 @@ const (
 	BindingOwnerGone Fault = "BindingOwnerGone"
 	// BindingDeleting: the ResourceBinding is being deleted while its copy exists.
 	BindingDeleting Fault = "BindingDeleting"
-	// NotScheduled: Karmada's scheduler has neither chosen cells for the ResourceBinding nor said why not.
+	// NotScheduled: Karmada's scheduler has neither chosen cells for the ResourceBinding nor reported a reason.
 	NotScheduled Fault = "NotScheduled"
 	// CellNotReady: Karmada does not reach the cell.
 	CellNotReady Fault = "CellNotReady"
@@ -37,19 +37,20 @@ const (
 	WorkMissing Fault = "WorkMissing"
 	// WorkDeleting: a Work is being deleted although its cell is Ready.
 	WorkDeleting Fault = "WorkDeleting"
-	// WorkOutdated: a Work was made from an earlier copy.
+	// WorkOutdated: a Work is based on an earlier copy.
 	WorkOutdated Fault = "WorkOutdated"
-	// WorkEdited: a Work carries another spec than the copy that it was made from.
+	// WorkEdited: a Work carries another spec than the copy that it is based on.
 	WorkEdited Fault = "WorkEdited"
 	// WorkNotApplied: Karmada could not write the deployment into the cell.
 	WorkNotApplied Fault = "WorkNotApplied"
-	// ReportMissing: a cell reports nothing of the deployment.
+	// ReportMissing: a cell has no report of the deployment.
 	ReportMissing Fault = "ReportMissing"
-	// ReportOutdated: a cell reports on an earlier copy than its Work is made from, or its agent has not acted on it.
+	// ReportOutdated: a cell reports on an earlier copy than the one in its Work, or its agent has not acted on the
+	// copy.
 	ReportOutdated Fault = "ReportOutdated"
-	// StatusOutdated: Karmada has not collected what a cell reports.
+	// StatusOutdated: Karmada has not collected the report of a cell.
 	StatusOutdated Fault = "StatusOutdated"
-	// DivisionOutdated: Karmada divides another number of Instances among the cells than the copy says.
+	// DivisionOutdated: Karmada divides another number of Instances among the cells than the copy requests.
 	DivisionOutdated Fault = "DivisionOutdated"
 	// AssignmentOutdated: the copy assigns its cells other numbers of Instances than Karmada divides.
 	AssignmentOutdated Fault = "AssignmentOutdated"
@@ -57,11 +58,11 @@ const (
 	WorkOrphaned Fault = "WorkOrphaned"
 	// CopyMissing: the hub has no copy of a deployment.
 	CopyMissing Fault = "CopyMissing"
-	// CopyGone: a ResourceBinding or a Work is left of a copy that does not exist.
+	// CopyGone: a ResourceBinding or a Work is left over from a copy that does not exist.
 	CopyGone Fault = "CopyGone"
 )
 
-// Reason is the reason of StatusCurrent, or "" for a fault that makes nothing untrue that is shown.
+// Reason returns the reason of StatusCurrent, or "" for a fault that does not invalidate the reported status.
 func (f Fault) Reason() string {
 	return map[Fault]string{
 		KarmadaNotRunning: v1alpha.ReasonKarmadaNotRunning,
@@ -74,64 +75,67 @@ func (f Fault) Reason() string {
 	}[f]
 }
 
-// Repair is the smallest change by which Karmada reconciles an object again. docs/decisions/0021-audit.md says how each was found.
+// Repair is the smallest change that triggers a Karmada reconcile of an object. docs/decisions/0021-audit.md describes
+// how each was found.
 type Repair int
 
 // The repairs.
 const (
-	// NoRepair: Karmada goes on by itself as soon as it can, or nothing on the hub helps.
+	// NoRepair: Karmada continues by itself as soon as it can, or no change on the hub helps.
 	NoRepair Repair = iota
-	// TouchCopy annotates the copy: Karmada takes it all the way to the cells again.
+	// TouchCopy annotates the copy: Karmada propagates the copy to the cells again.
 	TouchCopy
-	// RefreshBinding records the present copy in the binding's spec.resource: Karmada makes its Works and collects its status anew.
+	// RefreshBinding records the present copy in the binding's spec.resource: Karmada recreates its Works and collects
+	// its status again.
 	RefreshBinding
-	// AdoptBinding gives the binding, with what runs, to the present copy.
+	// AdoptBinding transfers the binding, with its running Instances, to the present copy.
 	AdoptBinding
-	// DeleteBinding deletes the binding: what it has in the cells belongs to something else.
+	// DeleteBinding deletes the binding: its objects in the cells belong to something else.
 	DeleteBinding
-	// ToggleWork sets spec.suspendDispatching from false to nothing or back, which means the same: Karmada carries the Work out again.
+	// ToggleWork sets spec.suspendDispatching from false to nil or back, which mean the same: Karmada applies the Work
+	// again.
 	ToggleWork
 	// DeleteWork deletes the Work.
 	DeleteWork
 )
 
-// Finding is one thing that is wrong.
+// Finding is one fault on a path.
 type Finding struct {
-	// Fault is what it is.
+	// Fault is the kind of the fault.
 	Fault Fault
-	// Cell that is concerned; "": all.
+	// Cell is the affected cell; "": all.
 	Cell string
-	// Slice is the name of the InstanceSlice that is concerned; "": it is the deployment itself.
+	// Slice is the name of the affected InstanceSlice; "": the deployment itself is affected.
 	Slice string
-	// Message says what is wrong and, where the add-on cannot do it, what to do.
+	// Message describes the fault and, if the add-on cannot repair it, the remedy.
 	Message string
-	// Since is when it began, if the hub knows that; else zero.
+	// Since is when the fault began, if the hub knows that; else zero.
 	Since time.Time
 	// Certain findings were debounced by Karmada or the add-on already, and count at once.
 	Certain bool
-	// Repair is done to Object.
+	// Repair is the change to Object.
 	Repair Repair
-	// Object is what is repaired. It may be of a cache.
+	// Object is the object to repair. It may be from a cache.
 	Object client.Object
 }
 
-// Key tells findings of one deployment apart.
+// Key identifies the finding among the findings of one deployment.
 func (f *Finding) Key() Key { return Key{f.Fault, f.Cell, f.Slice} }
 
 // Key is a fault in a cell, of a deployment or a slice.
 type Key struct {
-	// Fault is what is wrong.
+	// Fault is the kind of the fault.
 	Fault Fault
-	// Cell that is concerned; "": all.
+	// Cell is the affected cell; "": all.
 	Cell string
-	// Slice that is concerned; "": the deployment itself.
+	// Slice is the affected slice; "": the deployment itself.
 	Slice string
 }
 
-// Row is what the hub knows of the path of one deployment.
+// Row holds the hub's objects on the path of one deployment.
 type Row struct {
 	Subject
-	// Binding is the ResourceBinding of the copy, or of an earlier one; nil: there is none.
+	// Binding is the ResourceBinding of the copy, or of an earlier one; nil: none exists.
 	Binding *workv1alpha2.ResourceBinding
 	// Works are the Works of the deployment, by cell.
 	Works map[string]*workv1alpha1.Work

@@ -14,7 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// FuzzReport reads what a cell reports: in memory that its length bounds, and what is kept is no longer than that.
+// FuzzReport reads a cell's report: the length of the report bounds the memory, and the kept part is not longer than
+// the report.
 func FuzzReport(f *testing.F) {
 	const current = `"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5`
 	for _, report := range []string{
@@ -46,7 +47,7 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// TestReportTooLarge: a report that no agent makes confirms nothing.
+// TestReportTooLarge: a report that is larger than any agent's confirms nothing.
 func TestReportTooLarge(t *testing.T) {
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	const current = `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5`

@@ -21,21 +21,21 @@ import (
 var KarmadaLease = client.ObjectKey{Namespace: "karmada-system", Name: "karmada-controller-manager"}
 
 const (
-	// interval is how often the Lease is read. The leader renews it more often.
+	// karmadaInterval is the interval between reads of the Lease. The leader renews it more often.
 	karmadaInterval = 10 * time.Second
-	// patience is how long the Lease may stay as it is. A standby takes over sooner.
+	// karmadaPatience is how long the Lease may remain unchanged. A standby takes over sooner.
 	karmadaPatience = 30 * time.Second
 )
 
-// Karmada is what is known of karmada-controller-manager. The zero value: one is at work, or nothing can be known.
+// Karmada is the state of karmada-controller-manager. The zero value: one is running, or its state cannot be known.
 type Karmada struct {
-	// Pending says that this process has not watched long enough to know.
+	// Pending: this process has not watched long enough to know.
 	Pending bool
-	// Down says that none is at work.
+	// Down: no karmada-controller-manager is running.
 	Down bool
-	// Since is when one was last seen at work.
+	// Since is when one was last observed running.
 	Since time.Time
-	// Message says how that is known.
+	// Message explains Down.
 	Message string
 }
 
@@ -51,11 +51,11 @@ type KarmadaWatch struct {
 	changed, answered time.Time
 	// last is the last error.
 	last error
-	// confirmed says that a holder was seen at work, or that nothing can be known.
+	// confirmed: a holder was observed running, or its state cannot be known.
 	confirmed bool
-	// down and pending are those of the last poll.
+	// down and pending are from the last poll.
 	down, pending bool
-	// toldDown says that somebody was told since that none is at work.
+	// toldDown: a caller was told since the last poll that no karmada-controller-manager is running.
 	toldDown    bool
 	subscribers []func()
 }
@@ -65,7 +65,8 @@ func NewKarmadaWatch(hub client.Reader, c clock.PassiveClock) *KarmadaWatch {
 	return &KarmadaWatch{hub: hub, clock: c, answered: c.Now(), pending: true}
 }
 
-// Subscribe has f called after each change of whether one is at work, and once when that is known at all. f must not block.
+// Subscribe calls f after each change of whether karmada-controller-manager is running, and once when the state is
+// first known. f must not block.
 func (w *KarmadaWatch) Subscribe(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +92,7 @@ func (w *KarmadaWatch) Poll(ctx context.Context) {
 	w.note(lease, err)
 	w.mu.Lock()
 	state := w.state()
-	// Time passes between two polls: whoever asked then and was told that none is at work must hear that one is.
+	// Time passes between two polls: a caller that was told in between that none is running must learn that one is.
 	settled, flipped, subscribers := w.pending && !state.Pending, state.Down != w.down || !state.Down && w.toldDown, w.subscribers
 	w.down, w.pending, w.toldDown = state.Down, state.Pending, false
 	w.mu.Unlock()
@@ -110,7 +111,7 @@ func (w *KarmadaWatch) Poll(ctx context.Context) {
 	}
 }
 
-// note records an answer. An absent Lease, or one that may not be read, says nothing about anybody.
+// note records an answer. An absent or forbidden Lease is no evidence that karmada-controller-manager is down.
 func (w *KarmadaWatch) note(lease *coordinationv1.Lease, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,7 +131,7 @@ func (w *KarmadaWatch) note(lease *coordinationv1.Lease, err error) {
 	}
 }
 
-// State says whether one is at work now.
+// State reports whether karmada-controller-manager is running now.
 func (w *KarmadaWatch) State() Karmada {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -93,7 +93,8 @@ func TestState(t *testing.T) {
 	check("it may not be read for long", false, 5, "")
 }
 
-// TestStateBetweenPolls: who asks between two polls and is told that none is at work hears when the next poll finds one.
+// TestStateBetweenPolls: a caller that learns between two polls that none is running is notified when the next poll
+// finds one.
 func TestStateBetweenPolls(t *testing.T) {
 	p := planes.New(t)
 	clock := testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// deleting are the Works and the binding of a copy that is being deleted.
+// deleting returns findings for the Works and the binding of a copy that is being deleted.
 func (w *Row) deleting() []Finding {
 	if w.Karmada.Down {
 		return nil
@@ -16,7 +16,8 @@ func (w *Row) deleting() []Finding {
 	return w.stuck()
 }
 
-// leftovers are the Works and the binding of a copy that does not exist. Whether they may be deleted is asked live.
+// leftovers returns findings for the Works and the binding of a copy that does not exist. The controller checks at the
+// API servers whether they may be deleted.
 func (w *Row) leftovers() []Finding {
 	if w.Karmada.Down {
 		return nil
@@ -39,7 +40,7 @@ func (w *Row) leftovers() []Finding {
 	return findings
 }
 
-// stuck are the deletions that do not end.
+// stuck returns findings for deletions that do not end.
 func (w *Row) stuck() []Finding {
 	var findings []Finding
 	if w.Binding != nil && !w.Binding.DeletionTimestamp.IsZero() {

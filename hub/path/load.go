@@ -21,15 +21,15 @@ import (
 type Subject struct {
 	// Name is the name of the copy on the hub.
 	Name types.NamespacedName
-	// Original is the deployment in the project; nil: there is none.
+	// Original is the deployment in the project; nil: none exists.
 	Original *v1alpha.WorkloadDeployment
-	// Copied is the copy; nil: there is none.
+	// Copied is the copy; nil: none exists.
 	Copied *v1alpha.WorkloadDeployment
-	// Karmada is what is known of karmada-controller-manager.
+	// Karmada is the state of karmada-controller-manager.
 	Karmada Karmada
 }
 
-// awaitsCopy reports whether an original is to have a copy that the hub does not have.
+// awaitsCopy reports whether an original needs a copy that the hub does not have.
 func (s *Subject) awaitsCopy() bool {
 	if s.Original == nil || !s.Original.DeletionTimestamp.IsZero() {
 		return false
@@ -37,8 +37,8 @@ func (s *Subject) awaitsCopy() bool {
 	return s.Copied == nil || !s.Copied.DeletionTimestamp.IsZero() || s.Copied.Labels[v1alpha.LabelDeploymentUID] != string(s.Original.UID)
 }
 
-// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from that of the copy, so that each Work is read
-// by its name, and nothing is searched.
+// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from the name of the copy, so
+// Load gets each Work by its name, without a search.
 func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 	row := &Row{Subject: s, Works: map[string]*workv1alpha1.Work{}}
 	var err error
@@ -59,7 +59,7 @@ func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("get Work %s: %w", key, err)
 		}
-		// A Work with which the collector deletes a deployment in a cell has the name of Karmada's.
+		// A Work with which the collector deletes a deployment in a cell has the same name as Karmada's Work.
 		if work.Labels[v1alpha.LabelInventory] == "" {
 			row.Works[row.Cells[i].Name] = work
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 )
 
-// obstacle returns why the hub has no copy of a deployment of a city, whose copy has this name: hub/propagation waits for the deletion
-// of what an earlier deployment left.
+// obstacle returns why the hub has no copy of a deployment of a city, whose copy has this name: hub/propagation waits
+// for the deletion of an earlier deployment's leftovers.
 func obstacle(ctx context.Context, hub client.Reader, copied types.NamespacedName, city cells.Cells) (*Finding, error) {
 	namespace := &corev1.Namespace{}
 	if deleted, err := deletionOf(ctx, hub, types.NamespacedName{Name: copied.Namespace}, namespace); err != nil {

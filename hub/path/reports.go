@@ -20,23 +20,25 @@ import (
 
 // Report is the part of a cell's report that the controllers read. The fields are the interpreter's.
 type Report struct {
-	// Generation is that of the deployment in the cell, and ObservedGeneration the one that its agent has acted on.
+	// Generation is the generation of the deployment in the cell, and ObservedGeneration the one that its agent has
+	// acted on.
 	Generation         int64 `json:"generation,omitempty"`
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// ResourceTemplateGeneration is the generation of the copy that the deployment in the cell was written from.
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
-	// Replicas and ReadyReplicas are how many Instances exist, and are Ready.
+	// Replicas and ReadyReplicas are the numbers of Instances that exist, and that are Ready.
 	Replicas      int32 `json:"replicas,omitempty"`
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
 	// Conditions hold Suspended, while the project is suspended, and SpecReceived, while the cell lacks fields.
 	Conditions []ReportedCondition `json:"conditions,omitempty"`
-	// Indices say which Instances there are. A trimmed report has them only where the binding divides them among cells.
+	// Indices are the indices of existing Instances. A trimmed report has them only if the binding divides them among
+	// cells.
 	Indices []ReportedIndices `json:"indices,omitempty"`
 }
 
 // ReportedIndices are the indices of Instances in a Report.
 type ReportedIndices struct {
-	// Existing are those that exist, as indexing.Parse reads them.
+	// Existing are the indices that exist, in the format of indexing.Parse.
 	Existing string `json:"existing,omitempty"`
 }
 
@@ -48,7 +50,8 @@ type ReportedCondition struct {
 	Status metav1.ConditionStatus `json:"status"`
 }
 
-// Suspended says whether the cell confirms that nothing of the deployment runs there, because its project is suspended.
+// Suspended reports whether the cell confirms that nothing of the deployment runs there, because its project is
+// suspended.
 func (r *Report) Suspended() bool {
 	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSuspended, metav1.ConditionTrue})
 }
@@ -58,7 +61,8 @@ func (r *Report) LacksFields() bool {
 	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSpecReceived, metav1.ConditionFalse})
 }
 
-// Numbers is the report without the indices, which compares with ==. A suspension that is confirmed counts 1, and lacking fields 2.
+// Numbers returns the report without the indices, comparable with ==. A confirmed suspension counts 1, and missing
+// fields 2.
 func (r *Report) Numbers() [6]int64 {
 	var says int64
 	if r.Suspended() {
@@ -75,8 +79,8 @@ var divided = &policyv1alpha1.Placement{
 	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
 }
 
-// TrimBinding is a cache transform that keeps of a ResourceBinding what the controllers read. Whole ones would hold the status of
-// every deployment in memory a second time.
+// TrimBinding is a cache transform that keeps the parts of a ResourceBinding that the controllers read. Whole ones
+// would hold the status of every deployment in memory a second time.
 func TrimBinding(object any) (any, error) {
 	binding, ok := object.(*workv1alpha2.ResourceBinding)
 	if !ok {
@@ -99,7 +103,7 @@ func TrimBinding(object any) (any, error) {
 	return trimmed, nil
 }
 
-// trimOurs keeps of the binding of a WorkloadDeployment what says where it goes, whom it belongs to and what the cells report.
+// trimOurs keeps the target cells, the owner and the cells' reports in the binding of a WorkloadDeployment.
 func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimmed.DeletionTimestamp = binding.DeletionTimestamp
 	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
@@ -122,14 +126,14 @@ func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, hasIndices(binding))
 }
 
-// IsDivided says whether the replicas of a binding, trimmed or not, are divided among several cells.
+// IsDivided reports whether the replicas of a binding, trimmed or not, are divided among several cells.
 func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
 	placement := binding.Spec.Placement
 	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
 }
 
-// hasIndices reports whether the reports of a binding, trimmed or not, have the indices of Instances. Where nothing is divided, no
-// cell waits for another to give an index up.
+// hasIndices reports whether the reports of a binding, trimmed or not, have the indices of Instances. In a binding that
+// is not divided, no cell waits for another to release an index.
 func hasIndices(binding *workv1alpha2.ResourceBinding) bool {
 	return IsDivided(binding) || len(binding.Status.AggregatedStatus) > 1
 }
@@ -145,7 +149,8 @@ func trimReports(items []workv1alpha2.AggregatedStatusItem, indices bool) []work
 	return result
 }
 
-// TrimReport keeps of what a cell reports a Report, with the indices of Instances or without. It is nil for what is no report.
+// TrimReport reduces a cell's status to a Report, with or without the indices of Instances. It returns nil if the
+// status is no report.
 func TrimReport(status *runtime.RawExtension, indices bool) *runtime.RawExtension {
 	read := decodeNumbers
 	if indices {
@@ -155,15 +160,16 @@ func TrimReport(status *runtime.RawExtension, indices bool) *runtime.RawExtensio
 	if decoded == nil {
 		return nil
 	}
-	// Numbers and texts always encode.
+	// Numbers and strings always encode.
 	raw, _ := json.Marshal(decoded)
 	return &runtime.RawExtension{Raw: raw}
 }
 
-// maxIndices is the longest text with indices that an agent reports.
+// maxIndices is the longest list of indices, as text, that an agent reports.
 const maxIndices = 32768
 
-// DecodeReport reads what a cell reports; nil: nothing that can be read. A report that is larger than an agent makes it confirms nothing.
+// DecodeReport decodes a cell's report; nil: it cannot be decoded. A report larger than an agent writes confirms
+// nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
 	decoded := &Report{}
 	if !decode(status, decoded) || len(decoded.Indices) > 1 {
@@ -187,7 +193,7 @@ func decodeNumbers(status *runtime.RawExtension) *Report {
 	return decoded.trimmed()
 }
 
-// trimmed is the report with the conditions that the controllers read, one of each type.
+// trimmed returns the report with the conditions that the controllers read, one of each type.
 func (r *Report) trimmed() *Report {
 	var kept []ReportedCondition
 	for _, condition := range r.Conditions {
@@ -200,18 +206,19 @@ func (r *Report) trimmed() *Report {
 	return r
 }
 
-// skipped is JSON that is not read.
+// skipped is JSON that is not decoded.
 type skipped struct{}
 
-// UnmarshalJSON reads nothing.
+// UnmarshalJSON ignores its input.
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
 func decode(status *runtime.RawExtension, into any) bool {
 	return status != nil && len(status.Raw) > 0 && string(status.Raw) != "null" && json.Unmarshal(status.Raw, into) == nil
 }
 
-// MayRun says whether a cell may still run the Instance at an index that it has lost. It may until it reports that it has
-// acted on the newest copy and has no such Instance: a report without indices does not say that. binding may be nil.
+// MayRun reports whether a cell may still run the Instance at an index that the assignment has removed from it. The
+// cell may until it reports that it has acted on the newest copy and has no such Instance: a report without indices is
+// no proof. binding may be nil.
 func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
 	found := ReportOf(binding, cell)
 	if found == nil || !hasIndices(binding) || len(found.Indices) == 0 || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
@@ -220,12 +227,12 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 	return found.has(index)
 }
 
-// has says whether the cell has the Instance at an index.
+// has reports whether the cell has the Instance at an index.
 func (r *Report) has(index int) bool {
 	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return indexing.Contains(of.Existing, index) })
 }
 
-// ReportOf is what a cell reports of a deployment, or nil. binding may be nil.
+// ReportOf returns a cell's report of a deployment, or nil. binding may be nil.
 func ReportOf(binding *workv1alpha2.ResourceBinding, cell string) *Report {
 	if binding == nil {
 		return nil

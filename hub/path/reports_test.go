@@ -26,7 +26,7 @@ func newBinding(cells ...string) *workv1alpha2.ResourceBinding {
 	return binding
 }
 
-// reporting is a binding to cells that report this JSON, by name.
+// reporting returns a binding to cells that report this JSON, by name.
 func reporting(raw map[string]string) *workv1alpha2.ResourceBinding {
 	cells := slices.Sorted(maps.Keys(raw))
 	binding := newBinding(cells...)
@@ -53,7 +53,7 @@ func trimBinding(t *testing.T, binding *workv1alpha2.ResourceBinding) *workv1alp
 	return result
 }
 
-// TestMayRun: a cell has given an index up when it says so of the newest copy.
+// TestMayRun: a cell has released an index when its report on the newest copy does not list the index.
 func TestMayRun(t *testing.T) {
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	const current = `"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5`
@@ -102,7 +102,7 @@ func TestTrim(t *testing.T) {
 	if len(full.Status.Conditions) != 2 {
 		t.Error("the original was changed")
 	}
-	// What went through Trim before goes through it unchanged.
+	// A binding that Trim has trimmed already passes through it unchanged.
 	if again := trimBinding(t, got); len(again.Spec.Clusters) != 2 || len(again.Status.AggregatedStatus) != 2 {
 		t.Errorf("trimmed again: %+v", again)
 	}
@@ -137,7 +137,7 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestIndicesOfTheOnlyCell: without the indices nothing says that an Instance is gone.
+// TestIndicesOfTheOnlyCell: a report without indices does not prove that an Instance is gone.
 func TestIndicesOfTheOnlyCell(t *testing.T) {
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	binding := trimBinding(t, reporting(map[string]string{
@@ -158,7 +158,7 @@ func TestTrimLeavesOtherObjects(t *testing.T) {
 	}
 }
 
-// TestSuspendedReport: of the conditions the trimmed report has Suspended alone.
+// TestSuspendedReport: Suspended is the only condition in the trimmed report.
 func TestSuspendedReport(t *testing.T) {
 	for raw, want := range map[string]bool{
 		`{"generation":1,"conditions":[{"type":"Available","status":"True"},{"type":"Suspended","status":"True"}]}`: true,

@@ -26,13 +26,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// Slice is what the hub knows of the way of one InstanceSlice of a deployment.
+// Slice holds the hub's objects on the path of one InstanceSlice of a deployment.
 type Slice struct {
 	// Name of the slice.
 	Name string
-	// Object is the slice; nil: there is none.
+	// Object is the slice; nil: none exists.
 	Object *v1alpha.InstanceSlice
-	// Binding is the ResourceBinding of the slice, or of an earlier one; nil: there is none.
+	// Binding is the ResourceBinding of the slice, or of an earlier one; nil: none exists.
 	Binding *workv1alpha2.ResourceBinding
 	// Works are the Works of the slice, by cell.
 	Works map[string]*workv1alpha1.Work
@@ -54,7 +54,7 @@ func (SliceIndex) AddTo(ctx context.Context, indexer client.FieldIndexer) error 
 	return nil
 }
 
-// deploymentOfSlice is the name of the deployment of a slice, or of the slice that a ResourceBinding binds.
+// deploymentOfSlice returns the name of the deployment of a slice, or of the slice that a ResourceBinding binds.
 func deploymentOfSlice(object client.Object) []string {
 	name := object.GetName()
 	if binding, ok := object.(*workv1alpha2.ResourceBinding); ok {
@@ -121,8 +121,8 @@ func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace s
 	return nil
 }
 
-// JudgeSlices returns what is wrong on the ways of slices, of each slice at most one thing. There is nothing to say of them while
-// something is wrong on the way of their deployment, on which theirs depends.
+// JudgeSlices returns the faults on the paths of slices, at most one of each slice. It returns none if Karmada is down,
+// because the paths of slices depend on it.
 func JudgeSlices(w *Row, all []Slice) []Finding {
 	if w.Karmada.Down {
 		return nil
@@ -145,7 +145,7 @@ func JudgeSlices(w *Row, all []Slice) []Finding {
 	return findings
 }
 
-// leftover judges what is left of a slice that does not exist.
+// leftover judges the leftover objects of a slice that does not exist.
 func (s *Slice) leftover() *Finding {
 	if s.Binding == nil || !s.Binding.DeletionTimestamp.IsZero() {
 		return nil
@@ -156,7 +156,7 @@ func (s *Slice) leftover() *Finding {
 	}
 }
 
-// slice judges the way of a slice.
+// slice judges the path of a slice.
 func (w *Row) slice(s *Slice) *Finding {
 	if s.Binding == nil {
 		return &Finding{
@@ -187,7 +187,7 @@ func (w *Row) slice(s *Slice) *Finding {
 	return nil
 }
 
-// sliceInCell judges the way of a slice to a Ready cell, and back.
+// sliceInCell judges the path of a slice to a Ready cell, and back.
 func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	work := s.Works[cell]
 	if work == nil {
@@ -230,13 +230,13 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	return nil
 }
 
-// sliceDigest is a digest of what a cell reports in a slice; "": nothing.
+// sliceDigest returns a digest of the cell's report in a slice; "": no report.
 func sliceDigest(status *runtime.RawExtension) string {
 	read := &v1alpha.InstanceSliceStatus{}
 	if status == nil || json.Unmarshal(status.Raw, read) != nil || read.ObservedGeneration == 0 {
 		return ""
 	}
-	// It was decoded from JSON.
+	// The value was decoded from JSON, so it encodes.
 	encoded, _ := json.Marshal(read)
 	hasher := fnv.New64a()
 	// Writing to a hash.Hash never returns an error.
@@ -244,7 +244,7 @@ func sliceDigest(status *runtime.RawExtension) string {
 	return strconv.FormatUint(hasher.Sum64(), 36)
 }
 
-// workSliceDigest is that of what Karmada has collected into the Work of a slice, trimmed or not.
+// workSliceDigest returns the digest of the report that Karmada has collected into the Work of a slice, trimmed or not.
 func workSliceDigest(work *workv1alpha1.Work) string {
 	if len(work.Status.ManifestStatuses) == 0 || work.Status.ManifestStatuses[0].Status == nil {
 		return ""
@@ -256,7 +256,7 @@ func workSliceDigest(work *workv1alpha1.Work) string {
 	return sliceDigest(work.Status.ManifestStatuses[0].Status)
 }
 
-// carriesSlice says whether the manifest of a Work is an InstanceSlice.
+// carriesSlice reports whether the manifest of a Work is an InstanceSlice.
 func carriesSlice(work *workv1alpha1.Work) bool {
 	if len(work.Spec.Workload.Manifests) != 1 {
 		return false
@@ -266,7 +266,7 @@ func carriesSlice(work *workv1alpha1.Work) bool {
 		kind.Kind == v1alpha.KindInstanceSlice && kind.APIVersion == v1alpha.GroupVersion.String()
 }
 
-// trimSliceWork keeps of the Work of a slice what JudgeSlices reads: of the report a digest.
+// trimSliceWork keeps the fields that JudgeSlices reads in the Work of a slice, and a digest of the report.
 func trimSliceWork(work, trimmed *workv1alpha1.Work) {
 	trimmed.DeletionTimestamp = work.DeletionTimestamp
 	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{

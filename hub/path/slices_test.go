@@ -16,12 +16,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// sliceReport is what a cell reports in a slice of a deployment of this name.
+// sliceReport returns the report of a cell in a slice with one Instance.
 func sliceReport(index int) string {
 	return fmt.Sprintf(`{"observedGeneration":1,"cell":"","states":[{"templateHash":"h"}],"instances":[{"index":%d,"state":0}]}`, index)
 }
 
-// newSlice is a slice of newWay that is in order, as the cache has it.
+// newSlice returns a faultless slice of newRow, as in the cache.
 func newSlice(t *testing.T) Slice {
 	t.Helper()
 	slice := Slice{Name: "web-16", Object: &v1alpha.InstanceSlice{}, Works: map[string]*workv1alpha1.Work{}}
@@ -90,7 +90,7 @@ func TestJudgeSlices(t *testing.T) {
 	}
 }
 
-// TestTrimWorkOfSlice: what is kept of a report is short, and goes through the transform unchanged.
+// TestTrimWorkOfSlice: the trimmed report is short, and passes through the transform unchanged.
 func TestTrimWorkOfSlice(t *testing.T) {
 	work := newSlice(t).Works["a"]
 	before, again := workSliceDigest(work), trimmed(t, work)
@@ -102,7 +102,7 @@ func TestTrimWorkOfSlice(t *testing.T) {
 	}
 }
 
-// TestSliceIndex: the index has slices and the bindings of slices by their deployment, and nothing else.
+// TestSliceIndex: the index has only slices and the bindings of slices, by their deployment.
 func TestSliceIndex(t *testing.T) {
 	binding := func(kind, name string) *workv1alpha2.ResourceBinding {
 		b := &workv1alpha2.ResourceBinding{}

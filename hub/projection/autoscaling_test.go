@@ -13,7 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestAutoscalingWhileTheHubIsAway: a cell scales without the hub. The project shows the scale that was known, and then the last one.
+// TestAutoscalingWhileTheHubIsAway: a cell scales without the hub. The project shows the last known scale, and then the
+// newest one.
 func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

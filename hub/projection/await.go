@@ -11,9 +11,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
-// awaitCopy reports in the status of a deployment why the hub has no copy of it, when that lasts.
+// awaitCopy reports in the status of a deployment why the hub has no copy of it, if that lasts.
 func (s *scope) awaitCopy(ctx context.Context) error {
-	// What load has found may be the copy of an earlier deployment.
+	// The copy that load has found may belong to an earlier deployment.
 	s.copied = &v1alpha.WorkloadDeployment{}
 	if err := s.judgeAbsence(ctx); err != nil || len(s.findings) == 0 {
 		return err
@@ -21,8 +21,8 @@ func (s *scope) awaitCopy(ctx context.Context) error {
 	return s.writeStatus(ctx)
 }
 
-// judgeAbsence finds why the hub has no copy, when that lasts. The deployment is requeued in intervals: no event of the
-// hub is about a deployment without a copy, and the event of its copy comes when there is one.
+// judgeAbsence finds why the hub has no copy, if that lasts. The deployment is requeued at intervals: no event of the
+// hub is about a deployment without a copy, until its copy is created.
 func (s *scope) judgeAbsence(ctx context.Context) error {
 	var err error
 	if s.row, err = s.loadRow(ctx); err != nil || s.row.Obstacle == nil {
@@ -41,7 +41,7 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 	}
 	s.requeueAfter.AtMost(s.DoubtAfter)
 	if state := s.row.Karmada; state.Down {
-		// No deletion ends without it.
+		// No deletion ends without karmada-controller-manager.
 		lasting = path.Finding{Fault: path.KarmadaNotRunning, Message: state.Message, Since: state.Since}
 	}
 	lasting.Since = lasting.Since.Truncate(time.Second)
@@ -49,7 +49,7 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 	return nil
 }
 
-// awaitsCopy reports whether a deployment is to have a copy on the hub.
+// awaitsCopy reports whether a deployment needs a copy on the hub.
 func (s *scope) awaitsCopy() bool {
 	return s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() && s.deployment.Annotations[v1alpha.AnnotationHubNamespace] != ""
 }

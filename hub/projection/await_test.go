@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// leaveNamespace has Karmada still delete the namespace of an earlier deployment in the cell.
+// leaveNamespace leaves a namespace of an earlier deployment in the cell, which Karmada is still deleting.
 func (f *fixture) leaveNamespace(t *testing.T) {
 	t.Helper()
 	work := planes.Create(t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
@@ -28,7 +28,7 @@ func (f *fixture) leaveNamespace(t *testing.T) {
 	planes.Delete(t, f.Planes, work)
 }
 
-// expectBlocked checks that every condition has the cause why the hub has no copy.
+// expectBlocked checks that every condition has the reason why the hub has no copy.
 func (f *fixture) expectBlocked(t *testing.T, reason, message string) {
 	t.Helper()
 	original := f.readOriginal(t)
@@ -51,7 +51,7 @@ func (f *fixture) expectBlocked(t *testing.T, reason, message string) {
 	}
 }
 
-// TestACellThatBlocksTheCopy: a deployment that waits for a cell which is not reached says so at once.
+// TestACellThatBlocksTheCopy: a deployment that waits for an unreachable cell reports it at once.
 func TestACellThatBlocksTheCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -62,7 +62,7 @@ func TestACellThatBlocksTheCopy(t *testing.T) {
 	f.expectBlocked(t, v1alpha.ReasonCellNotReady, "cell "+f.cell.Name+": Karmada does not reach the cell, which must delete namespace "+f.HubNamespace)
 }
 
-// TestADeletionThatBlocksTheCopy: what an earlier deployment left is named, when its deletion takes long.
+// TestADeletionThatBlocksTheCopy: leftovers of an earlier deployment are named when their deletion takes long.
 func TestADeletionThatBlocksTheCopy(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -96,7 +96,7 @@ func TestADeletionThatBlocksTheCopy(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			test.leave(t, f)
-			// The API server says since when.
+			// The API server sets the deletion timestamp.
 			f.clock.SetTime(time.Now().Add(doubtAfter + 2*time.Second))
 			f.mustReconcile(t)
 			f.expectBlocked(t, v1alpha.ReasonNotPropagated, test.want)
@@ -104,7 +104,7 @@ func TestADeletionThatBlocksTheCopy(t *testing.T) {
 	}
 }
 
-// TestNoCopy: that the hub has no copy is normal for a moment, which costs no write.
+// TestNoCopy: a missing copy is normal for a moment, and costs no write.
 func TestNoCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -124,7 +124,7 @@ func TestNoCopy(t *testing.T) {
 	}
 }
 
-// TestNoReportFromALostCell: before the first report, Available has the cause as well.
+// TestNoReportFromALostCell: before the first report, Available has the reason as well.
 func TestNoReportFromALostCell(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
-// addFloor adds to status what the floors of the cells guarantee together. It is of the same version of the copy as the counts: a count
-// never shows Instances that were disrupted before the floor was in force.
+// addFloor adds to status the floor that the cells guarantee together. It is of the same version of the copy as the
+// counts: a count never includes Instances that were disrupted before the floor was in force.
 func (s *scope) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
 	if s.copied.Spec.Floor == nil {
 		return
@@ -26,7 +26,7 @@ func (s *scope) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// floorChanged reports whether statuses differ in what hub/deployments divides the budget by.
+// floorChanged reports whether statuses differ in the fields by which hub/deployments divides the budget.
 func floorChanged(before, after *v1alpha.WorkloadDeploymentStatus) bool {
 	return before.FloorSequence != after.FloorSequence || before.FloorInForce != after.FloorInForce ||
 		before.FloorAvailable != after.FloorAvailable || before.AwaitingDisruption != after.AwaitingDisruption

@@ -26,18 +26,18 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-projection"
 
-// Options are what a Reconciler works with.
+// Options are the dependencies of a Reconciler.
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
 	// Hub reads the hub from a cache.
 	Hub client.Reader
-	// Karmada says whether a karmada-controller-manager is at work.
+	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *path.KarmadaWatch
-	// Book remembers what was found on the paths of deployments.
+	// Book records the findings on the paths of deployments.
 	Book *path.Book
-	// DoubtAfter is how long the way from a cell may be interrupted before what it reported last counts as unknown. What Karmada
-	// says of a cell counts at once.
+	// DoubtAfter is how long the path from a cell may be broken before the cell's last report counts as unknown. Faults
+	// that Karmada reports about a cell count at once.
 	DoubtAfter time.Duration
 	// Ready measures how long deployments take to be available.
 	Ready *Ready
@@ -45,13 +45,13 @@ type Options struct {
 	Lag *Lag
 	// Ignored counts entries of reports that are not shown.
 	Ignored *Ignored
-	// Passing are the writes that tell of a deployment on the way to another state. Nil: none of them waits.
+	// Passing delays status writes for transient states. Nil: no write is delayed.
 	Passing *coalesce.Writes[mcreconcile.Request]
-	// Clock gives the conditions that no cell reports their transition times.
+	// Clock gives the conditions that the controller adds their transition times.
 	Clock clock.PassiveClock
 }
 
-// Reconciler shows in a project what its cells report. It is safe for concurrent use.
+// Reconciler shows the cells' reports in a project. It is safe for concurrent use.
 type Reconciler struct {
 	Options
 	shared *shared
@@ -62,10 +62,10 @@ func New(o Options) *Reconciler {
 	return &Reconciler{Options: o, shared: newShared()}
 }
 
-// byDeployment has the projected Instances of all deployments of a name.
+// byDeployment indexes the projected Instances by the name of their deployment.
 var byDeployment = projects.ByLabel{Object: &v1alpha.Instance{}, Label: v1alpha.LabelDeploymentName}
 
-// Register adds the controllers to a manager: that of deployments, and that of their slices.
+// Register adds the controllers of deployments and of their slices to a manager.
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
 	if err := byDeployment.AddTo(context.Background(), mgr.GetFieldIndexer()); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&v1alpha.Instance{}, ofInstance(false)).
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)).
-		// The status says why Karmada's scheduler finds no room.
+		// The status reports why Karmada's scheduler finds no capacity.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
 			mcbuilder.WithPredicates(path.RefusalChanged()))).

@@ -99,7 +99,7 @@ func TestTheConditionOfDataIsNotProjections(t *testing.T) {
 	if got := s.desiredStatus(true, ""); meta.FindStatusCondition(got.Conditions, data.Type) != nil {
 		t.Errorf("before a cell has reported: %+v", got.Conditions)
 	}
-	// What a cell says of it does not become the project's either.
+	// A cell's report of the condition is not copied to the project either.
 	s.copied.Status.Conditions = []metav1.Condition{data, available}
 	if got := s.desiredStatus(true, ""); len(got.Conditions) != 1 || got.Conditions[0].Type != available.Type {
 		t.Errorf("after a cell has reported: %+v", got.Conditions)

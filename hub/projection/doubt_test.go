@@ -24,7 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// serve has the cell report two Instances that are Ready, with Available beside it, and projects them.
+// serve plays a cell with two Instances that are Ready and Available, and projects them.
 func (f *fixture) serve(t *testing.T) {
 	t.Helper()
 	var instances []cellreport.Instance
@@ -39,10 +39,10 @@ func (f *fixture) serve(t *testing.T) {
 
 func (f *fixture) pass(d time.Duration) { f.clock.SetTime(f.clock.Now().Add(d)) }
 
-// now is the time of the test, as objects have it.
+// now returns the time of the test, in the precision of objects.
 func (f *fixture) now() metav1.Time { return metav1.NewTime(f.clock.Now()) }
 
-// expectDoubt checks that nothing is said of the state of both Instances but this reason.
+// expectDoubt checks that the state of both Instances is unknown for this reason.
 func (f *fixture) expectDoubt(t *testing.T, reason, cell string, since time.Time) {
 	t.Helper()
 	for _, name := range []string{"web-0", "web-1"} {
@@ -82,8 +82,8 @@ func (f *fixture) expectCurrent(t *testing.T, before *v1alpha.Instance) {
 	}
 }
 
-// TestDoubt: when the way from the cell is interrupted, the state of its Instances is unknown, after the bound or at once, and
-// everything is as before when it is in order again.
+// TestDoubt: when the path from the cell breaks, the state of its Instances becomes unknown, after the bound or at
+// once, and everything is restored when the path is repaired.
 func TestDoubt(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -144,7 +144,7 @@ func TestDoubt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			// Karmada's times are those of the API server, and the test's clock must not be behind.
+			// Karmada's times come from the API server, and the test's clock must not be behind.
 			f.clock.SetTime(time.Now().Add(time.Hour).Truncate(time.Second))
 			f.serve(t)
 			before, began := f.readInstance(t, "web-0"), f.clock.Now()
@@ -166,7 +166,7 @@ func TestDoubt(t *testing.T) {
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("a minute later it writes %v", writes)
 			}
-			// Another replica says the same, at once.
+			// Another replica reports the same, at once.
 			f.reconciler = New(f.reconciler.Options)
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("another replica writes %v", writes)
@@ -179,7 +179,7 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestDoubtOfOneCell: what other cells report stays as it is.
+// TestDoubtOfOneCell: the reports of other cells are not affected.
 func TestDoubtOfOneCell(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -211,7 +211,7 @@ func TestDoubtOfOneCell(t *testing.T) {
 	}
 }
 
-// TestNothingIsAssigned: where no cell has anything to report, nothing is shown.
+// TestNothingIsAssigned: if no cell has an Instance to report, no fault is shown.
 func TestNothingIsAssigned(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -225,7 +225,7 @@ func TestNothingIsAssigned(t *testing.T) {
 	}
 }
 
-// TestBeforeTheFirstReport: nothing is shown yet that could be wrong.
+// TestBeforeTheFirstReport: no state is shown yet that a fault could invalidate.
 func TestBeforeTheFirstReport(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -242,7 +242,7 @@ func TestBeforeTheFirstReport(t *testing.T) {
 	}
 }
 
-// TestAnUpdateIsNoDoubt: StatusCurrent is about the generation that was reported, until the next is.
+// TestAnUpdateIsNoDoubt: StatusCurrent is about the reported generation, until the next one is reported.
 func TestAnUpdateIsNoDoubt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -256,7 +256,7 @@ func TestAnUpdateIsNoDoubt(t *testing.T) {
 	f.expectDoubt(t, v1alpha.ReasonReportOutdated, "cell "+f.cell.Name, f.clock.Now().Add(-doubtAfter))
 }
 
-// TestKarmadaIsDown: nothing that the hub says is current, and a replica that starts meanwhile does not say otherwise.
+// TestKarmadaIsDown: no status from the hub is current, and a replica that starts meanwhile agrees.
 func TestKarmadaIsDown(t *testing.T) {
 	f := newFixture(t)
 	lease := &coordinationv1.Lease{}

@@ -39,14 +39,14 @@ type fixture struct {
 	city       string
 	original   *v1alpha.WorkloadDeployment
 	copied     *v1alpha.WorkloadDeployment
-	// hash is that of the original's template.
+	// hash is the hash of the original's template.
 	hash string
 	cell *clusterv1alpha1.Cluster
-	// requeued is after how long the last reconcile is to be repeated.
+	// requeued is the delay that the last reconcile requested.
 	requeued time.Duration
 }
 
-// doubtAfter is how long the way from a cell may be interrupted.
+// doubtAfter is how long the path from a cell may be broken.
 const doubtAfter = 20 * time.Second
 
 func newFixture(t *testing.T) *fixture {
@@ -77,7 +77,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// newCopy is the hub's copy of the original as it is now, with all Instances assigned to one cell.
+// newCopy returns the hub's copy of the present original, with all Instances assigned to one cell.
 func (f *fixture) newCopy() *v1alpha.WorkloadDeployment {
 	copied := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
@@ -99,7 +99,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 	}
 }
 
-// instance is what a cell reports of an Instance of the template with this hash.
+// instance returns a cell's report of an Instance of the template with this hash.
 func instance(name, hash string, ready metav1.ConditionStatus) cellreport.Instance {
 	return cellreport.Instance{
 		Name: name, TemplateHash: hash, ObservedTemplateHash: hash,
@@ -107,7 +107,7 @@ func instance(name, hash string, ready metav1.ConditionStatus) cellreport.Instan
 	}
 }
 
-// report has the cells report these Instances, and that the deployment serves and is settled.
+// report plays the cells: they report these Instances, and a deployment that serves and is settled.
 func (f *fixture) report(t *testing.T, instances ...cellreport.Instance) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
@@ -132,7 +132,7 @@ func (f *fixture) report(t *testing.T, instances ...cellreport.Instance) {
 	f.deliver(t, &f.copied.Status)
 }
 
-// deliver has Karmada bring the copy to the cell, which reports this status; nil: nothing.
+// deliver plays Karmada and the cell: the copy reaches the cell, which reports this status; nil: no report.
 func (f *fixture) deliver(t *testing.T, status *v1alpha.WorkloadDeploymentStatus) {
 	t.Helper()
 	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: status})
@@ -152,7 +152,7 @@ func (f *fixture) reconcile(t *testing.T) error {
 	return err
 }
 
-// mustReconcile reconciles and returns the writes in the project. On the hub there are none.
+// mustReconcile reconciles and returns the writes in the project. It fails if there are writes on the hub.
 func (f *fixture) mustReconcile(t *testing.T) []planes.Call {
 	t.Helper()
 	f.Project.Calls()

@@ -9,8 +9,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// dropGone forgets what was reported when the city has no cell left and nothing is assigned to any: the cells that reported it are
-// gone for good, and Karmada keeps their last report.
+// dropGone drops the reports when the city has no cell left and no Instance is assigned to any: the cells that reported
+// are lost permanently, and Karmada keeps their last report.
 func (s *scope) dropGone(context.Context) error {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil || len(assignment.Cells) > 0 {

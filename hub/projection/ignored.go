@@ -17,7 +17,7 @@ type Ignored struct {
 	entries *prometheus.CounterVec
 }
 
-// NewIgnored registers the metric.
+// NewIgnored returns Ignored and registers its metric.
 func NewIgnored(registerer prometheus.Registerer) (*Ignored, error) {
 	i := &Ignored{entries: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_report_entries_ignored_total",
@@ -29,15 +29,15 @@ func NewIgnored(registerer prometheus.Registerer) (*Ignored, error) {
 	return i, nil
 }
 
-// allIndices are those of the reports in the status of a deployment.
+// allIndices are the indices of the reports in the status of a deployment.
 var allIndices = v1alpha.IndexRange{First: 0, Last: 9999}
 
-// count counts what is ignored of reports on a deployment. Karmada names the cells, so that there are no more than Clusters, and a cell
-// gets its counters when it reports.
+// count counts the ignored entries of reports on a deployment. Karmada names the cells, so there are no more time
+// series than Clusters, and a cell gets its counters when it reports.
 func (i *Ignored) count(deployment *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport, within v1alpha.IndexRange) {
 	for n := range reports {
 		for _, cause := range cellreport.IgnoredCauses {
-			// A counter that begins with its first event hides it from rates.
+			// A counter that begins with its first event hides that event from rates.
 			i.entries.WithLabelValues(reports[n].Cell, string(cause))
 		}
 	}

@@ -23,7 +23,7 @@ func newIgnored(t *testing.T, registerer prometheus.Registerer) *Ignored {
 	return ignored
 }
 
-// TestIgnored: entries that are not shown are counted for the cell that reports them, and those of another cell are not.
+// TestIgnored: entries that are not shown are counted for the cell that reports them; entries for another cell are not.
 func TestIgnored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

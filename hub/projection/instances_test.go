@@ -59,7 +59,7 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 	t.Parallel()
 	type instanceOf = v1alpha.Instance
 	tests := map[string]struct {
-		// change is done to the projected Instance, and reported is what the cell says after.
+		// change changes the projected Instance, and reported returns the cell's next report.
 		change   func(*testing.T, *fixture, *instanceOf)
 		reported func(*fixture) []cellreport.Instance
 		check    func(before, after *instanceOf) bool
@@ -163,7 +163,8 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 	}
 }
 
-// TestRollout: an Instance that still runs the former template shows the former spec, which is in no object any more.
+// TestRollout: an Instance that still runs the former template shows the former spec, which no other object has any
+// more.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -183,7 +184,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestASurplusInstanceThatWasRecreated: the deletion is of what was read.
+// TestASurplusInstanceThatWasRecreated: only the Instance that was read is deleted.
 func TestASurplusInstanceThatWasRecreated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,13 +13,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Lag measures how fresh it is what projects show: how long a change of an Instance's condition Ready takes from its cell to its
+// Lag measures the freshness of projects: how long a change of an Instance's condition Ready takes from its cell to its
 // project. It is safe for concurrent use.
 type Lag struct {
 	seconds *prometheus.HistogramVec
 }
 
-// NewLag registers the metric.
+// NewLag returns a Lag and registers its metric.
 func NewLag(registerer prometheus.Registerer) (*Lag, error) {
 	l := &Lag{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "karmada_compute_status_lag_seconds",
@@ -32,7 +32,7 @@ func NewLag(registerer prometheus.Registerer) (*Lag, error) {
 	return l, nil
 }
 
-// measureLag is called when the conditions of an Instance are shown in the place of others.
+// measureLag is called when the conditions of an Instance replace others.
 func (s *scope) measureLag(before, shown []metav1.Condition) {
 	from, to := meta.FindStatusCondition(before, v1alpha.ConditionReady), meta.FindStatusCondition(shown, v1alpha.ConditionReady)
 	if to == nil || to.Status == metav1.ConditionUnknown || !s.isNews(from, to) {
@@ -42,9 +42,10 @@ func (s *scope) measureLag(before, shown []metav1.Condition) {
 	s.Lag.seconds.WithLabelValues(s.deployment.Spec.CityCode).Observe(max(0, s.Clock.Now().Sub(to.LastTransitionTime.Time).Seconds()))
 }
 
-// isNews says whether an Instance has changed in its cell since the project showed it. One that is shown for the first time is often
-// ready already: that is news while the project shows fewer ready Instances than cells report, and not when somebody had deleted
-// what was shown. After a doubt it is what had been before, with the time of then.
+// isNews reports whether an Instance has changed in its cell since the project showed it. A new projection is often of
+// an Instance that was ready before: it is news only while the project shows fewer ready Instances than cells report,
+// and not if a user had deleted the projection. After an Unknown phase the old condition returns with its old
+// transition time.
 func (s *scope) isNews(from, to *metav1.Condition) bool {
 	if from == nil {
 		return to.Status == metav1.ConditionTrue && s.copied.Status.ReadyReplicas > s.deployment.Status.ReadyReplicas

@@ -23,7 +23,7 @@ func newLag(t *testing.T, registerer prometheus.Registerer) *Lag {
 	return lag
 }
 
-// TestLag: each change of Ready in the cell is measured when it is shown; a doubt and its end are none.
+// TestLag: each change of Ready in the cell is measured when it is shown; an Unknown phase and its end are not.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
@@ -69,7 +69,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// TestLagOfWhatIsShown: a change is measured when it is written into the project.
+// TestLagOfWhatIsShown: a change is measured when it is written to the project.
 func TestLagOfWhatIsShown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

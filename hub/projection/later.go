@@ -22,12 +22,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// echo is how long the event of a projected Instance waits. Nearly all of these events are echoes of what this controller wrote, and
-// the first of them arrives before the cache has the rest of it: a reconcile at once would write some of it again.
+// echo is how long the event of a projected Instance waits. Nearly all of these events are echoes of this controller's
+// own writes, and the first of them arrives before the cache has the other writes: an immediate reconcile would repeat
+// some of them.
 const echo = 200 * time.Millisecond
 
-// ofInstance requests the deployment of a projected Instance, or the slice that has its entry: one that was edited or deleted by hand
-// is restored.
+// ofInstance requests the deployment of a projected Instance, or the slice that has its entry: an Instance that was
+// edited or deleted by hand is restored.
 func ofInstance(slices bool) mchandler.EventHandlerFunc {
 	return func(project multicluster.ClusterName, _ cluster.Cluster) mchandler.EventHandler {
 		now := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, instance client.Object) []mcreconcile.Request {
@@ -47,8 +48,9 @@ func ofInstance(slices bool) mchandler.EventHandlerFunc {
 	}
 }
 
-// whoShows requests the slice that has the entry of an Instance, or its deployment if that has it; of these two only what is asked
-// for. An Instance that has lost its owner reference is always for its deployment, which deletes or adopts it.
+// whoShows requests the slice that has the entry of an Instance, or its deployment if that has it; slices selects which
+// of the two is requested. An Instance that has lost its owner reference always belongs to its deployment, which
+// deletes or adopts it.
 func whoShows(project multicluster.ClusterName, instance client.Object, slices bool) []mcreconcile.Request {
 	name := instance.GetLabels()[v1alpha.LabelDeploymentName]
 	owner := metav1.GetControllerOfNoCopy(instance)

@@ -13,10 +13,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// addProgress names in condition Progressing the city and what its Instances wait for. The condition is False when
-// there was no progress for too long, and the deployment is requeued for that. The time of the last progress is written
-// with the counts that show the progress, and not while the Instances match the spec: a settled deployment needs no
-// further write.
+// addProgress sets condition Progressing, with the city and the obstacle of its Instances. The condition is False if
+// there was no progress for too long, and the deployment is requeued for that deadline. The time of the last progress
+// is written with the counts that show the progress, and not while the Instances match the spec: a settled deployment
+// needs no further write.
 func (s *scope) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
 	reported := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
 	if reported == nil || s.copied.Spec.Suspended || reported.Status == metav1.ConditionFalse && !s.isStuck() {
@@ -48,14 +48,14 @@ func hasExceeded(progressing *metav1.Condition) bool {
 	return progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
 }
 
-// isStuck reports whether the cells have not acted on the newest copy, because the way to or from them is interrupted.
-// What they report is about an earlier copy then.
+// isStuck reports whether the cells have not acted on the newest copy, because the path to or from them is broken.
+// Their report is about an earlier copy then.
 func (s *scope) isStuck() bool {
 	return len(s.findings) > 0 && s.copied.Status.ObservedGeneration != s.copied.Generation
 }
 
-// lastProgress is when the Instances last made progress: now, if the status shows more than the one before. Ready Instances do not
-// count: each restart of a container that crashes makes its Instance Ready for a moment.
+// lastProgress returns when the Instances last made progress: now, if the status shows more progress than the one
+// before. Ready Instances do not count: each restart of a container that crashes turns Ready on for a moment.
 func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Time {
 	before := &s.deployment.Status
 	old, now := before.ReplicaCounts, status.ReplicaCounts
@@ -68,7 +68,7 @@ func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Ti
 	return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
 }
 
-// waitsFor is the cause: an interrupted way first, since it makes the report old.
+// waitsFor returns the obstacle: a broken path first, since it makes the report outdated.
 func (s *scope) waitsFor(reported *metav1.Condition) string {
 	if len(s.findings) > 0 {
 		return described(&s.findings[0])

@@ -17,7 +17,7 @@ import (
 
 const stuck = "1 of 2 Instances have the current template, 0 are being deleted; Instance web-1: Unschedulable: 8 Insufficient cpu"
 
-// roll has the cell report that it brings its two Instances to a new template: how many have it, and how many are
+// roll plays a cell that rolls out a new template to its two Instances, with the numbers that have it and that are
 // Ready.
 func (f *fixture) roll(t *testing.T, current, ready int32) {
 	t.Helper()
@@ -47,7 +47,7 @@ func (f *fixture) expectProgress(t *testing.T, what, reason string, last time.Ti
 	return got
 }
 
-// TestProgress: a rollout that is stuck names the city, the Instance and the cause, and exceeds its deadline.
+// TestProgress: a rollout that is stuck names the city, the Instance and the obstacle, and exceeds its deadline.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -82,7 +82,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCrashLoopIsNoProgress: each restart makes an Instance Ready for a moment, and none Available.
+// TestCrashLoopIsNoProgress: after each restart the Instance is Ready for a moment, but never Available.
 func TestCrashLoopIsNoProgress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -133,7 +133,7 @@ func TestNoProgressWithoutItsCell(t *testing.T) {
 	f.expectProgress(t, "at the deadline", v1alpha.ReasonProgressDeadlineExceeded, start)
 }
 
-// TestASuspendedProjectHasNoDeadline: nothing is to start there.
+// TestASuspendedProjectHasNoDeadline: no Instance can start there.
 func TestASuspendedProjectHasNoDeadline(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -16,24 +16,26 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Ready measures how long deployments take until they are available for the first time. Their conditions do not tell the first time
-// from a later one, so it follows each deployment from before anything is written to its status: one that another replica, or an
-// earlier process, has written to is not counted, and none is counted twice. It is safe for concurrent use.
+// Ready measures how long deployments take until they are available for the first time. Conditions do not distinguish
+// the first time from a later one, so it follows each deployment from before its first status write: a deployment whose
+// status another replica, or an earlier process, has written is not counted, and none is counted twice. It is safe for
+// concurrent use.
 type Ready struct {
 	seconds *prometheus.HistogramVec
 
 	mu sync.Mutex
-	// followed are the deployments that are not available yet, by project. What happened before a project was engaged is not known.
+	// followed are the deployments that are not available yet, by project. Events from before a project was engaged are
+	// unknown.
 	followed projects.Store[map[types.NamespacedName]followed]
 }
 
 type followed struct {
 	uid types.UID
-	// counted deployments are remembered until the cache has what was written to their status.
+	// counted deployments remain until the cache has their new status.
 	counted bool
 }
 
-// NewReady registers the metric.
+// NewReady returns Ready and registers its metric.
 func NewReady(registerer prometheus.Registerer) (*Ready, error) {
 	r := &Ready{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -53,7 +55,8 @@ func NewReady(registerer prometheus.Registerer) (*Ready, error) {
 	return r, nil
 }
 
-// observe is called when the status of s.deployment is written, with what of it this controller had written before.
+// observe is called when the status of s.deployment is written; read is this controller's part of the status that was
+// read before.
 func (r *Ready) observe(s *scope, read v1alpha.WorkloadDeploymentStatus) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +80,7 @@ func (r *Ready) observe(s *scope, read v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// forget drops a deployment that is not shown any more.
+// forget drops a deployment that is no longer shown.
 func (r *Ready) forget(project multicluster.ClusterName, name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,13 +23,13 @@ func newReady(t *testing.T, registerer prometheus.Registerer) *Ready {
 	return ready
 }
 
-// counted are how many deployments of the city were measured, and their seconds.
+// counted returns how many deployments of the city were measured, and their seconds.
 func (f *fixture) counted(t *testing.T) (count uint64, seconds float64) {
 	t.Helper()
 	return f.measured(t, "karmada_compute_workload_ready_seconds")
 }
 
-// measured are how often a histogram has observed something in the city, and the seconds in all.
+// measured returns the number of observations of a histogram for the city, and their sum in seconds.
 func (f *fixture) measured(t *testing.T, histogram string) (count uint64, seconds float64) {
 	t.Helper()
 	families, err := f.metrics.Gather()
@@ -50,7 +50,7 @@ func (f *fixture) measured(t *testing.T, histogram string) (count uint64, second
 	return count, seconds
 }
 
-// available has the cell report whether the deployment is available, and shows it.
+// available plays a cell that reports whether the deployment is available, and shows the report.
 func (f *fixture) available(t *testing.T, status metav1.ConditionStatus) {
 	t.Helper()
 	f.report(t, instance("web-0", f.hash, status), instance("web-1", f.hash, status))
@@ -86,7 +86,7 @@ func TestReadyOnce(t *testing.T) {
 	}
 }
 
-// TestReadyAgain: what replaces a deployment under its name is measured, too.
+// TestReadyAgain: a deployment that replaces another under its name is measured, too.
 func TestReadyAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -107,7 +107,8 @@ func TestReadyAgain(t *testing.T) {
 	}
 }
 
-// TestReadyIsNotGuessed: a deployment of which this replica has not seen everything is not measured: it may have been available before.
+// TestReadyIsNotGuessed: a deployment is not measured if this replica has not followed it from the beginning: it may
+// have been available before.
 func TestReadyIsNotGuessed(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(*testing.T, *fixture){
@@ -139,7 +140,7 @@ func TestReadyIsNotGuessed(t *testing.T) {
 	}
 }
 
-// observe tells of the deployment, or of one that is like it, as if it had been read with this status.
+// observe calls observe for the deployment, or one like it, as if it had been read with this status.
 func (f *fixture) observe(t *testing.T, deployment *v1alpha.WorkloadDeployment, read v1alpha.WorkloadDeploymentStatus) {
 	t.Helper()
 	engaged, err := f.Get(t.Context(), planes.ProjectName)
@@ -151,8 +152,8 @@ func (f *fixture) observe(t *testing.T, deployment *v1alpha.WorkloadDeployment, 
 	s.Ready.observe(s, read)
 }
 
-// TestReadyOfAStaleCache: a cache that does not have yet what was written to the status makes no deployment count twice. One that
-// replaces it is counted even if nobody noticed that it was gone.
+// TestReadyOfAStaleCache: a cache that lacks the newest status does not count a deployment twice. A replacement is
+// counted even if the deletion before it was not seen.
 func TestReadyOfAStaleCache(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -170,7 +171,7 @@ func TestReadyOfAStaleCache(t *testing.T) {
 	}
 }
 
-// TestReadyBesideOthers: that a deployment is followed says nothing of the others of its project.
+// TestReadyBesideOthers: following one deployment does not affect the others of its project.
 func TestReadyBesideOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

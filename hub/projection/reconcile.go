@@ -36,23 +36,23 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// copied is the deployment on the hub.
 	copied *v1alpha.WorkloadDeployment
-	// existing are the projected Instances that this reconcile is about, by name.
+	// existing are the projected Instances in the scope of this reconcile, by name.
 	existing map[string]*v1alpha.Instance
 	// reported are the Instances that its cells report.
 	reported []cellreport.Instance
-	// onHub is the copy as the hub has it, also when it is not that of the deployment; nil: there is none.
+	// onHub is the copy on the hub, even if it belongs to another deployment; nil: none exists.
 	onHub *v1alpha.WorkloadDeployment
-	// row is the path of the copy through Karmada, and findings are what makes untrue what its status says.
+	// row is the path of the copy through Karmada, and findings are the faults that invalidate its reported status.
 	row      *path.Row
 	findings []path.Finding
-	// dropped says that the cells which reported are gone for good.
+	// dropped: the cells that reported are lost permanently.
 	dropped bool
-	// withdrawn says that the hub has no copy, or one that is being deleted: copied is empty.
+	// withdrawn: the hub has no copy, or one that is being deleted: copied is empty.
 	withdrawn    bool
 	requeueAfter requeue.After
 }
 
-// scopeOf is the scope of a request for a deployment.
+// scopeOf returns the scope of a request for a deployment.
 func scopeOf(r *Reconciler, request mcreconcile.Request, engaged cluster.Cluster) *scope {
 	return &scope{
 		Reconciler: r, request: request, cluster: engaged, project: engaged.GetClient(),
@@ -60,7 +60,7 @@ func scopeOf(r *Reconciler, request mcreconcile.Request, engaged cluster.Cluster
 	}
 }
 
-// Reconcile writes what the cells report of a WorkloadDeployment into its project, but for the Instances in its slices.
+// Reconcile writes the cells' report of a WorkloadDeployment into its project, except for the Instances in its slices.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	engaged, err := r.Projects.Get(ctx, request.ClusterName)
 	if err != nil {
@@ -94,8 +94,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	return s.requeueAfter.Result(), nil
 }
 
-// load reads the original and the copy. It is false when there is nothing to project: the original does not exist or is being
-// deleted (its Instances go with it), or the hub has no copy of this very original, and nothing was shown of an earlier one.
+// load reads the original and the copy. It returns false if there is nothing to project: the original does not exist or
+// is being deleted (its Instances are deleted with it), or the hub has no copy of this very original, and nothing was
+// shown of an earlier one.
 func (s *scope) load(ctx context.Context) (bool, error) {
 	name := s.request.NamespacedName
 	if err := s.project.Get(ctx, name, s.deployment); err != nil {
@@ -122,8 +123,8 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all where slices may have gone
-// unseen.
+// loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all projected
+// Instances if slices may have been deleted unseen.
 func (s *scope) loadInstances(ctx context.Context) error {
 	if s.shared.knows(s) {
 		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: indexing.InlineInstances - 1})
@@ -193,7 +194,7 @@ func (s *scope) applyInstance(ctx context.Context, reported *cellreport.Instance
 		existing = &v1alpha.Instance{}
 	}
 	if !existing.DeletionTimestamp.IsZero() {
-		// When it is gone, its event requeues the deployment, which then projects it again.
+		// The deletion event of the old Instance requeues the deployment, which then projects it again.
 		return nil
 	}
 	stored, err := apply.Exact(ctx, s.project, FieldManager, existing, s.desiredInstance(reported, existing, hash))
@@ -214,7 +215,7 @@ func (s *scope) applyInstance(ctx context.Context, reported *cellreport.Instance
 	return nil
 }
 
-// deleteSurplus deletes the projections of Instances that no cell reports any more. Those with slices are left to these.
+// deleteSurplus deletes the projections of Instances that no cell reports any more, except for Instances in slices.
 func (s *scope) deleteSurplus(ctx context.Context) error {
 	if !s.hasReport() && !s.dropped {
 		return nil
@@ -230,8 +231,8 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	})
 }
 
-// settleOthers deletes the projections of Instances that are not reported, if gone says so of their indices. The state of the others
-// is unknown when the way from their cell is interrupted.
+// settleOthers deletes the projections of Instances that are not reported, if gone is true for their indices. The state
+// of the others is unknown if the path from their cell is broken.
 func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) error {
 	reported := make(map[string]bool, len(s.reported))
 	for i := range s.reported {
@@ -282,7 +283,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	return nil
 }
 
-// wait is how long a status waits for the next one.
+// wait returns how long a status write waits for the next one.
 func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
 	if floorChanged(before, after) || !cellreport.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
 		return 0

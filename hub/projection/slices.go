@@ -27,8 +27,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one Instance is then no
-// work for the others. Its requests have the names of slices, in the namespaces of projects.
+// registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one
+// Instance then costs no work for other slices. Its requests have the names of slices, in the namespaces of projects.
 func (r *Reconciler) registerSlices(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return mcbuilder.ControllerManagedBy(mgr).
@@ -46,7 +46,7 @@ func requestFor(project multicluster.ClusterName, namespace, name string) mcreco
 	return mcreconcile.Request{ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
 }
 
-// ReconcileSlice writes what the cells report in a slice into its project.
+// ReconcileSlice writes the cells' reports in a slice into its project.
 func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	deployment, number, ok := indexing.ParseSliceName(request.Name)
 	if !ok {
@@ -68,8 +68,8 @@ func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Req
 	return reconcile.Result{}, s.projectSlice(ctx, number)
 }
 
-// projectSlice shows the Instances of a slice. Of a cell that has not reported in it nothing is known: what is shown of it stays. A copy
-// without a status was made a moment ago, and does not know yet how many slices it needs.
+// projectSlice shows the Instances of a slice. The Instances of a cell that has not reported in it remain as they are
+// shown. A copy without a status was just created, and does not know yet how many slices it needs.
 func (s *scope) projectSlice(ctx context.Context, number int) error {
 	reports, err := path.SliceReports(ctx, s.Hub, s.copied, number)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 	return s.settleOthers(ctx, func(index int) bool { return s.hasReport() && (!needed || s.heardOf(heard, index)) })
 }
 
-// heardOf says whether the cells that may have the Instance at an index are among those that were heard.
+// heardOf reports whether heard includes all cells that may have the Instance at an index.
 func (s *scope) heardOf(heard map[string]bool, index int) bool {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
@@ -109,19 +109,20 @@ func (s *scope) heardOf(heard map[string]bool, index int) bool {
 	return true
 }
 
-// shared is what slices need of their deployments: it is found out once for all of them. It is safe for concurrent use.
+// shared holds the state of deployments that their slices need, computed once for all slices. It is safe for concurrent
+// use.
 type shared struct {
-	// projects are what is known of deployments, by project.
+	// projects holds the known state of deployments, by project.
 	projects projects.Store[map[types.NamespacedName]known]
 
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 }
 
-// known is what was found out of a deployment.
+// known is the known state of a deployment.
 type known struct {
 	findings []path.Finding
-	// state is what the Instances in slices are shown by, besides the slices.
+	// state encodes the inputs, other than the slices, that projected Instances depend on.
 	state string
 }
 
@@ -131,7 +132,7 @@ func newShared() *shared {
 	}}
 }
 
-// source is a source of requests for all slices of deployments of which something else is known.
+// source returns a source of requests for all slices of deployments whose known state changes.
 func (d *shared) source() source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(_ context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		d.mu.Lock()
@@ -141,12 +142,12 @@ func (d *shared) source() source.TypedSource[mcreconcile.Request] {
 	})
 }
 
-// of is what is known of the deployment of s. d.mu is held.
+// of returns the known state of the deployment of s. d.mu is held.
 func (d *shared) of(s *scope) known {
 	return d.projects.Of(s.request.ClusterName)[s.request.NamespacedName]
 }
 
-// findings are those of a deployment. They are not known before it was reconciled.
+// findings returns the findings of a deployment. They are unknown before its first reconcile.
 func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,14 +155,14 @@ func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 	return of.findings, of.state != ""
 }
 
-// knows says whether the present state of a deployment is known already.
+// knows reports whether the present state of a deployment is known already.
 func (d *shared) knows(s *scope) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.of(s).state == s.state()
 }
 
-// learn replaces what is known of a deployment, and requests all of its slices when that is something else.
+// learn replaces the known state of a deployment, and requests all of its slices if it changes.
 func (d *shared) learn(s *scope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,14 +176,14 @@ func (d *shared) learn(s *scope) {
 	}
 }
 
-// forget drops a deployment that is not shown any more.
+// forget drops a deployment that is no longer shown.
 func (d *shared) forget(request mcreconcile.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.projects.Of(request.ClusterName), request.NamespacedName)
 }
 
-// state is what the Instances in slices are shown by, besides the slices.
+// state encodes the inputs, other than the slices, that projected Instances depend on.
 func (s *scope) state() string {
 	type finding struct {
 		Key     path.Key

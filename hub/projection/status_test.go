@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// refuse has Karmada's scheduler say that no cell has room.
+// refuse plays Karmada's scheduler, which finds no cell with capacity.
 func (f *fixture) refuse(t *testing.T, why string) {
 	t.Helper()
 	binding := planes.BindingOf(f.copied)
@@ -38,7 +38,7 @@ func (f *fixture) assign(t *testing.T, indices ...int) {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		// set prepares what the hub says.
+		// set prepares the objects on the hub.
 		set            func(*testing.T, *fixture)
 		city           string
 		wantReason     string
@@ -129,7 +129,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// moveTo makes the original and its copy anew, in another city.
+// moveTo recreates the original and its copy in another city.
 func (f *fixture) moveTo(t *testing.T, city string) {
 	t.Helper()
 	planes.Delete(t, f.Planes, f.original)
@@ -141,7 +141,7 @@ func (f *fixture) moveTo(t *testing.T, city string) {
 	f.copied = planes.Create(t, f.Planes, f.newCopy())
 }
 
-// TestConditionsOfReferencesStay: that hub/references has another field manager is what lets both write one status.
+// TestConditionsOfReferencesStay: hub/references uses another field manager, so both can write one status.
 func TestConditionsOfReferencesStay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -163,7 +163,7 @@ func TestConditionsOfReferencesStay(t *testing.T) {
 	}
 }
 
-// TestTheStatusOfARecreatedDeployment: what was made of a deployment is not written to one that has its name by now.
+// TestTheStatusOfARecreatedDeployment: the status of a deployment is not written to a later one of its name.
 func TestTheStatusOfARecreatedDeployment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -181,7 +181,7 @@ func TestTheStatusOfARecreatedDeployment(t *testing.T) {
 	}
 }
 
-// TestTheStatusOfARecreatedInstance is the same for an Instance, whose own controller is this one.
+// TestTheStatusOfARecreatedInstance: the status of an Instance is not written to a later one of its name.
 func TestTheStatusOfARecreatedInstance(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -208,7 +208,7 @@ func TestTheStatusOfARecreatedInstance(t *testing.T) {
 	}
 }
 
-// TestAPassingStatusWaits for the one that lasts.
+// TestAPassingStatusWaits: a transient status waits for the one that lasts.
 func TestAPassingStatusWaits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

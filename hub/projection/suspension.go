@@ -19,8 +19,8 @@ import (
 // maxUnconfirmed is how many cells a message names.
 const maxUnconfirmed = 5
 
-// addSuspension says that the project is suspended, and which cells have not confirmed that nothing runs there any more. It is for
-// the hub to say: a cell that is not reached says nothing.
+// addSuspension reports that the project is suspended, and which cells have not confirmed that nothing runs there any
+// more. The hub reports it, since a cell that is not reached cannot.
 func (s *scope) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Suspended = s.copied.Spec.Suspended
 	if !s.copied.Spec.Suspended {
@@ -52,7 +52,7 @@ func (s *scope) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// endSuspension drops what the cells reported while the project was suspended, until they report anew.
+// endSuspension drops the cells' reports from the suspension, until they report again.
 func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionSuspended)
 	for _, condition := range []metav1.Condition{
@@ -69,8 +69,8 @@ func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// unconfirmed are the cells that have, or may have, the deployment and have not confirmed that nothing of it runs, each with the
-// reason, and how many of them are just stopping it. A cell that is gone for good is not among them.
+// unconfirmed returns the cells that have, or may have, the deployment and have not confirmed that nothing of it runs,
+// each with the reason, and how many of them are just stopping it. A cell that is lost permanently is not among them.
 func (s *scope) unconfirmed() (cells []string, stopping int) {
 	for _, name := range s.concerned() {
 		cell, exists := s.row.Cells.Find(name)
@@ -93,8 +93,8 @@ func (s *scope) unconfirmed() (cells []string, stopping int) {
 	return cells, stopping
 }
 
-// concerned are the cells that the deployment is assigned, bound or sent to, sorted: one that it was taken from is among them until
-// Karmada has removed it there.
+// concerned returns the cells that the deployment is assigned, bound or sent to, sorted: a former cell is among them
+// until Karmada has removed the deployment there.
 func (s *scope) concerned() []string {
 	var names []string
 	if assignment := s.copied.Spec.Assignment; assignment != nil {

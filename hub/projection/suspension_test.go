@@ -20,13 +20,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// suspend has hub/propagation write into the copy whether the project is suspended.
+// suspend plays hub/propagation, which writes into the copy whether the project is suspended.
 func (f *fixture) suspend(t *testing.T, suspended bool) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Suspended = suspended })
 }
 
-// confirm has the cell report that it stops the Instances, or that nothing runs any more.
+// confirm plays a cell that is stopping the Instances, or reports that nothing runs any more.
 func (f *fixture) confirm(t *testing.T, stopped metav1.ConditionStatus) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
@@ -124,7 +124,7 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// TestResumed: nothing says any more that the project is suspended, although the cells have not reported anew.
+// TestResumed: after the project is resumed no condition shows it as suspended, even before the cells report again.
 func TestResumed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -150,7 +150,8 @@ func TestResumed(t *testing.T) {
 	}
 }
 
-// TestASuspendedProjectThatRefusesWrites gets what the cells report when it is resumed. Until then its answer says what it waits for.
+// TestASuspendedProjectThatRefusesWrites gets the cells' reports when it is resumed. Until then the reconcile returns
+// the refusal of the project.
 func TestASuspendedProjectThatRefusesWrites(t *testing.T) {
 	t.Parallel()
 	const cause metav1.CauseType = "ProjectSuspended"

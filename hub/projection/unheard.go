@@ -15,8 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// withoutCopy reports whether there is something to project although the hub has no copy: what the cells reported on the copy before is
-// shown, and is not known to be true any more. It then continues with a copy without a report, as the next one is.
+// withoutCopy reports whether there is a status to project although the hub has no copy: the cells' reports on the
+// previous copy are shown, and no longer certain. It then continues with a copy without a report, like the next copy.
 func (s *scope) withoutCopy(hubNamespace string) bool {
 	shown := withoutForeign(s.deployment.Status.Conditions)
 	if len(shown) == 0 {
@@ -29,7 +29,8 @@ func (s *scope) withoutCopy(hubNamespace string) bool {
 	return true
 }
 
-// unheard are the conditions of an Instance that was shown of an earlier copy, of whose successor no cell has reported yet.
+// unheard returns the conditions of an Instance that was shown for an earlier copy, while no cell has reported on its
+// successor.
 func (s *scope) unheard(existing *v1alpha.Instance) []metav1.Condition {
 	since := metav1.NewTime(s.Clock.Now().Truncate(time.Second))
 	before := meta.FindStatusCondition(existing.Status.Conditions, v1alpha.ConditionReady)
@@ -43,8 +44,8 @@ func (s *scope) unheard(existing *v1alpha.Instance) []metav1.Condition {
 	})
 }
 
-// deleteOrphans deletes the projected Instances that have lost their owner reference, as after a deletion with --cascade=orphan, when
-// their deployment is being deleted or does not exist. The garbage collector deletes the others.
+// deleteOrphans deletes the projected Instances that have lost their owner reference, as after a deletion with
+// --cascade=orphan, if their deployment is being deleted or does not exist. The garbage collector deletes the others.
 func (s *scope) deleteOrphans(ctx context.Context) error {
 	if s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// expectUnheard checks that nothing is known of both Instances since a time, and that the counts say the same.
+// expectUnheard checks that the state of both Instances has been unknown since a time, and that the counts agree.
 func (f *fixture) expectUnheard(t *testing.T, since time.Time) {
 	t.Helper()
 	for _, name := range []string{"web-0", "web-1"} {
@@ -41,8 +41,8 @@ func (f *fixture) expectUnheard(t *testing.T, since time.Time) {
 	}
 }
 
-// TestTheCopyIsGone: as soon as the hub's copy is gone, nothing is known of the Instances, in their conditions and in the counts, until
-// the cells report on the next copy.
+// TestTheCopyIsGone: as soon as the hub's copy is gone, the state of the Instances is unknown, in their conditions and
+// in the counts, until the cells report on the next copy.
 func TestTheCopyIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -78,7 +78,7 @@ func TestTheCopyIsGone(t *testing.T) {
 	}
 }
 
-// TestTheCopyOfASuspendedProjectIsGone: that is not the end of the suspension.
+// TestTheCopyOfASuspendedProjectIsGone: the deletion of the copy does not end the suspension.
 func TestTheCopyOfASuspendedProjectIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -93,7 +93,8 @@ func TestTheCopyOfASuspendedProjectIsGone(t *testing.T) {
 	}
 }
 
-// TestOrphanedInstances: Instances that have lost their owner reference go with their deployment, which the garbage collector cannot do.
+// TestOrphanedInstances: Instances that have lost their owner reference are deleted with their deployment, which the
+// garbage collector cannot do.
 func TestOrphanedInstances(t *testing.T) {
 	t.Parallel()
 	for name, gone := range map[string]bool{"while the deployment is being deleted": false, "when it is gone": true} {
@@ -122,7 +123,7 @@ func TestOrphanedInstances(t *testing.T) {
 	}
 }
 
-// TestTheCopyOfSlicesIsGone: nothing is known of the Instances in slices either.
+// TestTheCopyOfSlicesIsGone: the state of the Instances in slices is unknown, too.
 func TestTheCopyOfSlicesIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

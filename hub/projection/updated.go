@@ -13,8 +13,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// addUpdated adds to status the Instances of each cell and how many have the newest template. Rollouts go by both. The state of an
-// Instance whose path is interrupted is unknown: it is not Available. No count is higher than the one that it is a part of.
+// addUpdated adds to status the Instances of each cell and how many have the newest template. Rollouts depend on both.
+// The state of an Instance whose path is broken is unknown: it is not Available. No count is higher than the count that
+// includes it.
 func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 	hash, err := templates.Hash(&s.deployment.Spec.Template)
 	if err != nil {
@@ -52,13 +53,13 @@ func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 	return nil
 }
 
-// isUnknown reports whether the path from the cell of an Instance is interrupted.
+// isUnknown reports whether the path from the cell of an Instance is broken.
 func (s *scope) isUnknown(index int) bool {
 	found := s.findingAt(index)
 	return found != nil && found.Slice == ""
 }
 
-// indicesOf are indices of the Instances of one cell by their state.
+// indicesOf holds the indices of the Instances of one cell by their state.
 type indicesOf struct{ existing, available, held, current []int }
 
 func (i *indicesOf) add(index int, fact cellreport.Facts, available bool) {

@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Changes is a source of requests for all deployments of each engaged project that changes. subscribe is called with a function that
-// takes the name of such a project and returns at once.
+// Changes returns a source of requests for all deployments of each engaged project that changes. subscribe is called
+// with a function that takes the name of such a project and returns at once.
 func Changes(engaged Engaged, subscribe func(func(project string))) source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		changed := workqueue.NewTyped[string]()
@@ -40,7 +40,8 @@ func Changes(engaged Engaged, subscribe func(func(project string))) source.Typed
 	})
 }
 
-// MeteringChanges are the Changes of projects that begin, or cease, to need quota. metering may be nil: there are none.
+// MeteringChanges returns the Changes of projects that begin, or cease, to need quota. metering may be nil: no project
+// needs quota.
 func MeteringChanges(engaged Engaged, metering Metering) source.TypedSource[mcreconcile.Request] {
 	return Changes(engaged, func(f func(project string)) {
 		if metering != nil {
@@ -49,8 +50,8 @@ func MeteringChanges(engaged Engaged, metering Metering) source.TypedSource[mcre
 	})
 }
 
-// deploymentsOf are requests for all deployments of a project; none of one that this replica has not engaged: it reconciles them
-// all when it does.
+// deploymentsOf returns requests for all deployments of a project; none if this replica has not engaged it: it
+// reconciles them all when it does.
 func deploymentsOf(ctx context.Context, engaged Engaged, project multicluster.ClusterName) []mcreconcile.Request {
 	found, err := engaged.Get(ctx, project)
 	if err != nil {

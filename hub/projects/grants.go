@@ -21,26 +21,27 @@ import (
 const (
 	// GrantName is the name of the RoleBinding. The role of the add-on names it.
 	GrantName = "karmada-compute"
-	// GrantRole is the name of the ClusterRole that the RoleBinding refers to. The chart has it, and the add-on may bind no other.
+	// GrantRole is the name of the ClusterRole that the RoleBinding refers to. The chart creates it, and the add-on may
+	// bind no other.
 	GrantRole = "karmada-compute-namespace"
 	// GrantFieldManager is the field manager of the RoleBinding.
 	GrantFieldManager apply.FieldManager = "karmada-compute-grants"
 )
 
-// Grants keeps the RoleBindings. It is safe for concurrent use.
+// Grants maintains the RoleBindings. It is safe for concurrent use.
 type Grants struct {
 	hub client.Client
 
 	mu sync.Mutex
-	// user is the add-on on the hub; "" until the hub was asked.
+	// user is the add-on's user on the hub; "": not known yet.
 	user string
 }
 
-// NewGrants returns Grants that reads RoleBindings from the cache of a client, and writes by it.
+// NewGrants returns Grants that read RoleBindings from the cache of a client, and write with it.
 func NewGrants(hub client.Client) *Grants { return &Grants{hub: hub} }
 
-// Ensure keeps the RoleBinding of a hub namespace, which the caller has proved to be the add-on's. It makes no request where the cache
-// has the RoleBinding.
+// Ensure creates or updates the RoleBinding of a hub namespace, which the caller has proved to be the add-on's. If the
+// cache has the RoleBinding, Ensure makes no request.
 func (g *Grants) Ensure(ctx context.Context, namespace string, from Origin) error {
 	user, err := g.whoAmI(ctx)
 	if err != nil {
@@ -77,7 +78,7 @@ func (g *Grants) Has(ctx context.Context, namespace string) (bool, error) {
 	return grants(existing, user), nil
 }
 
-// whoAmI asks the hub once which user the add-on is.
+// whoAmI asks the hub once for the add-on's user.
 func (g *Grants) whoAmI(ctx context.Context) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,7 +93,7 @@ func (g *Grants) whoAmI(ctx context.Context) (string, error) {
 	return g.user, nil
 }
 
-// desiredBinding is the RoleBinding of a hub namespace. That of a ServiceAccount, too, can be granted to its user name.
+// desiredBinding returns the RoleBinding of a hub namespace. Its subject is a user name: ServiceAccounts have one, too.
 func desiredBinding(namespace, user string, from Origin) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: GrantName, Labels: from.Labels(), Annotations: from.Annotations()},
@@ -101,7 +102,7 @@ func desiredBinding(namespace, user string, from Origin) *rbacv1.RoleBinding {
 	}
 }
 
-// grants reports whether a RoleBinding grants the role to the user and to nobody else.
+// grants reports whether a RoleBinding grants the role to the user alone.
 func grants(binding *rbacv1.RoleBinding, user string) bool {
 	desired := desiredBinding(binding.Namespace, user, Origin{})
 	return binding.DeletionTimestamp.IsZero() && equality.Semantic.DeepEqual(binding.RoleRef, desired.RoleRef) &&

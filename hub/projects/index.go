@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ByLabel is an index, in the caches of projects, of the objects of a kind by the value of a label. A list by the label itself reads
-// every object of the namespace.
+// ByLabel is an index, in the caches of projects, of the objects of a kind by the value of a label. A list by the label
+// selector itself reads every object of the namespace.
 type ByLabel struct {
 	// Object is an empty object of the kind.
 	Object client.Object
@@ -33,7 +33,7 @@ func (i ByLabel) AddTo(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// Value selects the objects whose label has this value, where the index was added.
+// Value selects the objects whose label has this value, in a cache with the index.
 func (i ByLabel) Value(value string) client.MatchingFields {
 	return client.MatchingFields{i.field(): value}
 }

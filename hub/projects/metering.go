@@ -3,11 +3,11 @@
 
 package projects
 
-// Metering says which projects need quota for their Instances. Its methods are safe for concurrent use.
+// Metering reports which projects need quota for their Instances. Its methods are safe for concurrent use.
 type Metering interface {
-	// Metered says whether the Instances of a project need quota. It is an error while that is not known.
+	// Metered reports whether the Instances of a project need quota. It returns an error while that is unknown.
 	Metered(project string) (bool, error)
-	// OnChange has f called with the name of a project of which Metered says something else than before, or something at last. f
-	// must return at once.
+	// OnChange registers f, which is called with the name of a project when the answer of Metered changes or becomes
+	// known. f must return at once.
 	OnChange(f func(project string))
 }

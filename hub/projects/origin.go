@@ -19,17 +19,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Origin is the namespace of a project that an object on the hub comes from.
+// Origin is the namespace of a project that an object on the hub originates from.
 type Origin struct {
 	// Project is the name of the project.
 	Project string
-	// ProjectUID is the identity of the project.
+	// ProjectUID is the UID of the project.
 	ProjectUID types.UID
 	// Namespace is the namespace in the project.
 	Namespace string
 }
 
-// Labels are the labels of every object on the hub that comes from here. The map is the caller's own.
+// Labels returns the labels of every object on the hub with this origin. The map is the caller's own.
 func (o Origin) Labels() map[string]string {
 	return map[string]string{
 		v1alpha.LabelProject:          naming.ProjectLabel(o.Project),
@@ -38,27 +38,28 @@ func (o Origin) Labels() map[string]string {
 	}
 }
 
-// Annotations are the annotations of every object on the hub that comes from here. The map is the caller's own.
+// Annotations returns the annotations of every object on the hub with this origin. The map is the caller's own.
 func (o Origin) Annotations() map[string]string {
 	return map[string]string{v1alpha.AnnotationProjectName: o.Project}
 }
 
-// IsMarked says whether the add-on made an object on the hub.
+// IsMarked reports whether the add-on created an object on the hub.
 func IsMarked(onHub client.Object) bool { return onHub.GetLabels()[v1alpha.LabelProject] != "" }
 
-// NameOf is the name of the project that an object on the hub comes from, or "".
+// NameOf returns the name of the project that an object on the hub originates from, or "".
 func NameOf(onHub client.Object) multicluster.ClusterName {
 	return multicluster.ClusterName(onHub.GetAnnotations()[v1alpha.AnnotationProjectName])
 }
 
-// OfCopy requests the original of an object on the hub, which has the same name; nothing for an object that is no copy.
+// OfCopy requests the original of an object on the hub, which has the same name; it requests nothing for an object that
+// is no copy.
 func OfCopy(_ context.Context, onHub client.Object) []mcreconcile.Request {
 	namespace := onHub.GetLabels()[v1alpha.LabelProjectNamespace]
 	return requestIn(onHub, types.NamespacedName{Namespace: namespace, Name: onHub.GetName()})
 }
 
-// NamespaceOfCopy requests the namespace of the project that an object on the hub comes from; nothing for an object that
-// is no copy.
+// NamespaceOfCopy requests the namespace of the project that an object on the hub originates from; it requests nothing
+// for an object that is no copy.
 func NamespaceOfCopy(_ context.Context, onHub client.Object) []mcreconcile.Request {
 	return requestIn(onHub, types.NamespacedName{Name: onHub.GetLabels()[v1alpha.LabelProjectNamespace]})
 }
@@ -70,7 +71,7 @@ func requestIn(onHub client.Object, name types.NamespacedName) []mcreconcile.Req
 	return []mcreconcile.Request{{ClusterName: NameOf(onHub), Request: reconcile.Request{NamespacedName: name}}}
 }
 
-// OnHubEvent handles events of the hub by requests for objects in projects.
+// OnHubEvent maps events of the hub to requests for objects in projects.
 func OnHubEvent(requests func(context.Context, client.Object) []mcreconcile.Request) mchandler.EventHandlerFunc {
 	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
 		return handler.TypedEnqueueRequestsFromMapFunc(handler.TypedMapFunc[client.Object, mcreconcile.Request](requests))

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestRequests: what Origin writes on an object is what the requests are made from.
+// TestRequests: the requests for an object follow from the marks that Origin writes on it.
 func TestRequests(t *testing.T) {
 	from := Origin{Project: "north", ProjectUID: "uid", Namespace: "default"}
 	requestFor := func(namespace, name string) []mcreconcile.Request {

@@ -17,15 +17,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Pods of namespaces that projects have in a cell must keep to the baseline of Pod security: whoever may write Pods there cannot
-// reach the node. The restricted level would refuse images that run as root.
+// Pods in the hub namespaces of a cell must satisfy the baseline level of Pod security: a user who can write Pods there
+// cannot reach the node. The restricted level would refuse images that run as root.
 const (
 	LabelPodSecurity = "pod-security.kubernetes.io/enforce"
 	PodSecurity      = "baseline"
 )
 
-// HubNamespaces are the names that the hub namespace may have when the namespace in the project has this UID: that of
-// this version first, then that of earlier ones.
+// HubNamespaces returns the possible names of the hub namespace for a namespace UID in the project: the name of this
+// version first, then the name of earlier versions.
 func (o Origin) HubNamespaces(namespaceUID types.UID) []string {
 	return []string{naming.HubNamespace(string(o.ProjectUID), string(namespaceUID)), naming.EarlierHubNamespace(string(namespaceUID))}
 }
@@ -41,8 +41,8 @@ func (o Origin) Marks(onHub client.Object) bool {
 }
 
 // Owns reports whether a namespace on the hub is the hub namespace of this origin, by its labels and its name.
-// namespaceUID is the UID of the namespace in the project, or "" where that is not known: then only a namespace whose
-// labels prove its name counts.
+// namespaceUID is the UID of the namespace in the project, or "" if it is unknown: then only a namespace whose labels
+// prove its name counts.
 func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
 	labelled := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
 	switch {
@@ -54,8 +54,8 @@ func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
 	return namespaceUID != "" && o.Marks(namespace) && slices.Contains(o.HubNamespaces(namespaceUID), namespace.Name)
 }
 
-// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. One of an earlier
-// version does not name the namespace in the project: its name can be checked for its form only.
+// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. A hub namespace of an
+// earlier version does not name the namespace in the project: only the form of its name can be checked.
 func IsHubNamespace(namespace *corev1.Namespace) bool {
 	from := Origin{ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID])}
 	uid := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
@@ -68,8 +68,8 @@ func IsHubNamespace(namespace *corev1.Namespace) bool {
 	return slices.Contains(from.HubNamespaces(uid), namespace.Name)
 }
 
-// Noted returns the namespace on the hub that the annotation of a deployment names, nil when there is none, and whether
-// the labels of that namespace confirm that it is the hub namespace of this origin. It reads nothing but the hub.
+// Noted returns the namespace on the hub that the annotation of a deployment names, nil if it does not exist, and
+// whether the labels of that namespace confirm that it is the hub namespace of this origin. It reads only the hub.
 func (o Origin) Noted(ctx context.Context, hub client.Reader, deployment *v1alpha.WorkloadDeployment) (noted *corev1.Namespace, confirmed bool, err error) {
 	name := deployment.Annotations[v1alpha.AnnotationHubNamespace]
 	if name == "" {
@@ -79,7 +79,7 @@ func (o Origin) Noted(ctx context.Context, hub client.Reader, deployment *v1alph
 	return noted, err == nil && noted != nil && o.Owns(noted, ""), err
 }
 
-// NamespaceUID asks a project for the UID of the origin's namespace.
+// NamespaceUID reads the UID of the origin's namespace from the project.
 func (o Origin) NamespaceUID(ctx context.Context, project client.Reader) (types.UID, error) {
 	var namespace corev1.Namespace
 	if err := project.Get(ctx, client.ObjectKey{Name: o.Namespace}, &namespace); err != nil {
@@ -88,17 +88,17 @@ func (o Origin) NamespaceUID(ctx context.Context, project client.Reader) (types.
 	return namespace.UID, nil
 }
 
-// Place is where objects of an origin belong on the hub.
+// Place is the location of an origin's objects on the hub.
 type Place struct {
 	// Name is the name of the hub namespace for new objects. The namespace may not exist.
 	Name string
-	// Earlier is the name of the hub namespace that an earlier version created, if it exists beside that; otherwise "".
+	// Earlier is the name of the hub namespace that an earlier version created, if that exists too; otherwise "".
 	Earlier string
 }
 
 // FindPlace derives the place of an origin's objects from the UIDs of the project and of its namespace. hub is a cache
-// of the namespaces that the add-on created, and api the same past the cache: what it does not have yet must not be
-// taken for missing.
+// of the namespaces that the add-on created, and api reads them past the cache: a namespace that the cache does not
+// have yet must not count as missing.
 func (o Origin) FindPlace(ctx context.Context, hub, api client.Reader, namespaceUID types.UID) (Place, error) {
 	names := o.HubNamespaces(namespaceUID)
 	present, err := getNamespace(ctx, hub, names[0])
@@ -120,7 +120,7 @@ func (o Origin) FindPlace(ctx context.Context, hub, api client.Reader, namespace
 	return Place{Name: names[0], Earlier: names[1]}, nil
 }
 
-// getNamespace returns nil when there is no such namespace.
+// getNamespace returns nil if no such namespace exists.
 func getNamespace(ctx context.Context, hub client.Reader, name string) (*corev1.Namespace, error) {
 	namespace := &corev1.Namespace{}
 	err := hub.Get(ctx, client.ObjectKey{Name: name}, namespace)

@@ -24,7 +24,7 @@ const (
 
 var north = Origin{Project: "north", ProjectUID: "north-uid", Namespace: "default"}
 
-// namespace is a namespace on the hub with the labels of north, changed.
+// namespace returns a namespace on the hub with the labels of north, changed.
 func namespace(name string, changes map[string]string) *corev1.Namespace {
 	labels := north.Labels()
 	maps.Copy(labels, changes)
@@ -35,13 +35,13 @@ func proved(uid types.UID) map[string]string {
 	return map[string]string{v1alpha.LabelProjectNamespaceUID: string(uid)}
 }
 
-// TestOwns: a namespace on the hub is a project's by its labels and its name together, and not by one of them.
+// TestOwns: a namespace on the hub is a project's only if both its labels and its name match.
 func TestOwns(t *testing.T) {
 	present, earlier := naming.HubNamespace("north-uid", string(own)), naming.EarlierHubNamespace(string(own))
 	tests := map[string]struct {
 		namespace *corev1.Namespace
-		// wantKnown is with the UID of the namespace in the project, wantProved without, and wantCreated for any
-		// project.
+		// wantKnown is the expectation with the UID of the namespace in the project, wantProved without it, and
+		// wantCreated for any project.
 		wantKnown, wantProved, wantCreated bool
 	}{
 		"as it is created":              {namespace(present, proved(own)), true, true, true},
@@ -72,8 +72,7 @@ func TestOwns(t *testing.T) {
 	}
 }
 
-// TestFindPlace: an earlier version's hub namespace is kept if it is the project's; otherwise the project gets one of
-// its own.
+// TestFindPlace: an earlier version's hub namespace is kept if it is the project's; otherwise the project gets its own.
 func TestFindPlace(t *testing.T) {
 	present, earlier := naming.HubNamespace("north-uid", string(own)), naming.EarlierHubNamespace(string(own))
 	now := metav1.Now()

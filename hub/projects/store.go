@@ -25,12 +25,14 @@ type Engagement struct {
 	Queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 }
 
-// Store keeps what a controller remembers of each engaged project, and drops it when the project is let go: while another replica has
-// the project, this one hears nothing of it. A Store is a source of a multicluster controller, and safe for concurrent use.
+// Store keeps a controller's value for each engaged project, and drops it when the project is disengaged: while another
+// replica has the project, this one receives no events of it. A Store is a source of a multicluster controller, and
+// safe for concurrent use.
 type Store[V any] struct {
-	// New makes the value of a project. One that is made before the project is engaged has an Engagement with a name only.
+	// New creates the value of a project. A value that is created before the project is engaged has an Engagement with
+	// a name only.
 	New func(Engagement) V
-	// Dropped is called with each value that is dropped. Nil: nobody is told.
+	// Dropped is called with each value that is dropped. Nil: no function is called.
 	Dropped func(V)
 
 	mu     sync.Mutex
@@ -39,12 +41,12 @@ type Store[V any] struct {
 
 type stored[V any] struct {
 	value V
-	// engaged is the context of the engagement; nil: there is none yet.
+	// engaged is the context of the engagement; nil: none has begun yet.
 	engaged context.Context //nolint:containedctx // It tells engagements apart.
 }
 
-// ForCluster implements the source of a multicluster controller. A new engagement begins with a new value: a reconcile that was running
-// when the last one ended may have changed the last value since.
+// ForCluster implements the source of a multicluster controller. A new engagement begins with a new value: a reconcile
+// that was running when the last engagement ended may have changed the old value since.
 func (s *Store[V]) ForCluster(project multicluster.ClusterName, cl cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		s.mu.Lock()
@@ -56,7 +58,7 @@ func (s *Store[V]) ForCluster(project multicluster.ClusterName, cl cluster.Clust
 	}), true, nil
 }
 
-// Of returns the value of a project, and makes it if there is none.
+// Of returns the value of a project, and creates it if none exists.
 func (s *Store[V]) Of(project multicluster.ClusterName) V {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +70,7 @@ func (s *Store[V]) Of(project multicluster.ClusterName) V {
 	return value
 }
 
-// Get returns the value of a project, if there is one.
+// Get returns the value of a project, if one exists.
 func (s *Store[V]) Get(project multicluster.ClusterName) (V, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,18 +14,19 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
 
-// Sweep looks for what no event tells of: what went while nobody looked.
+// Sweep periodically finds deletions that the watch missed.
 type Sweep struct {
-	// For is what it looks for, as a log names it.
+	// For describes the deletions in logs.
 	For string
-	// Interval is the least time between two looks, and Jitter how much longer it may be, as a part of it.
+	// Interval is the minimum time between two sweeps, and Jitter the maximum of the random addition, as a fraction of
+	// Interval.
 	Interval time.Duration
 	Jitter   float64
-	// Find returns what is to be reconciled. It ought to read caches alone.
+	// Find returns requests for the objects to reconcile. It should read only caches.
 	Find func(context.Context) ([]mcreconcile.Request, error)
 }
 
-// Source is a source of requests for what the sweep finds.
+// Source returns a source of the requests that the sweep finds.
 func (s Sweep) Source() source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {

@@ -14,7 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestAutoscalingWhileTheHubIsAway: a hub that comes back finds another scale, and writes nothing that would undo it.
+// TestAutoscalingWhileTheHubIsAway: a hub that was unavailable finds another scale, and writes nothing that would
+// revert it.
 func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

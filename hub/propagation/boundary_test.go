@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// victim is a namespace on the hub that is not the project's, with objects that have the names of the project's.
+// victim is a namespace on the hub that is not the project's, with objects that have the same names as the project's.
 type victim struct {
 	objects  []client.Object
 	versions []string
@@ -41,7 +41,7 @@ func (f *fixture) victim(t *testing.T, name string, labels map[string]string) *v
 	return v
 }
 
-// note notes the versions of the objects.
+// note records the versions of the objects.
 func (v *victim) note(t *testing.T, f *fixture) {
 	t.Helper()
 	v.versions = nil
@@ -50,7 +50,7 @@ func (v *victim) note(t *testing.T, f *fixture) {
 	}
 }
 
-// untouched fails when an object was changed or deleted, or when there is another deployment in the namespace.
+// untouched fails if an object was changed or deleted, or if the namespace has another deployment.
 func (v *victim) untouched(t *testing.T, f *fixture, when string) {
 	t.Helper()
 	for i, obj := range v.objects {
@@ -72,7 +72,8 @@ func (v *victim) untouched(t *testing.T, f *fixture, when string) {
 }
 
 // TestForgedHubNamespace: a consumer writes the name of another namespace of the hub into the annotation of a
-// deployment, and then deletes the Workload. Nothing is written or deleted there, and the deployment stays where it is.
+// deployment, and then deletes the Workload. Nothing is written or deleted there, and the deployment stays in its own
+// hub namespace.
 func TestForgedHubNamespace(t *testing.T) {
 	t.Parallel()
 	otherUID := uuid.NewUUID()
@@ -84,7 +85,7 @@ func TestForgedHubNamespace(t *testing.T) {
 		"a hub namespace of another project": {naming.EarlierHubNamespace(string(otherUID)), map[string]string{
 			v1alpha.LabelProject: "cluster-south", v1alpha.LabelProjectNamespace: "default", v1alpha.LabelProjectUID: "south-uid",
 		}},
-		// As an earlier version left it after this attack.
+		// The state that an earlier version left after this attack.
 		"one that has the labels of the project": {"labelled-" + string(uuid.NewUUID()), map[string]string{
 			v1alpha.LabelProject: naming.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectUID: string(planes.ProjectUID),
 		}},
@@ -135,8 +136,8 @@ func TestForgedHubNamespace(t *testing.T) {
 	}
 }
 
-// TestAForeignNamespaceOfTheName: a namespace that has the name of the hub namespace, and that the add-on has not
-// created, is not taken over, and not deleted with the deployment.
+// TestAForeignNamespaceOfTheName: a namespace with the name of the hub namespace that the add-on has not created is not
+// adopted, and not deleted with the deployment.
 func TestAForeignNamespaceOfTheName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -152,7 +153,7 @@ func TestAForeignNamespaceOfTheName(t *testing.T) {
 }
 
 // TestAnEarlierProject: an earlier project of the name, with the same namespace, has left a hub namespace. The later
-// one gets a hub namespace of its own, whatever version created the earlier one.
+// one gets its own hub namespace, regardless of the version that created the earlier one.
 func TestAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -32,7 +32,7 @@ func inTwoCells(t *testing.T, floor *v1alpha.AvailabilityFloor) (f *fixture, sec
 	return f, second
 }
 
-// report has the cells work with their present floors, with so many Available Instances.
+// report plays the cells: they act on their present floors, and have this many Available Instances.
 func (f *fixture) report(t *testing.T, available map[string]int32, awaiting ...string) {
 	t.Helper()
 	copied := read(t, f, f.copied())
@@ -51,7 +51,7 @@ func (f *fixture) report(t *testing.T, available map[string]int32, awaiting ...s
 	})
 }
 
-// floors are those of the cells as stored.
+// floors returns the stored floors of the cells.
 func (f *fixture) floors(t *testing.T) map[string]v1alpha.AvailabilityFloor {
 	t.Helper()
 	result := map[string]v1alpha.AvailabilityFloor{}
@@ -83,7 +83,8 @@ func TestFloorIsDividedAmongCells(t *testing.T) {
 		t.Errorf("a settled deployment is written: %v", writes)
 	}
 
-	// The second cell awaits disruptions, and the first does not: first it keeps more, and then the other keeps less.
+	// The second cell awaits disruptions, and the first does not: first the one cell's floor is raised, and then the
+	// other's lowered.
 	f.report(t, ready, second.Name)
 	f.mustReconcile(t, "web")
 	if floors = f.floors(t); floors[f.cell.Name].MinAvailable != 3 || floors[second.Name].MinAvailable != 3 || floors[f.cell.Name].Pending.Lowest != 2 {

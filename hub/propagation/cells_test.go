@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// schedule has Karmada's scheduler divide the deployment among cells, and cells report this JSON.
+// schedule plays Karmada's scheduler, which divides the deployment among cells, and the cells, which report this JSON.
 func (f *fixture) schedule(t *testing.T, shares map[string]int32, reports map[string]string) {
 	t.Helper()
 	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
@@ -66,7 +66,7 @@ func (f *fixture) wantIndices(t *testing.T, cell *clusterv1alpha1.Cluster, assig
 	}
 }
 
-// TestTwoCells share a deployment as Karmada divides it, and an index moves when the first cell has given it up.
+// TestTwoCells share a deployment as Karmada divides it, and an index moves when the first cell has released it.
 func TestTwoCells(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -105,7 +105,8 @@ func TestTwoCells(t *testing.T) {
 	}
 }
 
-// TestACellWithoutAShare keeps its names until it says that nothing is left there: Karmada drops its report with its Work.
+// TestACellWithoutAShare keeps its names until it reports that nothing is left there: Karmada drops its report with its
+// Work.
 func TestACellWithoutAShare(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -142,7 +143,8 @@ func TestACellWithoutAShare(t *testing.T) {
 	}
 }
 
-// TestALostCell is given up after a time, if another one is there; who waits for what it ran waits no more.
+// TestALostCell: a lost cell is released after a time, if another cell exists; then its Instances no longer block
+// others.
 func TestALostCell(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -173,7 +175,7 @@ func TestALostCell(t *testing.T) {
 	}
 }
 
-// TestACellThatLeaves or joins another city is none of this one's.
+// TestACellThatLeaves or joins another city no longer belongs to this one.
 func TestACellThatLeaves(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*testing.T, *fixture, *clusterv1alpha1.Cluster){
@@ -209,7 +211,7 @@ func TestACellThatLeaves(t *testing.T) {
 	}
 }
 
-// TestACityWithoutACell gets all that a cell will need when it comes.
+// TestACityWithoutACell gets all objects that a cell will need when it joins.
 func TestACityWithoutACell(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -228,7 +230,7 @@ func TestACityWithoutACell(t *testing.T) {
 	f.wantIndices(t, cell, []int{0, 1}, nil)
 }
 
-// TestACellThatIsGoneForGood: Karmada must not choose it by its label, and nothing stays assigned to it.
+// TestACellThatIsGoneForGood: Karmada must not choose it by its label, and no Instance remains assigned to it.
 func TestACellThatIsGoneForGood(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -21,9 +21,9 @@ func (s *scope) loadCells(ctx context.Context) error {
 	return nil
 }
 
-// city is what the city's policy depends on. A cell is given up when it has not been Ready for FailoverAfter and another one
-// is Ready: without one, its Instances could not run elsewhere. The deployment is requeued for when the next cell may have to
-// be given up.
+// city returns the inputs of the city's policy. A cell is released when it has not been Ready for FailoverAfter and
+// another one is Ready: otherwise its Instances could not run elsewhere. The deployment is requeued for when the next
+// cell may have to be released.
 func (s *scope) city() policies.City {
 	city := policies.City{Code: s.deployment.Spec.CityCode}
 	for _, cell := range s.cells {
@@ -33,7 +33,7 @@ func (s *scope) city() policies.City {
 		// Karmada would choose it by its label.
 		city.Lost = append(city.Lost, cell.Name)
 	}
-	// What Karmada brought there would be deleted with the earlier namespace.
+	// Objects that Karmada propagates there would be deleted with the earlier namespace.
 	city.Lost = append(city.Lost, s.owing...)
 	if s.FailoverAfter <= 0 || !s.cells.AnyReady() {
 		return city

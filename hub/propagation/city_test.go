@@ -24,7 +24,7 @@ func lostFor(name string, d time.Duration) cells.Cell {
 	return cells.Cell{Name: name, Since: now.Add(-d)}
 }
 
-// TestLostCells: a cell is given up after the configured time, and only for another one.
+// TestLostCells: a cell is released after the configured time, and only if another one is Ready.
 func TestLostCells(t *testing.T) {
 	ready := cells.Cell{Name: "ready", Ready: true, Since: now}
 	cases := map[string]struct {
@@ -88,7 +88,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestRoom: autoscalers in several cells together never reach more than maxReplicas.
+// TestRoom: autoscalers in several cells together never exceed maxReplicas.
 func TestRoom(t *testing.T) {
 	perInstance := []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
 	cases := map[string]struct {
@@ -115,7 +115,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestAlone: with another cell in the city, or one that had a part, an index is given up before another gets it.
+// TestAlone: with another cell in the city, or a cell that had a share, an index is released before another cell gets
+// it.
 func TestAlone(t *testing.T) {
 	a, b := cells.Cell{Name: "a", Ready: true}, cells.Cell{Name: "b", Ready: true}
 	both := assigned(cellWith("a", []int{0}), cellWith("b", []int{1}))
@@ -139,7 +140,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestCellNameIsKarmadas: cells read their name out of what Karmada writes, without Karmada's library.
+// TestCellNameIsKarmadas: cells find their name in the objects that Karmada writes, without Karmada's library.
 func TestCellNameIsKarmadas(t *testing.T) {
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
 		workv1alpha2.WorkNamespaceAnnotation: karmadanames.GenerateExecutionSpaceName("iad-1"),

@@ -16,7 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestRequests: an event of anything on the hub requeues the deployments that need it, whether their copies exist or not.
+// TestRequests: an event of any object on the hub requeues the deployments that need it, whether their copies exist or
+// not.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -76,8 +77,8 @@ func TestPolicyEdited(t *testing.T) {
 	}
 }
 
-// TestTheFirstWaitsForTheLast: while the last deployment of a city decides to remove the policy, the first of the next ones
-// must not find it.
+// TestTheFirstWaitsForTheLast: while the last deployment of a city decides to remove the policy, the first of the next
+// ones must not find it.
 func TestTheFirstWaitsForTheLast(t *testing.T) {
 	t.Parallel()
 	f := propagated(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// decideCopy loads the hub's copy and decides what it should be.
+// decideCopy loads the hub's copy and computes the desired one.
 func (s *scope) decideCopy(ctx context.Context) error {
 	hub, err := s.identity.UID(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		s.blocked = true
 		return nil
 	case owner != "" && owner != string(s.deployment.UID) && !s.adopts(existing):
-		// The copy of an earlier deployment of this name, whose finalizer was removed by force.
+		// It is the copy of an earlier deployment of this name, whose finalizer was removed by force.
 		return s.deleteAndWait(ctx, existing)
 	}
 	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
@@ -56,7 +56,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		return err
 	}
 	if metered {
-		// From the first moment on, so that no Instance starts before hub/quota has answered.
+		// The copy has a quota from the beginning, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
 	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, cellreport.Highest(existing), existing.Spec.Slices)
@@ -70,14 +70,14 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	return nil
 }
 
-// independent says whether the policy without dependencies propagates the copy. One that has had dependencies, or that an earlier
-// version made, stays with the other policy: its cells may still have some.
+// independent reports whether the policy without dependencies propagates the copy. A copy that has had dependencies, or
+// that an earlier version created, stays with the other policy: its cells may still have some.
 func independent(existing, desired *v1alpha.WorkloadDeployment) bool {
 	isNew := existing.UID == ""
 	return (isNew || existing.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone) && !templates.HasDependencies(desired)
 }
 
-// ensureCopy makes the hub's copy what the original in the project is, whoever else wrote to it.
+// ensureCopy updates the hub's copy to the original in the project, and reverts other changes.
 func (s *scope) ensureCopy(ctx context.Context) error {
 	policies.Claim(s.desired, s.policy)
 	write := apply.Exact[*v1alpha.WorkloadDeployment]
@@ -89,7 +89,7 @@ func (s *scope) ensureCopy(ctx context.Context) error {
 	return err
 }
 
-// metered says whether Instances of the project need quota.
+// metered reports whether Instances of the project need quota.
 func (s *scope) metered() (bool, error) {
 	if s.Metering == nil {
 		return false, nil
@@ -97,15 +97,15 @@ func (s *scope) metered() (bool, error) {
 	return s.Metering.Metered(s.origin.Project)
 }
 
-// leaveQuota leaves to hub/quota what is granted. Whether there is a quota at all is decided here.
+// leaveQuota keeps the grants of hub/quota. This package decides whether the copy has a quota at all.
 func leaveQuota(stored, wanted *v1alpha.WorkloadDeployment) {
 	if wanted.Spec.Quota != nil && stored.Spec.Quota != nil {
 		wanted.Spec.Quota = stored.Spec.Quota
 	}
 }
 
-// deleteCopy deletes the hub's copy and waits until it is gone. It reads the API server: a cache that has not received the
-// copy yet would let the finalizer be removed.
+// deleteCopy deletes the hub's copy and waits until it is gone. It reads the API server: with a cache that has not
+// received the copy yet, the finalizer would be removed too early.
 func (s *scope) deleteCopy(ctx context.Context) error {
 	existing := &v1alpha.WorkloadDeployment{}
 	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name}, existing)
@@ -116,7 +116,7 @@ func (s *scope) deleteCopy(ctx context.Context) error {
 		return fmt.Errorf("get the hub's copy: %w", err)
 	}
 	if !projects.IsMarked(existing) {
-		// The add-on has not written it.
+		// The add-on did not write it.
 		return nil
 	}
 	return s.deleteAndWait(ctx, existing)

@@ -23,7 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// TestGone: a cell without a share has released its indices when it says so, or when nobody waits for its word any more.
+// TestGone: a cell without a share has released its indices when it reports that, or when its report is no longer
+// waited for.
 func TestGone(t *testing.T) {
 	now := time.Now()
 	ago := func(d time.Duration) *metav1.MicroTime { return new(metav1.NewMicroTime(now.Add(-d))) }
@@ -69,8 +70,9 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// world is a city with cells, in which Karmada, the agents and the hub act one after the other in any order. The hub decides as the
-// controller does; Karmada drops the report of a Work that it deletes, and deletes in the background; Pods take their time to end.
+// world is a city with cells, in which Karmada, the agents and the hub act one after the other in any order. The hub
+// decides as the controller does; Karmada drops the report of a Work that it deletes, and deletes in the background;
+// Pods end slowly.
 type world struct {
 	random  *rand.Rand
 	now     time.Time
@@ -80,16 +82,16 @@ type world struct {
 }
 
 type cellWorld struct {
-	// work is the copy that the Work carries, and deployment the one in the cell; nil: there is none.
+	// work is the copy that the Work carries, and deployment the one in the cell; nil: none exists.
 	work, deployment *v1alpha.WorkloadDeployment
 	deleting         bool
-	// generation of the deployment in the cell, and the one that the agent has acted on.
+	// generation is the generation of the deployment in the cell, and observed the one that the agent has acted on.
 	generation, observed int
 	// running are the indices of Instances with a Pod, which may be about to end.
 	running map[int]bool
 	// report is the status of the deployment in the cell.
 	report string
-	// asked are the departures that the cell is asked about, and left what it answers.
+	// asked are the departures that the cell is asked about, and left its answer.
 	asked, left []v1alpha.LeavingDeployment
 }
 
@@ -108,7 +110,7 @@ func newWorld(random *rand.Rand, cells ...string) *world {
 	return w
 }
 
-// schedule is Karmada's scheduler.
+// schedule plays Karmada's scheduler.
 func (w *world) schedule() {
 	w.binding.Spec.Clusters = nil
 	for _, cell := range slices.Sorted(maps.Keys(w.cells)) {
@@ -122,7 +124,7 @@ func (w *world) scheduled(cell string) bool {
 	return slices.ContainsFunc(w.binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell })
 }
 
-// bind is Karmada's binding controller for one cell: it makes the Work, or deletes it.
+// bind plays Karmada's binding controller for one cell: it creates the Work, or deletes it.
 func (w *world) bind(name string, c *cellWorld) {
 	switch {
 	case c.deleting:
@@ -133,7 +135,7 @@ func (w *world) bind(name string, c *cellWorld) {
 	}
 }
 
-// execute is Karmada's execution controller for one cell. It does not wait for the end of what it deletes.
+// execute plays Karmada's execution controller for one cell. It does not wait for deletions to end.
 func (w *world) execute(c *cellWorld) {
 	switch {
 	case c.deleting:
@@ -144,7 +146,7 @@ func (w *world) execute(c *cellWorld) {
 	}
 }
 
-// act is the agent of a cell, and its garbage collector.
+// act plays the agent of a cell, and its garbage collector.
 func (w *world) act(name string, c *cellWorld) {
 	var own []int
 	if c.deployment != nil {
@@ -168,7 +170,7 @@ func (w *world) act(name string, c *cellWorld) {
 	})
 }
 
-// collect is Karmada's aggregation of the reports: it skips the Works that are being deleted.
+// collect plays Karmada's aggregation of the reports: it skips the Works that are being deleted.
 func (w *world) collect() {
 	w.binding.Status.AggregatedStatus = nil
 	for _, name := range slices.Sorted(maps.Keys(w.cells)) {
@@ -182,7 +184,7 @@ func (w *world) collect() {
 	}
 }
 
-// ask is hub/collector.
+// ask plays hub/collector.
 func (w *world) ask() {
 	for i := range w.copied.Spec.Assignment.Cells {
 		assigned := &w.copied.Spec.Assignment.Cells[i]
@@ -193,7 +195,7 @@ func (w *world) ask() {
 	}
 }
 
-// assign is what the controller does.
+// assign plays the controller.
 func (w *world) assign(t *testing.T) {
 	t.Helper()
 	if len(w.binding.Spec.Clusters) == 0 {
@@ -226,7 +228,7 @@ func (w *world) assign(t *testing.T) {
 	}
 }
 
-// step has somebody act.
+// step lets one of the parties act.
 func (w *world) step(t *testing.T) {
 	t.Helper()
 	w.now = w.now.Add(time.Second)
@@ -249,7 +251,8 @@ func (w *world) step(t *testing.T) {
 	}
 }
 
-// TestNoIndexIsUsedTwice plays a city in which Karmada moves replicas between cells again and again, and everybody acts late.
+// TestNoIndexIsUsedTwice plays a city in which Karmada repeatedly moves replicas between cells, and every party acts
+// late.
 func TestNoIndexIsUsedTwice(t *testing.T) {
 	for range 40 {
 		seed := rand.Uint64()
@@ -261,7 +264,7 @@ func TestNoIndexIsUsedTwice(t *testing.T) {
 			w.step(t)
 			w.checkOnce(t, seed, step)
 		}
-		// When Karmada's decisions end, the cells release what they were to release.
+		// When Karmada's decisions end, the cells release the indices that they must release.
 		for range 1500 {
 			w.step(t)
 		}

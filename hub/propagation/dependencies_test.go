@@ -35,7 +35,7 @@ func (f *fixture) identify(t *testing.T) []string {
 	return names
 }
 
-// claimed is the policy that the copy is claimed by.
+// claimed returns the policy that claims the copy.
 func (f *fixture) claimed(t *testing.T) string {
 	t.Helper()
 	copied := read(t, f, f.copied())
@@ -49,7 +49,7 @@ func (f *fixture) claimed(t *testing.T) string {
 	return name
 }
 
-// nameSecret has the template of the original name a Secret, or none.
+// nameSecret names a Secret in the template of the original, or none.
 func (f *fixture) nameSecret(t *testing.T, secret string) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
@@ -62,7 +62,7 @@ func (f *fixture) nameSecret(t *testing.T, secret string) {
 	})
 }
 
-// TestACopyThatGetsDependencies goes from one policy to the other, and stays there.
+// TestACopyThatGetsDependencies moves from one policy to the other, and stays there.
 func TestACopyThatGetsDependencies(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -95,7 +95,7 @@ func TestACopyThatGetsDependencies(t *testing.T) {
 	}
 }
 
-// TestFromOnePolicyToTheOther: one write takes a copy there, so that Karmada never finds it without one.
+// TestFromOnePolicyToTheOther: a single write moves the copy, so that Karmada never finds it without a policy.
 func TestFromOnePolicyToTheOther(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -117,7 +117,7 @@ func TestFromOnePolicyToTheOther(t *testing.T) {
 	}
 }
 
-// TestACopyOfAnEarlierVersion stays with the policy that it has: to leave it would take from its cells what they have.
+// TestACopyOfAnEarlierVersion stays with its policy: leaving it would delete its dependencies from its cells.
 func TestACopyOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -131,7 +131,7 @@ func TestACopyOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestAClaimIsRestored: Karmada removes it with a policy that is deleted.
+// TestAClaimIsRestored: Karmada removes the claim with a policy that is deleted.
 func TestAClaimIsRestored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -148,7 +148,7 @@ func TestAClaimIsRestored(t *testing.T) {
 	}
 }
 
-// TestBothPoliciesGo with the last deployment of the city.
+// TestBothPoliciesGo: both policies are deleted with the last deployment of the city.
 func TestBothPoliciesGo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

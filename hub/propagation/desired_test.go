@@ -49,7 +49,8 @@ func TestDesiredCopy(t *testing.T) {
 	}
 }
 
-// TestTheCopyHasNoRollout: a change of the deadline costs the cells nothing. They replace the Instances, and have what bounds that.
+// TestTheCopyHasNoRollout: a change of the deadline costs the cells no write. They replace the Instances, and the
+// bounds of the rollout are in the copy.
 func TestTheCopyHasNoRollout(t *testing.T) {
 	s := newScope()
 	s.deployment.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: new(int32(60))}
@@ -63,7 +64,7 @@ func TestTheCopyHasNoRollout(t *testing.T) {
 	}
 }
 
-// TestDesiredNamespaceWork: without the finalizer or the label, Karmada would leave the namespace in the cell for ever.
+// TestDesiredNamespaceWork: without the finalizer or the label, Karmada would leave the namespace in the cell forever.
 func TestDesiredNamespaceWork(t *testing.T) {
 	s := newScope()
 	s.hubNamespace, s.hubNamespaceUID = "ns-1", "ns-uid"
@@ -90,7 +91,8 @@ func TestDesiredNamespaceWork(t *testing.T) {
 	}
 }
 
-// TestTheNamespaceInACellNamesItsOrigin: by this the cell lists the namespace in its inventory, and the hub knows of which project it is.
+// TestTheNamespaceInACellNamesItsOrigin: with it the cell lists the namespace in its inventory, and the hub knows its
+// project.
 func TestTheNamespaceInACellNamesItsOrigin(t *testing.T) {
 	s := newScope()
 	s.hubNamespace, s.hubNamespaceUID = "ns-1", "ns-uid"

@@ -64,7 +64,7 @@ func TestGrantIsRestored(t *testing.T) {
 	}
 }
 
-// checkGrant checks that the RoleBinding grants one role to the user that the add-on is.
+// checkGrant checks that the RoleBinding grants one role to the add-on's user.
 func (f *fixture) checkGrant(t *testing.T) {
 	t.Helper()
 	got := planes.Get(t, f.Planes, f.HubNamespace, projects.GrantName, &rbacv1.RoleBinding{})

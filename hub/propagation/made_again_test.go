@@ -11,9 +11,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestDeploymentOfAnEarlierProject: what the finalizer held in namespace default when a project was deleted comes back,
-// being deleted, with a later project of that name. It ends, what the later project has stays, and what the earlier one
-// left on the hub is for hub/collector.
+// TestDeploymentOfAnEarlierProject: deployments that the finalizer held in namespace default when a project was deleted
+// reappear, being deleted, in a later project of that name. Their deletion ends, the objects of the later project
+// remain, and hub/collector withdraws the leftovers of the earlier one on the hub.
 func TestDeploymentOfAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,20 +13,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// metering is what is known of all projects.
+// metering is one answer for all projects.
 type metering struct {
 	metered bool
 	err     error
 }
 
-// Metered is what is known.
+// Metered returns the answer.
 func (m *metering) Metered(string) (bool, error) { return m.metered, m.err }
 
-// OnChange calls nobody.
+// OnChange never calls its argument.
 func (*metering) OnChange(func(string)) {}
 
-// TestMetering: the copy of a project that needs quota has one from its first version on, and what is granted there is left to who
-// grants it.
+// TestMetering: the copy of a project that needs quota has one from its first version on, and the grants in it are not
+// changed.
 func TestMetering(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -52,7 +52,7 @@ func TestMetering(t *testing.T) {
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 5 })
 	f.mustReconcile(t, "web")
 	wantGranted()
-	// A field that somebody adds is removed, and the grants stay.
+	// An added field is removed, and the grants remain.
 	planes.Change(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) { d.Spec.Replicas = new(int32(9)) })
 	f.mustReconcile(t, "web")
 	wantGranted()
@@ -75,8 +75,8 @@ func TestMetering(t *testing.T) {
 	}
 }
 
-// TestMeteringIsNotKnown: nothing reaches a cell of which nobody knows whether it needs quota. What the consumer writes of quota counts
-// for nothing.
+// TestMeteringIsNotKnown: no deployment reaches a cell while it is unknown whether it needs quota. The consumer's own
+// quota field is ignored.
 func TestMeteringIsNotKnown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

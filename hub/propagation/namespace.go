@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// ensureNamespace keeps the hub namespace, and notes its UID. It creates one and never takes over one: a namespace that
-// is there counts as the project's only by its labels.
+// ensureNamespace creates or updates the hub namespace, and records its UID. It never adopts an existing namespace:
+// such a namespace is the project's only if its labels prove that.
 func (s *scope) ensureNamespace(ctx context.Context) error {
 	desired := s.desiredNamespace()
 	existing, err := s.loadNamespace(ctx, desired)
@@ -44,14 +44,14 @@ func (s *scope) ensureNamespace(ctx context.Context) error {
 	if !apply.MetadataDiffers(existing, desired) {
 		return nil
 	}
-	// The UID keeps the write from another namespace of the name.
+	// The UID protects another namespace of the name from the write.
 	desired.UID = existing.UID
 	_, err = apply.Object(ctx, s.Hub, FieldManager, desired)
 	return err
 }
 
-// ensureGrant keeps the right of the add-on to the ConfigMaps and Secrets of the hub namespace, before anything is written there.
-// Hub namespaces of an earlier version get it here.
+// ensureGrant gives the add-on the right to the ConfigMaps and Secrets of the hub namespace, before anything is written
+// there. Hub namespaces of an earlier version get it here.
 func (s *scope) ensureGrant(ctx context.Context) error {
 	return s.Grants.Ensure(ctx, s.hubNamespace, s.origin)
 }
@@ -80,8 +80,8 @@ func (s *scope) loadNamespace(ctx context.Context, desired *corev1.Namespace) (*
 	return existing, nil
 }
 
-// namespaceEnds is how long a deployment waits for a Ready cell that removes an earlier namespace, while another cell of the city
-// could run its Instances. Most cells need a second, and then divide the Instances as if nothing had been.
+// namespaceEnds is how long a deployment waits for a Ready cell that removes an earlier namespace, while another cell
+// of the city could run its Instances. Most cells need a second, and then divide the Instances as usual.
 const namespaceEnds = 30 * time.Second
 
 // ensureNamespaceInCells carries the hub namespace into every cell of the city. A cell that has not removed an earlier namespace
@@ -115,8 +115,8 @@ func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 	return nil
 }
 
-// ensureNamespaceWork keeps the Work of the namespace for a cell. While Karmada removes an earlier namespace from the cell, it
-// returns the Work of that one, which is being deleted.
+// ensureNamespaceWork creates or updates the Work of the namespace for a cell. While Karmada removes an earlier
+// namespace from the cell, it returns the Work of the earlier namespace, which is being deleted.
 func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.UID) (ending *workv1alpha1.Work, err error) {
 	desired, err := s.desiredNamespaceWork(cell, hub)
 	if err != nil {
@@ -130,8 +130,9 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.
 	return existing, nil
 }
 
-// ensurePolicy keeps the policy of the deployment's city that propagates the copy. The API server and Karmada's webhook set defaults
-// in fields that are not desired, but none in the placement, which is made exactly the desired one.
+// ensurePolicy creates or updates the policy of the deployment's city that propagates the copy. The API server and
+// Karmada's webhook set defaults in fields that are not desired, but not in the placement, which must equal the desired
+// one.
 func (s *scope) ensurePolicy(ctx context.Context) error {
 	city := s.city()
 	city.Independent = s.desired.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone
@@ -156,8 +157,8 @@ func (s *scope) ensurePolicy(ctx context.Context) error {
 	return apply.Replace(ctx, s.Hub, FieldManager, s.policy, map[string]any{"/spec/placement": desired.Spec.Placement})
 }
 
-// deleteCity deletes the policies of the deployment's city, and the Works that carry the namespace into the city's cells,
-// when no other deployment needs them.
+// deleteCity deletes the policies of the deployment's city, and the Works that carry the namespace into the city's
+// cells, if no other deployment needs them.
 func (s *scope) deleteCity(ctx context.Context) error {
 	needed, err := s.othersNeed(ctx, s.deployment.Spec.CityCode)
 	if err != nil || needed {
@@ -193,7 +194,7 @@ func (s *scope) deleteCity(ctx context.Context) error {
 	return nil
 }
 
-// deleteNamespace deletes the hub namespace when no other deployment needs it.
+// deleteNamespace deletes the hub namespace if no other deployment needs it.
 func (s *scope) deleteNamespace(ctx context.Context) error {
 	needed, err := s.othersNeed(ctx, "")
 	if err != nil || needed {
@@ -206,7 +207,7 @@ func (s *scope) deleteNamespace(ctx context.Context) error {
 	return nil
 }
 
-// deleteOwn deletes an object that was read and proved to be the add-on's, and not a later one of its name.
+// deleteOwn deletes an object that was read and proved to be the add-on's, but not a later one of its name.
 func (s *scope) deleteOwn(ctx context.Context, obj client.Object) error {
 	uid := obj.GetUID()
 	return client.IgnoreNotFound(s.Hub.Delete(ctx, obj, client.Preconditions{UID: &uid}))

@@ -13,19 +13,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Networks brings the networks of deployments to their cities, as networks.Binder does.
+// Networks connects the networks of deployments to their cities, as networks.Binder does.
 type Networks interface {
-	// Bind has the networks of a deployment brought to its city, and says whether all are there; nil: there is nothing to wait for.
+	// Bind connects the networks of a deployment to its city, and reports whether all are Ready; nil: the deployment
+	// has no networks to wait for.
 	Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error)
-	// Settle gives up the networks that the template of a deployment does not name any more.
+	// Settle releases the networks that the template of a deployment does not name any more.
 	Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
-	// Release gives up all networks of a deployment.
+	// Release releases all networks of a deployment.
 	Release(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
 }
 
-// bindNetworks says whether the networks of the deployment are in its city, and has them brought there. existing is the present
-// copy, or an empty one: while the project does not answer, what it says stays. Networks that an earlier template named stay as
-// long as Instances of it run.
+// bindNetworks connects the networks of the deployment to its city, and reports whether they are Ready. existing is the
+// present copy, or an empty one: while the project does not answer, its networks remain. Networks of an earlier
+// template remain as long as Instances of it run.
 func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error) {
 	if s.Networks == nil {
 		return nil, nil
@@ -52,12 +53,12 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 	return found, nil
 }
 
-// upToDate says whether all Instances are of the newest template.
+// upToDate reports whether all Instances have the newest template.
 func upToDate(status *v1alpha.WorkloadDeploymentStatus, generation int64) bool {
 	return status.ObservedGeneration == generation && status.CurrentReplicas == status.DesiredReplicas && status.Replicas == status.DesiredReplicas
 }
 
-// releaseNetworks deletes what was made for the networks of the deployment, whose Instances are gone.
+// releaseNetworks deletes the NetworkBindings of the deployment, whose Instances are gone.
 func (s *scope) releaseNetworks(ctx context.Context) error {
 	if s.Networks == nil {
 		return nil

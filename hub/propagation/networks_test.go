@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// service is a network service, by its answer. calls are what it was asked besides.
+// service is a network service with a fixed answer. calls are its other calls.
 type service struct {
 	answer v1alpha.WorkloadDeploymentNetworks
 	err    error
@@ -36,8 +36,8 @@ func (s *service) Release(context.Context, projects.Project, *v1alpha.WorkloadDe
 	return nil
 }
 
-// TestNetworks: the copy says whether its networks are there, and is looked at again until they are. What the consumer writes of them
-// counts for nothing.
+// TestNetworks: the copy reports whether its networks are Ready, and is requeued until they are. The consumer's own
+// networks field is ignored.
 func TestNetworks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

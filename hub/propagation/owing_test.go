@@ -14,8 +14,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestARemovalIsTakenOver: the inventory removes an earlier namespace from the cell when the next Workload arrives. A Work of it that is
-// not in deletion yet becomes that of the namespace; one in deletion is waited for.
+// TestARemovalIsTakenOver: the inventory is removing an earlier namespace from the cell when the next Workload arrives.
+// The Work of the removal becomes the Work of the new namespace if it is not being deleted yet; otherwise its deletion
+// is waited for.
 func TestARemovalIsTakenOver(t *testing.T) {
 	t.Parallel()
 	for name, deleted := range map[string]bool{"before its deletion": false, "in deletion": true} {
@@ -42,14 +43,14 @@ func TestARemovalIsTakenOver(t *testing.T) {
 	}
 }
 
-// TestACellThatOwesTheEndOfANamespace: the last Workload was deleted, and one of two cells has not removed the namespace when the
-// next Workload arrives. Only that cell is waited for, and only while the other cell could not take the Instances or while the
-// wait is short.
+// TestACellThatOwesTheEndOfANamespace: the last Workload was deleted, and one of two cells has not removed the
+// namespace when the next Workload arrives. Only that cell is waited for, and only while the other cell could not take
+// the Instances or while the wait is short.
 func TestACellThatOwesTheEndOfANamespace(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		owing, other metav1.ConditionStatus
-		// since is how long the cell has owed it.
+		// since is how long the cell has owed the removal.
 		since    time.Duration
 		wantWait bool
 	}{

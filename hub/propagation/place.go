@@ -31,9 +31,9 @@ func Place(hub, api client.Reader) func(context.Context, projects.Project, strin
 	}
 }
 
-// findPlace decides which hub namespace the deployment belongs in. The annotation alone decides nothing, because a
-// consumer may write it: it is believed if it names a hub namespace of this project that has the copy of this very
-// deployment. Otherwise the place is derived from the UIDs of the project and of its namespace.
+// findPlace determines the hub namespace of the deployment. The annotation alone decides nothing, because a consumer
+// may write it: it counts if it names a hub namespace of this project that has the copy of this very deployment.
+// Otherwise the place is derived from the UIDs of the project and of its namespace.
 func (s *scope) findPlace(ctx context.Context) error {
 	noted, err := s.noted(ctx)
 	if err != nil {
@@ -54,7 +54,8 @@ func (s *scope) findPlace(ctx context.Context) error {
 	if place.Earlier == "" {
 		return nil
 	}
-	// Two versions have created hub namespaces for this namespace of the project. What runs stays where it is.
+	// Two versions have created hub namespaces for this namespace of the project. Running deployments remain where they
+	// are.
 	copied, err := s.copyIn(ctx, place.Earlier)
 	if err == nil && copied != nil && copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) {
 		s.hubNamespace = place.Earlier
@@ -62,8 +63,8 @@ func (s *scope) findPlace(ctx context.Context) error {
 	return err
 }
 
-// noted is the hub namespace that the deployment's annotation names, if that has the copy of this deployment; otherwise
-// nil. It reads the hub's cache alone.
+// noted returns the hub namespace that the deployment's annotation names, if it has the copy of this deployment;
+// otherwise nil. It reads only the hub's cache.
 func (s *scope) noted(ctx context.Context) (*corev1.Namespace, error) {
 	noted, confirmed, err := s.origin.Noted(ctx, s.Hub, s.deployment)
 	if err != nil || !confirmed {
@@ -77,7 +78,7 @@ func (s *scope) noted(ctx context.Context) (*corev1.Namespace, error) {
 	return noted, nil
 }
 
-// copyIn is the deployment's copy in a hub namespace, by its name; nil: there is none.
+// copyIn returns the deployment's copy in a hub namespace, by its name; nil: none exists.
 func (s *scope) copyIn(ctx context.Context, hubNamespace string) (*v1alpha.WorkloadDeployment, error) {
 	copied := &v1alpha.WorkloadDeployment{}
 	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: s.deployment.Name}, copied)
@@ -90,7 +91,7 @@ func (s *scope) copyIn(ctx context.Context, hubNamespace string) (*v1alpha.Workl
 	return copied, nil
 }
 
-// use has the steps write to a hub namespace that is the project's.
+// use directs the steps to a hub namespace that is the project's.
 func (s *scope) use(namespace *corev1.Namespace) {
 	s.hubNamespace, s.hubNamespaceUID = namespace.Name, namespace.UID
 	if uid := namespace.Labels[v1alpha.LabelProjectNamespaceUID]; uid != "" {
@@ -98,9 +99,9 @@ func (s *scope) use(namespace *corev1.Namespace) {
 	}
 }
 
-// ownNamespaces are the hub namespaces that may hold something of the deployment, read past the cache: a finalizer
-// depends on it. Where the namespace in the project does not exist any more, they are those whose labels prove that
-// they are the project's.
+// ownNamespaces returns the hub namespaces that may hold objects of the deployment, read past the cache: a finalizer
+// depends on it. If the namespace in the project does not exist any more, it returns the namespaces whose labels prove
+// that they are the project's.
 func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
 	var err error
 	s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI)
@@ -126,7 +127,7 @@ func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
 	return own, nil
 }
 
-// labelledNamespaces are the namespaces on the hub with the labels of the origin.
+// labelledNamespaces returns the namespaces on the hub with the labels of the origin.
 func (s *scope) labelledNamespaces(ctx context.Context, hub client.Reader) ([]corev1.Namespace, error) {
 	var namespaces corev1.NamespaceList
 	if err := hub.List(ctx, &namespaces, client.MatchingLabels(s.origin.Labels())); err != nil {
@@ -135,8 +136,8 @@ func (s *scope) labelledNamespaces(ctx context.Context, hub client.Reader) ([]co
 	return namespaces.Items, nil
 }
 
-// proves reports whether the name of a labelled namespace is proved by its labels, or by the UID of the namespace in
-// the project, if that is known.
+// proves reports whether the labels of a namespace prove its name, or the UID of the namespace in the project does, if
+// that is known.
 func (s *scope) proves(labelled *corev1.Namespace) bool {
 	return s.origin.Owns(labelled, "") || s.origin.Owns(labelled, s.namespaceUID)
 }

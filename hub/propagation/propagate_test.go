@@ -88,7 +88,7 @@ func TestTheCopyNamesWhatItRequires(t *testing.T) {
 	}
 }
 
-// TestTheOriginalIsMarkedFirst: nothing is on the hub that a deletion would not find.
+// TestTheOriginalIsMarkedFirst: every object on the hub would be found by a deletion of the original.
 func TestTheOriginalIsMarkedFirst(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -118,8 +118,8 @@ func TestTheOriginalIsMarkedFirst(t *testing.T) {
 	}
 }
 
-// TestTheHubNamespaceIsDecidedOnce: past the caches, and not again while the copy is there that was created by this
-// decision.
+// TestTheHubNamespaceIsDecidedOnce: it is decided past the caches, and not again while the copy exists that was created
+// there.
 func TestTheHubNamespaceIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -265,7 +265,7 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestAPolicyHasNothingMore: a field that is added to a placement changes where Instances run.
+// TestAPolicyHasNothingMore: a field that is added to a placement would change where Instances run.
 func TestAPolicyHasNothingMore(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

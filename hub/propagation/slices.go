@@ -24,9 +24,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// slicesFor is how many slices a deployment with this assignment needs: for the Instances that always run, those that cells still
-// have to release, and those that they have, of which highest is the highest index. What an autoscaler may ask for has its slices when
-// it has asked. The highest index comes from a cell: a report keeps the slices that there are, and creates those of assigned indices.
+// slicesFor returns how many slices a deployment with this assignment needs: for Instances that always run, Instances
+// that cells have yet to release, and reported Instances; highest is the highest reported index. Autoscaled Instances
+// get slices once they are requested. highest comes from a cell, so a report only keeps existing slices; new slices are
+// created only for assigned indices.
 func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, before int32) int32 {
 	needed, assigned := -1, -1
 	if assignment != nil {
@@ -48,8 +49,8 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, be
 	return int32(min(max(indexing.SlicesFor(needed), reported), indexing.MaxSlices)) //nolint:gosec // at most MaxSlices
 }
 
-// ensureSlices makes the slices of the copy, and deletes those that it does not need any more. Karmada sends them where it sends the
-// copy, which depends on them.
+// ensureSlices creates the slices of the copy, and deletes surplus slices. Karmada propagates them with the copy, which
+// depends on them.
 func (s *scope) ensureSlices(ctx context.Context) error {
 	var list v1alpha.InstanceSliceList
 	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -69,7 +70,7 @@ func (s *scope) ensureSlices(ctx context.Context) error {
 			found = &v1alpha.InstanceSlice{}
 		}
 		if !found.DeletionTimestamp.IsZero() {
-			// The event of its end brings the deployment here again.
+			// The deletion event requeues the deployment.
 			continue
 		}
 		if _, err := apply.Exact(ctx, s.Hub, FieldManager, found, desired); err != nil {
@@ -79,7 +80,7 @@ func (s *scope) ensureSlices(ctx context.Context) error {
 	return s.deleteSlices(ctx, existing)
 }
 
-// deleteSlices deletes slices that are not needed any more.
+// deleteSlices deletes surplus slices.
 func (s *scope) deleteSlices(ctx context.Context, surplus map[string]*v1alpha.InstanceSlice) error {
 	for _, name := range slices.Sorted(maps.Keys(surplus)) {
 		if !surplus[name].DeletionTimestamp.IsZero() {
@@ -95,7 +96,7 @@ func (s *scope) deleteSlices(ctx context.Context, surplus map[string]*v1alpha.In
 	return nil
 }
 
-// desiredSlice is a slice beside the copy, which owns it.
+// desiredSlice returns a slice of the copy, which owns it.
 func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
 	labels := s.origin.Labels()
 	for _, key := range []string{v1alpha.LabelDeploymentUID, v1alpha.LabelHub} {
@@ -123,7 +124,7 @@ func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 	return requests
 }
 
-// slicesChanged drops updates of copies after which these need as many slices as before.
+// slicesChanged drops updates of copies that do not change the number of slices that they need.
 func slicesChanged() predicate.Predicate {
 	needed := func(copied *v1alpha.WorkloadDeployment) int32 {
 		return slicesFor(nil, cellreport.Highest(copied), indexing.MaxSlices)

@@ -108,7 +108,7 @@ func TestSlices(t *testing.T) {
 	expect("when they are gone")
 }
 
-// TestSliceEvents: what the cells report matters to the slices when these are to be others.
+// TestSliceEvents: a report passes the filter only if it changes the number of slices.
 func TestSliceEvents(t *testing.T) {
 	of := func(existing string) *v1alpha.WorkloadDeployment {
 		d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}

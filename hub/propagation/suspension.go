@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// suspensions is a source of requests for all deployments of a project that was suspended or resumed.
+// suspensions returns a source of requests for all deployments of a project that was suspended or resumed.
 func (r *Reconciler) suspensions() source.TypedSource[mcreconcile.Request] {
 	return projects.Changes(r.Projects, r.Suspension.OnSuspension)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestSuspension: the copy says whether the project is suspended, whoever else writes it, and settles.
+// TestSuspension: the copy shows whether the project is suspended, in spite of other writers, and settles.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

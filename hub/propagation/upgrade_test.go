@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// earlier is a hub namespace as an earlier version created it, with the copy of a deployment.
+// earlier returns a hub namespace as an earlier version created it, with the copy of a deployment.
 func (f *fixture) earlier(t *testing.T, original *v1alpha.WorkloadDeployment) (*corev1.Namespace, *v1alpha.WorkloadDeployment) {
 	t.Helper()
 	namespace := f.NewHubNamespace()
@@ -69,8 +69,8 @@ func TestAHubNamespaceOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestBothVersionsHaveCreatedHubNamespaces: an earlier version ran for a while, after this one. What runs stays where
-// it is, and everything is withdrawn.
+// TestBothVersionsHaveCreatedHubNamespaces: an earlier version ran for a while, after this one. Running deployments
+// remain where they are, and everything is withdrawn in the end.
 func TestBothVersionsHaveCreatedHubNamespaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestWaiting: what is being deleted is waited for, with all that comes after it.
+// TestWaiting: a deletion in progress blocks all following steps.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	namespace := func(f *fixture) client.Object { return f.namespace() }
@@ -64,7 +64,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestTheCopyOfAnEarlierDeployment of the same name and another Workload, whose finalizer was removed by force, goes before the new one comes.
+// TestTheCopyOfAnEarlierDeployment of the same name and another Workload, whose finalizer was removed by force, is
+// deleted before the new one is created.
 func TestTheCopyOfAnEarlierDeployment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -92,7 +93,7 @@ func TestTheCopyOfAnEarlierDeployment(t *testing.T) {
 	}
 }
 
-// TestTheCopyOfAnEarlierDeploymentIsReplacedMeanwhile: the deletion is of what was read.
+// TestTheCopyOfAnEarlierDeploymentIsReplacedMeanwhile: only the copy that was read is deleted.
 func TestTheCopyOfAnEarlierDeploymentIsReplacedMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// propagated is a fixture whose deployment is on the hub and then deleted in the project.
+// propagated returns a fixture whose deployment is on the hub and then deleted in the project.
 func propagated(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
@@ -24,7 +24,7 @@ func propagated(t *testing.T) *fixture {
 	return f
 }
 
-// TestWithdrawal of the last deployment: first its copy, then what it shared, and the original last.
+// TestWithdrawal of the last deployment: first its copy is deleted, then the shared objects, and the original last.
 func TestWithdrawal(t *testing.T) {
 	t.Parallel()
 	f := propagated(t)
@@ -59,7 +59,7 @@ func TestWithdrawal(t *testing.T) {
 func TestWhatOthersNeedStays(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		// other is another deployment, which other says is in the project or on the hub alone.
+		// other creates another deployment, in the project or on the hub alone.
 		other              func(*testing.T, *fixture)
 		wantCity, wantRest bool
 	}{
@@ -126,7 +126,8 @@ func TestWhatOthersNeedStays(t *testing.T) {
 	}
 }
 
-// TestTheCacheIsBehind: what the hub's cache has not received is asked for past it, where a mistake would leave orphans.
+// TestTheCacheIsBehind: objects that the hub's cache has not received are read past it, where a mistake would leave
+// orphans.
 func TestTheCacheIsBehind(t *testing.T) {
 	t.Parallel()
 	f := propagated(t)
@@ -276,7 +277,7 @@ func TestWithdrawalErrors(t *testing.T) {
 	}
 }
 
-// TestWorksOfOtherCitiesStay: those of the same hub namespace too.
+// TestWorksOfOtherCitiesStay: even Works of the same hub namespace.
 func TestWorksOfOtherCitiesStay(t *testing.T) {
 	t.Parallel()
 	f := propagated(t)

@@ -16,18 +16,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
-// unlimited is the number of Instances that fit where nothing is known of a limit.
+// unlimited is the number of Instances that fit if no limit is known.
 const unlimited = math.MaxInt
 
-// budget is what the project has left, by resource type. It is a hint: only a claim tells whether quota is left. With it an
-// Instance is not claimed in vain, those with the lowest indices are claimed first, and a message can say what is left.
+// budget is the project's remaining quota, by resource type. It is a hint: only a claim proves that quota is left. It
+// avoids claims that would be denied, determines that Instances with the lowest indices are claimed first, and lets
+// messages name the remaining amounts.
 type budget struct {
-	// readable is false when Milo does not say what is left.
+	// readable is false if Milo does not report the remaining quota.
 	readable bool
 	buckets  map[string]quota.AllowanceBucketStatus
 }
 
-// readBudget reads what the project has left.
+// readBudget reads the project's remaining quota.
 func (s *scope) readBudget(ctx context.Context) *budget {
 	var list quota.AllowanceBucketList
 	if err := s.projectAPI.List(ctx, &list); err != nil {
@@ -49,8 +50,8 @@ func (s *scope) readBudget(ctx context.Context) *budget {
 	return result
 }
 
-// fits is how many Instances fit into what is left, that hold this much already; unlimited: as far as is known, any number. known is
-// false when Milo says what is left, but nothing of a type.
+// fits returns how many Instances that hold this much already fit into the remaining quota; unlimited: no limit is
+// known. known is false if Milo reports the remaining quota, but not of a requested type.
 func (b *budget) fits(requests []quota.Request, holds map[string]int64) (count int, known bool) {
 	count, known = unlimited, true
 	if !b.readable {
@@ -76,7 +77,7 @@ var units = map[string]string{
 	quota.ResourceTypeMemory:    " MiB",
 }
 
-// without is what is left when so many Instances have been claimed.
+// without returns the remaining quota after this many Instances have been claimed.
 func (b *budget) without(instances int, requests []quota.Request) *budget {
 	result := &budget{readable: b.readable, buckets: maps.Clone(b.buckets)}
 	for _, request := range requests {
@@ -88,8 +89,8 @@ func (b *budget) without(instances int, requests []quota.Request) *budget {
 	return result
 }
 
-// explain says why not one Instance more fits that holds this much already: the resources of which too little is left, with what
-// is asked for and what is left. The message is "" when that is not known.
+// explain returns why one more Instance that holds this much already does not fit: the scarce resources, with the
+// requested and remaining amounts. The message is "" if that is unknown.
 func (b *budget) explain(requests []quota.Request, holds map[string]int64) denial {
 	reason := v1alpha.ReasonQuotaExceeded
 	var short []string

@@ -27,7 +27,8 @@ type projectClaims struct {
 	projects.Engagement
 
 	mu sync.Mutex
-	// cache is one beside that of the project, so that a Milo without quota delays no other controller; nil until it is needed.
+	// cache is separate from the project's, so that a Milo without quota delays no other controller; nil until it is
+	// needed.
 	cache    cache.Cache
 	informer cache.Informer
 }
@@ -50,7 +51,7 @@ func (p *projectClaims) watch() error {
 		}); err != nil {
 			return fmt.Errorf("make a cache for the project's ResourceClaims: %w", err)
 		}
-		// It ends with the engagement. Nothing waits for its sync: until then claims are listed.
+		// It ends with the engagement. No code waits for its sync: until then claims are listed.
 		go func() { _ = p.cache.Start(p.Context) }()
 	}
 	informer, err := p.cache.GetInformer(p.Context, &quota.ResourceClaim{}, cache.BlockUntilSynced(false))

@@ -28,28 +28,28 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-quota"
 
-// Existence says whether a project exists.
+// Existence reports whether a project exists.
 type Existence interface {
 	// Lookup asks Milo's root. found is false only if Milo has answered that there is no such project.
 	Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error)
 }
 
-// Options are what a Reconciler works with.
+// Options are the dependencies of a Reconciler.
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Existence tells a project that is gone from a namespace that is gone. It may be nil.
+	// Existence distinguishes a deleted project from a deleted namespace. It may be nil.
 	Existence Existence
 	// Hub reads copies from a cache and writes to the hub.
 	Hub client.Client
-	// Clock says when to claim again what was denied.
+	// Clock determines when denied quota is claimed again.
 	Clock clock.PassiveClock
-	// Registerer gets the metrics of what is withheld, and for how long.
+	// Registerer registers the metrics of withheld Instances and their waiting times.
 	Registerer prometheus.Registerer
 }
 
-// Reconciler claims quota for the Instances of deployments whose copies have a quota: hub/propagation gives one to those of the
-// projects that need it. It is safe for concurrent use.
+// Reconciler claims quota for the Instances of deployments whose copies have a quota: hub/propagation sets one for
+// projects that need quota. It is safe for concurrent use.
 type Reconciler struct {
 	Options
 	claims projects.Store[*projectClaims]
@@ -78,8 +78,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("quota").
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
-		// A grant that was edited by hand is put right; the assignment says which Instances there are to be, and what cells report says
-		// which are gone.
+		// A grant that was edited by hand is corrected; the assignment determines the desired Instances, and the cells'
+		// reports show which ones are gone.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
 			mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()))).
@@ -88,11 +88,12 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	if err != nil {
 		return err
 	}
-	// What Milo answers, and what a consumer does to claims.
+	// The source reports Milo's answers and consumers' changes of claims.
 	return built.MultiClusterWatch(&r.claims)
 }
 
-// reportChanged drops updates of copies without a quota, and those in which cells report the same Instances as before.
+// reportChanged drops updates of copies without a quota, and updates in which cells report the same Instances as
+// before.
 func reportChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
@@ -101,7 +102,8 @@ func reportChanged() predicate.Predicate {
 	}}
 }
 
-// sameReport compares texts: parsing the indices of thousands of Instances at every change would be more work than what follows.
+// sameReport compares strings: parsing the indices of thousands of Instances at every change would cost more than the
+// reconcile.
 func sameReport(before, after *v1alpha.WorkloadDeployment) bool {
 	return before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
 		slices.EqualFunc(before.Status.Indices, after.Status.Indices, func(a, b v1alpha.CellIndices) bool {

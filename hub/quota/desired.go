@@ -19,12 +19,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
-// claimName is the name of the claim for the Instance at an index.
+// claimName returns the name of the claim for the Instance at an index.
 func claimName(deployment string, index int) string {
 	return "instance-" + naming.InstanceName(deployment, index)
 }
 
-// claimIndex is the index of the Instance that a claim of this name is for.
+// claimIndex returns the index of the Instance that a claim of this name is for.
 func claimIndex(deployment, claim string) (int, bool) {
 	instance, found := strings.CutPrefix(claim, "instance-")
 	if !found {
@@ -33,7 +33,7 @@ func claimIndex(deployment, claim string) (int, bool) {
 	return naming.InstanceIndex(deployment, instance)
 }
 
-// requestsFor is what an Instance of a size claims, by resource type.
+// requestsFor returns the claim of an Instance of a size, by resource type.
 func requestsFor(size v1alpha.QuotaSize) []quota.Request {
 	requests := []quota.Request{{ResourceType: quota.ResourceTypeInstances, Amount: 1}}
 	if size.Memory > 0 {
@@ -45,8 +45,8 @@ func requestsFor(size v1alpha.QuotaSize) []quota.Request {
 	return requests
 }
 
-// desiredClaim is the claim for the Instance at an index. Its owner in the same namespace keeps Milo from sweeping it as one whose
-// Instance does not exist yet, and deletes it with the deployment.
+// desiredClaim returns the claim for the Instance at an index. Its owner in the same namespace keeps Milo from sweeping
+// it as a claim whose Instance does not exist yet, and deletes it with the deployment.
 func (s *scope) desiredClaim(index int) *quota.ResourceClaim {
 	labels := map[string]string{}
 	for key, value := range naming.InstanceLabels(s.deployment, index) {
@@ -74,36 +74,36 @@ func (s *scope) consumer() quota.ConsumerRef {
 	return quota.ConsumerRef{APIGroup: "resourcemanager.miloapis.com", Kind: "Project", Name: s.projectName}
 }
 
-// state is what a claim is worth.
+// state is the state of a claim.
 type state int
 
 const (
-	// absent: there is no claim.
+	// absent: no claim exists.
 	absent state = iota
 	// pending: Milo has not answered.
 	pending
-	// granted: the claim holds what the Instance needs.
+	// granted: the claim holds the quota that the Instance needs.
 	granted
 	// denied: finally.
 	denied
-	// outdated: it is not what would be claimed now: the size has changed, or somebody has changed the claim.
+	// outdated: it differs from the desired claim: the size has changed, or the claim was edited.
 	outdated
 	// ending: the claim is being deleted.
 	ending
 )
 
-// claimed is the claim for an Instance.
+// claimed is the claim for an Instance and its state.
 type claimed struct {
 	claim *quota.ResourceClaim
 	state state
-	// holds are the amounts that the claim holds, of an outdated one.
+	// holds are the amounts that an outdated claim holds.
 	holds map[string]int64
-	// reason and message are for the condition of the Instance, of a denied one.
+	// reason and message are for the condition of the Instance of a denied claim.
 	reason, message string
 }
 
-// judge says what a claim is worth. Consumers may write claims: one is only trusted if what it asks for is what would be asked
-// for, and if Milo has allocated that.
+// judge determines the state of a claim. Consumers may write claims: a claim is only trusted if its spec matches the
+// desired claim, and if Milo has allocated the requested amounts.
 func judge(claim, desired *quota.ResourceClaim) claimed {
 	result := claimed{claim: claim}
 	condition := meta.FindStatusCondition(claim.Status.Conditions, quota.ConditionGranted)
@@ -138,8 +138,8 @@ func sameSpec(a, b *quota.ResourceClaimSpec) bool {
 	return sameParties(a, b) && equality.Semantic.DeepEqual(sorted(a.Requests), sorted(b.Requests))
 }
 
-// allocated are the amounts that a granted claim holds. Milo that says no amounts has granted what is asked for, as long as nobody
-// has changed the spec.
+// allocated returns the amounts that a granted claim holds. If Milo reports no amounts, it has granted the requested
+// ones, provided that the spec was not edited.
 func allocated(claim *quota.ResourceClaim) map[string]int64 {
 	amounts := map[string]int64{}
 	for _, allocation := range claim.Status.Allocations {
@@ -164,7 +164,7 @@ func covers(holds map[string]int64, requests []quota.Request) bool {
 	return true
 }
 
-// denialOf is the reason and message of a denied claim.
+// denialOf returns the reason and message of a denied claim.
 func denialOf(claim *quota.ResourceClaim, condition *metav1.Condition) (reason, message string) {
 	var messages []string
 	for _, allocation := range claim.Status.Allocations {

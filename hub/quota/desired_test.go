@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
-// aClaim is a claim of one CPU with this condition, and what Milo has allocated.
+// aClaim returns a claim of one CPU with this condition, and with the amounts that Milo has allocated.
 func aClaim(status metav1.ConditionStatus, reason string, vcpus int64) *quota.ResourceClaim {
 	claim := &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	claim.Spec = quota.ResourceClaimSpec{

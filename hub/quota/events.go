@@ -14,7 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// tell records events on the Workload: for each reason for which Instances do not start that is new, and when all start.
+// tell records events on the Workload: one for each new reason for which Instances do not start, and one when all
+// start.
 func (s *scope) tell(before, after *v1alpha.WorkloadDeploymentQuota) {
 	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{
 		Namespace: s.deployment.Namespace, Name: s.deployment.Spec.WorkloadRef.Name, UID: s.deployment.Spec.WorkloadRef.UID,

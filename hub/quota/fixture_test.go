@@ -35,8 +35,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// fixture is a deployment of a project that is engaged, and its copy on the hub. All tests share the project and its quota, so they do
-// not run at once.
+// fixture is a deployment of an engaged project, and its copy on the hub. All tests share the project and its quota, so
+// they do not run in parallel.
 type fixture struct {
 	*planes.Planes
 	reconciler *Reconciler
@@ -44,7 +44,7 @@ type fixture struct {
 	original   *v1alpha.WorkloadDeployment
 }
 
-// newFixture makes a deployment whose Instances need one CPU and one GiB, and have these indices.
+// newFixture creates a deployment whose Instances need one CPU and one GiB, and have these indices.
 func newFixture(t *testing.T, indices ...int) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t)}
@@ -81,7 +81,7 @@ func newFixture(t *testing.T, indices ...int) *fixture {
 	return f
 }
 
-// clear gives the quota back.
+// clear releases the quota.
 func (f *fixture) clear(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	for _, err := range []error{
@@ -117,7 +117,7 @@ func (f *fixture) engage(t *testing.T) {
 	}
 }
 
-// allow grants the project so many Instances of one CPU and one GiB, in all.
+// allow grants the project quota for a total of this many Instances of one CPU and one GiB.
 func (f *fixture) allow(t *testing.T, instances int64) {
 	t.Helper()
 	var allowances []any
@@ -138,7 +138,7 @@ func (f *fixture) allow(t *testing.T, instances int64) {
 	f.count(t)
 }
 
-// count has Milo answer and count.
+// count plays Milo, which answers and counts.
 func (f *fixture) count(t *testing.T) {
 	t.Helper()
 	if _, err := f.ledger.Pass(t.Context()); err != nil {
@@ -162,7 +162,7 @@ func (f *fixture) copied(t *testing.T) *v1alpha.WorkloadDeployment {
 	return planes.Get(t, f.Planes, f.HubNamespace, "web", &v1alpha.WorkloadDeployment{})
 }
 
-// claimed are the names of the claims.
+// claimed returns the names of the claims.
 func (f *fixture) claimed(t *testing.T) []string {
 	t.Helper()
 	var list quota.ResourceClaimList
@@ -177,8 +177,8 @@ func (f *fixture) claimed(t *testing.T) []string {
 	return names
 }
 
-// becomes waits until these indices are granted, those are withheld for a reason, and the claims are those of the granted ones and
-// of others, while Milo answers.
+// becomes waits, while Milo answers, until the indices in granted are granted and the indices in withheld are withheld for
+// a reason, and exactly the granted indices have claims.
 func (f *fixture) becomes(t *testing.T, granted []int, reason string, withheld []int) {
 	t.Helper()
 	var want []string
@@ -212,7 +212,7 @@ func (f *fixture) becomesWithClaims(t *testing.T, granted []int, reason string, 
 	}
 }
 
-// until reconciles until something is so.
+// until reconciles until a condition is met.
 func (f *fixture) until(t *testing.T, so func() bool) {
 	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {

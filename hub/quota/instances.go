@@ -12,8 +12,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// wantedIndices are the indices of the Instances that need quota, ascending: those that are assigned to cells. Where an autoscaler in
-// a cell may use more than always run there, these are the lowest of the cell, and those that the cell has made.
+// wantedIndices returns the indices of the Instances that need quota, ascending: the indices that are assigned to
+// cells. In a cell with an autoscaler they are the lowest indices of the cell, as many as always run, and the indices
+// of Instances that the cell has created.
 func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	assignment := copied.Spec.Assignment
 	if assignment == nil {
@@ -38,8 +39,8 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	return slices.Compact(wanted)
 }
 
-// mayRun says whether a cell may run the Instance at an index that is assigned to none: it reports it, has not given it up yet, or
-// has not reported on the newest copy.
+// mayRun reports whether a cell may run the Instance at an index that is assigned to no cell: the cell reports it, has
+// not released it yet, or has not reported on the newest copy.
 func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]cellreport.Facts, index int) bool {
 	if _, made := reported[index]; made || copied.Status.ObservedGeneration != copied.Generation {
 		return true

@@ -16,12 +16,13 @@ import (
 )
 
 const (
-	// firstRetry is how soon quota that is denied is claimed again; each time that it is denied anew doubles it, up to lastRetry.
+	// firstRetry is the delay before denied quota is claimed again; each further denial doubles it, up to lastRetry.
 	firstRetry = time.Second
 	lastRetry  = 30 * time.Second
 )
 
-// memory is what was denied to each deployment. A restart forgets it: then all is claimed again. It is safe for concurrent use.
+// memory holds the denials of each deployment. A restart forgets them: then all missing quota is claimed again. It is
+// safe for concurrent use.
 type memory struct {
 	withheld *prometheus.GaugeVec
 
@@ -29,13 +30,13 @@ type memory struct {
 	deployments map[mcreconcile.Request]remembered
 }
 
-// remembered is what was denied to one deployment.
+// remembered holds the denials of one deployment.
 type remembered struct {
 	denials map[int]denial
 	// wait is the time between the last denial and next, when quota is claimed again.
 	wait time.Duration
 	next time.Time
-	// reasons counts the denials by reason, but for those of suspended projects.
+	// reasons counts the denials by reason, except for suspended projects.
 	reasons map[string]int
 }
 
@@ -47,7 +48,8 @@ func newMemory() *memory {
 		}, []string{"reason"}),
 		deployments: map[mcreconcile.Request]remembered{},
 	}
-	// Those that alerts are about are there before anything is withheld: else a query cannot tell 0 from a metric that is not there.
+	// The reasons with alerts have a time series before any Instance is withheld: otherwise a query cannot distinguish
+	// 0 from an absent metric.
 	for _, reason := range []string{
 		v1alpha.ReasonPendingEvaluation, v1alpha.ReasonQuotaExceeded, v1alpha.ReasonQuotaNoBudget, v1alpha.ReasonQuotaMisconfigured,
 		v1alpha.ReasonQuotaValidationFailed, v1alpha.ReasonQuotaBackendUnavailable,
@@ -63,7 +65,7 @@ func (m *memory) of(request mcreconcile.Request) remembered {
 	return m.deployments[request]
 }
 
-// remember replaces what is known of a deployment, and returns it. fresh says that something was denied just now.
+// remember replaces the record of a deployment, and returns it. fresh: a denial is new.
 func (m *memory) remember(request mcreconcile.Request, denials map[int]denial, fresh bool, now time.Time) remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +93,7 @@ func (m *memory) remember(request mcreconcile.Request, denials map[int]denial, f
 	return next
 }
 
-// forget drops what is known of all deployments of a project.
+// forget drops the records of all deployments of a project.
 func (m *memory) forget(project multicluster.ClusterName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,9 +111,9 @@ func (m *memory) count(reasons map[string]int, sign int) {
 	}
 }
 
-// due says whether it is time to claim again.
+// due reports whether it is time to claim again.
 func (r *remembered) due(now time.Time) bool { return !now.Before(r.next) }
 
-// unanswered is why nothing is granted while Milo does not answer. The message has no details: they change, and each change would be
-// a write of the copy.
+// unanswered is the denial while Milo does not answer. The message has no details: they change, and each change would
+// be a write of the copy.
 var unanswered = denial{v1alpha.ReasonQuotaBackendUnavailable, "Milo does not answer; the add-on asks again, and running Instances keep running"}

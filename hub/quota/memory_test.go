@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestWithheldInstances are counted by reason, from 0 on, and not while their project is suspended: an alert says of those with
-// PendingEvaluation that Milo does not answer.
+// TestWithheldInstances are counted by reason, from 0 on, and not while their project is suspended: for the alert,
+// PendingEvaluation means that Milo does not answer.
 func TestWithheldInstances(t *testing.T) {
 	m := newMemory()
 	request := mcreconcile.Request{ClusterName: "north"}

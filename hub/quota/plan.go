@@ -12,49 +12,51 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
-// denial is why an Instance has no claim, or one that is denied.
+// denial is the reason why an Instance has no claim, or a denied one.
 type denial struct{ reason, message string }
 
-// situation is what a plan is made from.
+// situation is the input of a plan.
 type situation struct {
 	// wanted are the indices of the Instances that need quota, ascending.
 	wanted []int
-	// requests are what each of them claims.
+	// requests are the amounts that each of them claims.
 	requests []quota.Request
-	// claims are the claims that there are, by index.
+	// claims are the existing claims, by index.
 	claims map[int]claimed
-	// busy says whether a cell may still run the Instance at an index that is not wanted.
+	// busy reports whether a cell may still run the Instance at an index that is not wanted.
 	busy func(index int) bool
-	// started are the Instances that cells report without the gate Quota; rolled are all that are of the current template.
+	// started are the Instances that cells report without the gate Quota; rolled are all Instances of the current
+	// template.
 	started, rolled map[int]bool
-	// cell says which cell has an index. Within a cell an Instance waits for those of lower indices, if ordered.
+	// cell returns the cell of an index. Within a cell an Instance waits for the Instances with lower indices, if
+	// ordered.
 	cell    func(index int) string
 	ordered bool
-	// denials are those of earlier, and due says whether it is time to claim again.
+	// denials are the earlier denials, and due: it is time to claim again.
 	denials map[int]denial
 	due     bool
-	// budget is asked only where something is to be claimed or has just been denied.
+	// budget is only read if an Instance must be claimed or was just denied.
 	budget func() *budget
 }
 
-// plan is what to do.
+// plan is the set of changes to make.
 type plan struct {
 	// granted are the indices of Instances that may start, ascending.
 	granted []int
 	// remove are claims to delete, and create are indices to claim, ascending.
 	remove []*quota.ResourceClaim
 	create []int
-	// pending are the indices whose claims Milo has not answered.
+	// pending are the indices whose claims Milo has not answered yet.
 	pending []int
-	// denials are why others may not start. fresh says that one of them is new.
+	// denials are the reasons why other Instances may not start. fresh: one of them is new.
 	denials map[int]denial
 	fresh   bool
-	// growing counts the claims that give way to larger ones.
+	// growing counts the claims that are replaced by larger ones.
 	growing int
 }
 
-// makePlan decides from what was read. Whatever is out of date in that is put right by what the API server answers, or by the next
-// event.
+// makePlan decides from the objects that were read. If some are outdated, the answer of the API server or the next
+// event corrects the plan.
 func makePlan(s *situation) plan {
 	p := plan{denials: map[int]denial{}}
 	for index, c := range s.claims {
@@ -74,7 +76,7 @@ func makePlan(s *situation) plan {
 	return p
 }
 
-// release gives up the claim of an Instance that is not wanted, when no cell may run it any more.
+// release releases the claim of an Instance that is not wanted, when no cell may run it any more.
 func (p *plan) release(s *situation, index int, c claimed) {
 	switch {
 	case c.state == ending:
@@ -85,7 +87,7 @@ func (p *plan) release(s *situation, index int, c claimed) {
 	}
 }
 
-// keep decides what becomes of the claim of a wanted Instance. It is true when the Instance is to be claimed.
+// keep decides about the claim of a wanted Instance. It returns true if the Instance must be claimed.
 func (p *plan) keep(s *situation, index int, c claimed) bool {
 	earlier, wasDenied := s.denials[index]
 	switch c.state {
@@ -100,11 +102,11 @@ func (p *plan) keep(s *situation, index int, c claimed) bool {
 	case pending:
 		p.pending = append(p.pending, index)
 		if wasDenied {
-			// What was said before holds until Milo says something else.
+			// The earlier denial holds until Milo answers otherwise.
 			p.denials[index] = earlier
 		}
 	case denied:
-		// It may hold a part of what it asks for, which others may need.
+		// It may hold a part of its requested amounts, which other Instances may need.
 		p.remove = append(p.remove, c.claim)
 		p.deny(index, p.explain(s, c))
 	case outdated:
@@ -122,7 +124,7 @@ func (p *plan) deny(index int, why denial) {
 	p.fresh = true
 }
 
-// explain says why a claim is denied, in numbers if Milo says what is left.
+// explain returns why a claim is denied, in numbers if Milo reports the remaining quota.
 func (p *plan) explain(s *situation, c claimed) denial {
 	if c.reason != v1alpha.ReasonQuotaExceeded {
 		return denial{c.reason, c.message}
@@ -133,13 +135,13 @@ func (p *plan) explain(s *situation, c claimed) denial {
 	return denial{c.reason, c.message}
 }
 
-// replace decides when a claim of another size gives way to one of the present size. An Instance that runs is never left without
-// one in exchange for a claim that would be denied.
+// replace decides when a claim of another size is replaced by one of the present size. A running Instance never loses
+// its claim for one that would be denied.
 func (p *plan) replace(s *situation, index int, c claimed) {
 	running := s.started[index] && c.holds != nil
 	switch {
 	case running && covers(c.holds, s.requests) && !s.rolled[index]:
-		// The Instance is still as large as its claim.
+		// The Instance still has the size of its claim.
 		p.granted = append(p.granted, index)
 		return
 	case running && !covers(c.holds, s.requests):
@@ -153,7 +155,7 @@ func (p *plan) replace(s *situation, index int, c claimed) {
 	p.remove = append(p.remove, c.claim)
 }
 
-// claim claims the missing ones, as many as fit, the lowest first.
+// claim claims missing Instances, as many as fit, the lowest first.
 func (p *plan) claim(s *situation, missing []int) {
 	if len(missing) == 0 {
 		return
@@ -162,7 +164,7 @@ func (p *plan) claim(s *situation, missing []int) {
 	count, known := b.fits(s.requests, nil)
 	count = max(0, count-len(p.pending))
 	if !known && len(p.granted) == 0 {
-		// Nothing is known of a resource type, and nothing is granted yet: one claim finds out for all.
+		// The quota of a resource type is unknown, and no Instance is granted yet: one claim finds out for all.
 		count = min(count, max(0, 1-len(p.pending)-len(p.denials)))
 	}
 	p.create = missing[:min(count, len(missing))]
@@ -175,8 +177,8 @@ func (p *plan) claim(s *situation, missing []int) {
 	}
 }
 
-// giveWay releases the claim of an Instance that has not started and cannot, because it waits in its cell for one of a lower index
-// that is denied: what it holds may be what that one lacks.
+// giveWay releases the claim of an Instance that has not started and cannot, because it waits in its cell for a denied
+// Instance with a lower index: its claim may hold the quota that the other one lacks.
 func (p *plan) giveWay(s *situation) {
 	if !s.ordered {
 		return
@@ -200,7 +202,8 @@ func (p *plan) giveWay(s *situation) {
 	}
 }
 
-// withheld are the denials as the copy has them: one entry for each reason and message, in the order of their lowest indices.
+// withheld returns the denials in the form of the copy: one entry for each reason and message, in the order of their
+// lowest indices.
 func withheld(denials map[int]denial) []v1alpha.QuotaWithheld {
 	const most = 20
 	indices := map[denial][]int{}

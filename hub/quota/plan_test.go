@@ -20,10 +20,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// asks is what an Instance of one CPU and one GiB asks for.
+// asks is the claim of an Instance of one CPU and one GiB.
 var asks = requestsFor(v1alpha.QuotaSize{VCPUs: 1000, Memory: 1024})
 
-// in is a claim in a state, for the Instance at an index.
+// in returns a claim in a state, for the Instance at an index.
 func in(s state, index int) claimed {
 	c := claimed{claim: &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: claimName("web", index), UID: types.UID(fmt.Sprint(index))}}, state: s}
 	if s == denied {
@@ -32,14 +32,14 @@ func in(s state, index int) claimed {
 	return c
 }
 
-// holding is an outdated claim that holds some CPU.
+// holding returns an outdated claim that holds some CPU.
 func holding(index int, vcpus int64) claimed {
 	c := in(outdated, index)
 	c.holds = map[string]int64{quota.ResourceTypeInstances: 1, quota.ResourceTypeVCPUs: vcpus, quota.ResourceTypeMemory: 1024}
 	return c
 }
 
-// left is a budget of 10 Instances of each resource, of which this many are left.
+// left returns a budget of 10 Instances of each resource, of which this many are left.
 func left(instances int64) *budget {
 	return &budget{readable: true, buckets: map[string]quota.AllowanceBucketStatus{
 		quota.ResourceTypeInstances: {Limit: 10, Available: instances},
@@ -68,7 +68,7 @@ func TestMakePlan(t *testing.T) {
 		denials map[int]denial
 		waiting bool
 		budget  *budget
-		// want is what is granted, removed, created, pending and denied.
+		// want lists the granted, removed, created, pending and denied indices.
 		want string
 		// wantMessage is part of the message of the denials.
 		wantMessage string

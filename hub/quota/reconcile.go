@@ -33,12 +33,13 @@ import (
 )
 
 const (
-	// engageRetry is how soon a deployment is requeued whose project is just being engaged.
+	// engageRetry is the delay before a deployment is requeued whose project is being engaged.
 	engageRetry = time.Second
-	// pendingRecheck is how soon claims that Milo has not answered are listed from the API server: after a restart of Milo a watch may
-	// take a minute to resume.
+	// pendingRecheck is the delay before claims that Milo has not answered are listed from the API server: after a
+	// restart of Milo a watch may take a minute to resume.
 	pendingRecheck = 5 * time.Second
-	// gather is how long grants are gathered while Milo still answers: each write of the copy goes all the way to the cells.
+	// gather is how long grants are gathered while Milo still answers: each write of the copy is propagated to the
+	// cells.
 	gather = time.Second
 )
 
@@ -52,7 +53,7 @@ type scope struct {
 	projectAPI  client.Reader
 	watched     *projectClaims
 	events      record.EventRecorder
-	// deployment is the one in the project, and copied that on the hub.
+	// deployment is the deployment in the project, and copied its copy on the hub.
 	deployment, copied *v1alpha.WorkloadDeployment
 	// found are the claims of the deployment, by index.
 	found        map[int]claimed
@@ -89,7 +90,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	return s.requeueAfter.Result(), nil
 }
 
-// settle brings claims and grants to what they should be. A grant is taken back before its claim is deleted.
+// settle writes the desired claims and grants. A grant is revoked before its claim is deleted.
 func (s *scope) settle(ctx context.Context) error {
 	if err := s.findClaims(ctx); err != nil {
 		return s.interrupted(ctx, err)
@@ -105,8 +106,8 @@ func (s *scope) settle(ctx context.Context) error {
 	return nil
 }
 
-// load reads the deployment and its copy. It is false when there is nothing to claim: claims of a deployment that is being deleted
-// stay until their owner is gone, which is when its Instances are.
+// load reads the deployment and its copy. It returns false if there is nothing to claim: claims outlive a deployment
+// that is being deleted until its Instances are gone.
 func (s *scope) load(ctx context.Context) (bool, error) {
 	if err := s.project.Get(ctx, s.request.NamespacedName, s.deployment); err != nil {
 		return false, client.IgnoreNotFound(err)
@@ -122,7 +123,7 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 		s.copied.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID), nil
 }
 
-// findClaims reads the claims, from the cache unless it may be behind.
+// findClaims reads the claims, from the cache unless the cache may be behind.
 func (s *scope) findClaims(ctx context.Context) error {
 	if err := s.watched.watch(); err != nil {
 		return err
@@ -153,14 +154,14 @@ func (s *scope) listClaims(ctx context.Context, reader client.Reader) error {
 	return nil
 }
 
-// anyOverdue says whether a claim waits for an answer longer than that takes.
+// anyOverdue reports whether a claim has waited for an answer longer than expected.
 func (s *scope) anyOverdue() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(s.found)), func(c claimed) bool {
 		return c.state == pending && s.Clock.Since(c.claim.CreationTimestamp.Time) >= pendingRecheck
 	})
 }
 
-// interrupted is for when the claims cannot be read: what is granted stays so, and nothing else starts.
+// interrupted handles claims that cannot be read: granted Instances remain granted, and no other Instance starts.
 func (s *scope) interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -208,7 +209,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	return nil
 }
 
-// revoke takes back what the plan grants no more, before the claims for it are deleted.
+// revoke withdraws the grants that are not in the plan, before their claims are deleted.
 func (s *scope) revoke(ctx context.Context) error {
 	current := indexing.OfRanges(s.copied.Spec.Quota.Granted)
 	kept := slices.DeleteFunc(slices.Clone(current), func(index int) bool { return !slices.Contains(s.plan.granted, index) })
@@ -231,8 +232,8 @@ func (s *scope) removeClaims(ctx context.Context) error {
 	return nil
 }
 
-// adoptClaims gives claims the labels and the owner that they should have: those of an earlier deployment of the name, and those
-// that somebody has changed.
+// adoptClaims restores the labels and the owner of claims: of claims of an earlier deployment of the name, and of
+// edited claims.
 func (s *scope) adoptClaims(ctx context.Context) error {
 	for index, c := range s.found {
 		desired := s.desiredClaim(index)
@@ -247,7 +248,7 @@ func (s *scope) adoptClaims(ctx context.Context) error {
 	return nil
 }
 
-// createClaims claims what the plan says. What Milo refuses one Instance it refuses the others as well.
+// createClaims creates the claims in the plan. If Milo refuses one Instance, it refuses the others as well.
 func (s *scope) createClaims(ctx context.Context) error {
 	for i, index := range s.plan.create {
 		err := s.project.Create(ctx, s.desiredClaim(index), client.FieldOwner(FieldManager))
@@ -276,8 +277,8 @@ func (s *scope) createClaims(ctx context.Context) error {
 	return nil
 }
 
-// settleHolder is for an Instance whose claim's name is taken: by its own claim, which the cache has not received yet, or by one of
-// somebody else, which is left alone.
+// settleHolder handles an Instance whose claim's name is taken: by its own claim, which the cache has not received yet,
+// or by a foreign claim, which it does not touch.
 func (s *scope) settleHolder(ctx context.Context, index int) error {
 	holder := &quota.ResourceClaim{}
 	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: claimName(s.deployment.Name, index)}
@@ -293,7 +294,7 @@ func (s *scope) settleHolder(ctx context.Context, index int) error {
 	return nil
 }
 
-// grant writes what is granted and what is not.
+// grant writes the granted and withheld Instances into the copy.
 func (s *scope) grant(ctx context.Context) error {
 	if len(s.plan.pending) > 0 {
 		s.requeueAfter.AtMost(pendingRecheck)
@@ -327,7 +328,7 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 	return nil
 }
 
-// gathering is how long to wait for more grants: while Milo has not answered claims that were made just now.
+// gathering returns how long to wait for more grants: as long as Milo has not answered claims that were just created.
 func (s *scope) gathering() time.Duration {
 	var rest time.Duration
 	for _, index := range s.plan.pending {

@@ -28,7 +28,8 @@ import (
 
 func asQuantity(s string) *resource.Quantity { return new(resource.MustParse(s)) }
 
-// TestGranted: every Instance gets a claim that Milo does not sweep, and the grants reach the copy. Then nothing is written.
+// TestGranted: every Instance gets a claim that Milo does not sweep, and the grants reach the copy. Then nothing is
+// written.
 func TestGranted(t *testing.T) {
 	f := newFixture(t, 0, 1)
 	f.allow(t, 5)
@@ -53,8 +54,8 @@ func TestGranted(t *testing.T) {
 	}
 }
 
-// TestPartlyDenied: what fits is granted, the lowest first; the rest is claimed again when the quota is raised, although Milo never
-// looks again at what it has denied.
+// TestPartlyDenied: as many Instances as fit are granted, the lowest first; the others are claimed again when the quota
+// is raised, although Milo never reconsiders a denial.
 func TestPartlyDenied(t *testing.T) {
 	f := newFixture(t, 0, 1, 2)
 	f.allow(t, 2)
@@ -71,7 +72,8 @@ func TestPartlyDenied(t *testing.T) {
 	}
 }
 
-// awaitEvent waits for one Event on the Workload: they are written in the background, and repeated ones are counted in one.
+// awaitEvent waits for one Event on the Workload: Events are written in the background, and repeated ones are counted
+// in one.
 func (f *fixture) awaitEvent(t *testing.T, reason, note string) {
 	t.Helper()
 	f.until(t, func() bool {
@@ -86,7 +88,7 @@ func (f *fixture) awaitEvent(t *testing.T, reason, note string) {
 	})
 }
 
-// TestNoBudget: a claim that was made before the first grant is denied for good, and is made anew.
+// TestNoBudget: a claim from before the first grant is denied permanently, and is recreated.
 func TestNoBudget(t *testing.T) {
 	f := newFixture(t, 0, 1)
 	f.becomes(t, nil, v1alpha.ReasonQuotaNoBudget, []int{0, 1})
@@ -110,7 +112,7 @@ func TestScaleDown(t *testing.T) {
 	f.becomes(t, []int{0}, "", nil)
 }
 
-// TestAGrantEditedByHand is put right.
+// TestAGrantEditedByHand is corrected.
 func TestAGrantEditedByHand(t *testing.T) {
 	f := newFixture(t, 0, 1)
 	f.allow(t, 1)
@@ -126,7 +128,7 @@ func TestAGrantEditedByHand(t *testing.T) {
 	}
 }
 
-// TestAConsumerWritesClaims: what a consumer makes of claims starts nothing that is not paid.
+// TestAConsumerWritesClaims: claims that a consumer edits start no Instance without quota.
 func TestAConsumerWritesClaims(t *testing.T) {
 	tests := map[string]func(*testing.T, *fixture, *quota.ResourceClaim){
 		"it asks for less": func(t *testing.T, f *fixture, claim *quota.ResourceClaim) {
@@ -185,7 +187,7 @@ func TestAConsumerWritesClaims(t *testing.T) {
 	})
 }
 
-// TestMiloRefuses: nothing starts, the reason is said, and all is claimed when Milo takes claims again.
+// TestMiloRefuses: nothing starts, the reason is reported, and all is claimed when Milo accepts claims again.
 func TestMiloRefuses(t *testing.T) {
 	gr := schema.GroupResource{Group: "quota.miloapis.com", Resource: "resourceclaims"}
 	tests := map[string]struct {
@@ -215,10 +217,10 @@ func TestMiloRefuses(t *testing.T) {
 // neverSynced is an informer of a kind that cannot be listed.
 type neverSynced struct{ cache.Informer }
 
-// HasSynced is false.
+// HasSynced returns false.
 func (neverSynced) HasSynced() bool { return false }
 
-// TestClaimsCannotBeRead: what is granted stays granted, nothing else is, and the reconcile does not fail.
+// TestClaimsCannotBeRead: granted Instances remain granted, no others are, and the reconcile does not fail.
 func TestClaimsCannotBeRead(t *testing.T) {
 	f := newFixture(t, 0, 1)
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
@@ -241,8 +243,8 @@ func TestClaimsCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestALargerTemplate: an Instance that runs keeps the claim that it has while a larger one does not fit, is not granted the larger
-// size, and is claimed anew when it does.
+// TestALargerTemplate: a running Instance keeps its claim while a larger one does not fit, is not granted the larger
+// size, and is claimed again when it fits.
 func TestALargerTemplate(t *testing.T) {
 	f := newFixture(t, 0)
 	f.allow(t, 1)
@@ -265,7 +267,7 @@ func TestALargerTemplate(t *testing.T) {
 	}
 }
 
-// TestAnUnmeteredDeployment and one that is being deleted claim nothing.
+// TestAnUnmeteredDeployment: an unmetered deployment, and one that is being deleted, claim nothing.
 func TestAnUnmeteredDeployment(t *testing.T) {
 	f := newFixture(t, 0)
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota = nil })
@@ -278,8 +280,7 @@ func TestAnUnmeteredDeployment(t *testing.T) {
 	}
 }
 
-// TestStorm: whatever is scaled, deleted, refused and forgotten meanwhile, in the end there is one granted claim for each Instance, and
-// no other.
+// TestStorm: after any scaling, deletion, refusal and restart, exactly one granted claim exists for each Instance.
 func TestStorm(t *testing.T) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -315,7 +316,7 @@ func TestStorm(t *testing.T) {
 			}
 			f.scale(t, wanted)
 		}
-		// Some of these fail, as they should.
+		// Some of these fail, as expected.
 		_ = f.reconcile(t)
 		f.count(t)
 	}
@@ -333,7 +334,7 @@ func TestStorm(t *testing.T) {
 	})
 }
 
-// scale has the hub assign these indices to the cell.
+// scale plays the hub, which assigns these indices to the cell.
 func (f *fixture) scale(t *testing.T, indices []int) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
@@ -341,7 +342,7 @@ func (f *fixture) scale(t *testing.T, indices []int) {
 	})
 }
 
-// report has the cell report that it runs these.
+// report plays the cell, which reports that it runs these indices.
 func (f *fixture) report(t *testing.T, indices []int) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {

@@ -17,13 +17,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// causeSuspended is the cause with which Milo refuses to create anything in a suspended project.
+// causeSuspended is the cause with which Milo refuses to create objects in a suspended project.
 const causeSuspended metav1.CauseType = "ProjectSuspended"
 
-// ofSuspended is why nothing is claimed in such a project. It is not Milo that keeps anybody waiting.
+// ofSuspended is the denial in a suspended project. Its Instances do not wait for Milo.
 var ofSuspended = denial{v1alpha.ReasonPendingEvaluation, "the project is suspended: nothing is claimed until it is resumed"}
 
-// refusal is why Milo does not take, or does not show, a claim.
+// refusal returns why Milo does not accept, or does not return, a claim.
 func (s *scope) refusal(ctx context.Context, err error) denial {
 	switch {
 	case apierrors.HasStatusCause(err, causeSuspended):
@@ -43,7 +43,7 @@ func (s *scope) refusal(ctx context.Context, err error) denial {
 	}
 }
 
-// forbidden tells what Milo means by a 403.
+// forbidden returns the denial for a 403 of Milo.
 func forbidden(message string) denial {
 	switch {
 	case strings.Contains(message, "is not available for quota management") || strings.Contains(message, "no ResourceRegistration found"):
@@ -55,7 +55,8 @@ func forbidden(message string) denial {
 	}
 }
 
-// missing says what is gone when Milo has no such namespace: an unknown project has none at all.
+// missing determines whether the project or the namespace is gone when Milo has no such namespace: an unknown project
+// has no namespaces.
 func (s *scope) missing(ctx context.Context) denial {
 	gone := denial{v1alpha.ReasonQuotaNamespaceNotFound, fmt.Sprintf("the project has no namespace %s any more", s.deployment.Namespace)}
 	if s.Existence == nil {

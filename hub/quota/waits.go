@@ -18,7 +18,7 @@ type waits struct {
 	seconds prometheus.Histogram
 
 	mu sync.Mutex
-	// since is when each Instance that waits began to, by its index.
+	// since is when each waiting Instance began to wait, by its index.
 	since map[mcreconcile.Request]map[int]time.Time
 }
 
@@ -33,8 +33,8 @@ func newWaits() *waits {
 	}
 }
 
-// wait records which Instances of a deployment wait now; began says since when one does that has not waited before. All others of the
-// deployment wait no more.
+// wait records which Instances of a deployment wait now; began returns when an Instance that has not waited before
+// began to. All other Instances of the deployment no longer wait.
 func (w *waits) wait(request mcreconcile.Request, indices []int, began func(index int) time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *waits) wait(request mcreconcile.Request, indices []int, began func(inde
 	}
 }
 
-// granted measures those that have waited until now.
+// granted measures the Instances that have waited until now.
 func (w *waits) granted(request mcreconcile.Request, indices []int, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *waits) granted(request mcreconcile.Request, indices []int, now time.Tim
 	}
 }
 
-// forget drops deployments.
+// forget drops the deployments of a project.
 func (w *waits) forget(project multicluster.ClusterName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,8 +76,8 @@ func (w *waits) forget(project multicluster.ClusterName) {
 	}
 }
 
-// noteWaiting records which Instances are to have quota and are not granted it. One that had its claim before this replica came to
-// know of it waits since then.
+// noteWaiting records which wanted Instances are not granted quota. An Instance whose claim existed before this replica
+// knew of it has waited since the claim's creation.
 func (s *scope) noteWaiting(grantedBefore []int) {
 	waiting := slices.DeleteFunc(wantedIndices(s.copied), func(index int) bool { return slices.Contains(grantedBefore, index) })
 	now := s.Clock.Now()

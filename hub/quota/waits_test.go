@@ -21,7 +21,8 @@ func measured(t *testing.T, metric prometheus.Metric) *dto.Histogram {
 	return out.GetHistogram()
 }
 
-// TestWaits: an Instance is measured once, from when it began to wait until it is granted, and only while it is wanted.
+// TestWaits: an Instance is measured once, from the beginning of its wait until it is granted, and only while it is
+// wanted.
 func TestWaits(t *testing.T) {
 	w := newWaits()
 	at := func(second int64) time.Time { return time.Unix(second, 0) }

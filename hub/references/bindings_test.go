@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// bindingOf is Karmada's binding of a ConfigMap, as the cache has it.
+// bindingOf returns Karmada's binding of a ConfigMap, as in the cache.
 func bindingOf(t *testing.T, namespace, version string) *workv1alpha2.ResourceBinding {
 	t.Helper()
 	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app-configmap"}}

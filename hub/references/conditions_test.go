@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// report has the cell of a deployment report an Instance of its template that has its data, or lacks it.
+// report plays the cell of a deployment, which reports an Instance of its template that has its data, or lacks it.
 func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus) {
 	t.Helper()
 	copied := f.Deployment(name, "")
@@ -93,7 +93,7 @@ func TestConditionsOfOthersStay(t *testing.T) {
 	}
 }
 
-// TestADeploymentThatIsBeingDeleted gets no condition any more.
+// TestADeploymentThatIsBeingDeleted gets no condition.
 func TestADeploymentThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -105,7 +105,7 @@ func TestADeploymentThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// TestTheConditionOfARecreatedDeployment: what was made of a deployment is not written to one that has its name by now, and
+// TestTheConditionOfARecreatedDeployment: the condition of a deployment is not written to a later one of its name, and
 // other deployments get theirs.
 func TestTheConditionOfARecreatedDeployment(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestTheConditionOfARecreatedDeployment(t *testing.T) {
 	f.wantReason(t, "web", v1alpha.ReasonSourceNotFound)
 }
 
-// TestOptionalData does not hold a deployment back while it is missing, and is copied when it comes.
+// TestOptionalData: missing optional data does not block a deployment, and is copied when it is created.
 func TestOptionalData(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

@@ -37,11 +37,11 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-references"
 
-// Reconciler copies the ConfigMaps and Secrets that deployments name to the hub, one namespace of one project at a time. It
-// is safe for concurrent use.
+// Reconciler copies the ConfigMaps and Secrets that deployments name to the hub, one namespace of one project at a
+// time. It is safe for concurrent use.
 //
-// It reconciles a namespace and not one object, so that a condition names everything that a deployment waits for, the limit
-// on a deployment's data can be a sum, and an object never has two concurrent writers.
+// It reconciles a namespace and not one object, so that a condition names every missing object of a deployment, the
+// limit on a deployment's data can be a sum, and an object never has two concurrent writers.
 type Reconciler struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
@@ -51,10 +51,11 @@ type Reconciler struct {
 	APIReader client.Reader
 	// Owners decides whether a project exists.
 	Owners *ownership.Owners
-	// Grants says in which hub namespaces the add-on may read and write copies.
+	// Grants reports in which hub namespaces the add-on may read and write copies.
 	Grants *projects.Grants
-	// AuditInterval is how old the listing of a hub namespace's copies may be. When no event tells of them, they are listed and compared
-	// again after this time and up to half of it more. 0: each reconcile lists them, and none follows without an event.
+	// AuditInterval is the maximum age of the list of a hub namespace's copies. Without an event, the copies are listed
+	// and compared again after this time plus up to half of it. 0: each reconcile lists them, and no reconcile follows
+	// without an event.
 	AuditInterval time.Duration
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
@@ -70,10 +71,11 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("references").
 		// The templates of the deployments name the objects.
 		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates(), concernsData())).
-		// The hub's deployments own the copies, and their status has what the cells report.
+		// The hub's deployments own the copies, and their status holds the cells' reports.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.NamespaceOfCopy),
 			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
-		// Copies that were edited or deleted by hand are restored. Karmada's binding of a copy says which version of it exists.
+		// Copies that were edited or deleted by hand are restored. Karmada's binding of a copy records the version of
+		// the copy.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(r.ofBinding), append(onHub, mcbuilder.WithPredicates(copyChanged()))...).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
@@ -83,7 +85,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	return built.MultiClusterWatch(&r.sources)
 }
 
-// request is for a namespace of a project.
+// request returns the request for a namespace of a project.
 func request(project multicluster.ClusterName, namespace string) mcreconcile.Request {
 	return mcreconcile.Request{
 		ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Name: namespace}},
@@ -96,8 +98,9 @@ func namespaceInProject(project multicluster.ClusterName, _ cluster.Cluster) mch
 	})
 }
 
-// concernsData drops events of deployments that name no data, and named none before: most do not, and each event has all deployments
-// of a namespace read. One that has a condition about data named some when nobody looked.
+// concernsData drops events of deployments that name no data, and named none before: most deployments name none, and
+// each event reads all deployments of a namespace. A deployment with a condition about data named data in an earlier
+// version that the watch missed.
 func concernsData() predicate.Predicate {
 	concerns := func(obj client.Object) bool {
 		d, isDeployment := obj.(*v1alpha.WorkloadDeployment)
@@ -108,8 +111,8 @@ func concernsData() predicate.Predicate {
 	return filter
 }
 
-// reportChanged drops updates of deployments whose cells report the same about data as before: their status changes for many
-// other reasons.
+// reportChanged drops updates of deployments that do not change the cells' reports about data: their status changes for
+// many other reasons.
 func reportChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
@@ -118,11 +121,11 @@ func reportChanged() predicate.Predicate {
 	}}
 }
 
-// ofBinding requests the namespace of the project that the copy of a binding is of, and has its copies listed then.
+// ofBinding requests the project's namespace of the binding's copy, and marks its copies to be listed again.
 func (r *Reconciler) ofBinding(ctx context.Context, binding client.Object) []mcreconcile.Request {
 	namespace := &corev1.Namespace{}
 	if err := r.Hub.Get(ctx, types.NamespacedName{Name: binding.GetNamespace()}, namespace); err != nil {
-		// It is no hub namespace, or it is gone.
+		// It is no hub namespace, or it no longer exists.
 		return nil
 	}
 	if project, engaged := r.sources.Get(projects.NameOf(namespace)); engaged {
@@ -131,8 +134,8 @@ func (r *Reconciler) ofBinding(ctx context.Context, binding client.Object) []mcr
 	return projects.NamespaceOfCopy(ctx, namespace)
 }
 
-// copyChanged drops events of bindings that are not about a ConfigMap or Secret, their creations, which follow that of the copy, and
-// updates without another version of the copy.
+// copyChanged drops events of bindings that are not about a ConfigMap or Secret, their creations, which follow the
+// creation of the copy, and updates without another version of the copy.
 func copyChanged() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
@@ -146,7 +149,7 @@ func copyChanged() predicate.Predicate {
 	}
 }
 
-// metadataOf is an empty object of a kind, to read its metadata into.
+// metadataOf returns an empty object of a kind, to read its metadata into.
 func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}}
 }

@@ -41,7 +41,7 @@ func (s *scope) writeCopies(ctx context.Context) error {
 	return failed.err()
 }
 
-// isSettled reports whether the copy is known to be right, without reading any contents.
+// isSettled reports whether the copy is known to match its original, without reading any contents.
 func (s *scope) isSettled(o *object) bool {
 	copied := s.copies[o.item]
 	desired := &metav1.PartialObjectMetadata{ObjectMeta: s.copyMetadata(o)}
@@ -54,13 +54,13 @@ func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
 	}
 }
 
-// writeCopy makes the copy what the original is now.
+// writeCopy updates the copy to the present original.
 func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	source, found, err := s.read(ctx, o)
 	if err != nil {
 		return err
 	}
-	// It may have changed since it was checked; the condition says what it is now.
+	// The original may have changed since it was checked; the condition shows its present state.
 	if o.finding = found; found.reason != "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 		s.requeueAfter.AtMost(refusedRetry)
 		return nil
 	case !copied.GetDeletionTimestamp().IsZero():
-		// When it is gone, its event requeues the namespace.
+		// The deletion event of the old copy requeues the namespace.
 		return nil
 	case sameCopy(copied, desired):
 		s.settle(o, source, copied)
@@ -92,7 +92,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	return nil
 }
 
-// applyCopy applies a copy, and removes from it what others added.
+// applyCopy applies a copy, and removes fields that others have added.
 func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Object, error) {
 	stored, err := apply.Object(ctx, s.Hub, FieldManager, desired)
 	if err != nil || sameCopy(stored, desired) {
@@ -108,14 +108,14 @@ func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Ob
 	return stored, apply.Replace(ctx, s.Hub, FieldManager, stored, values)
 }
 
-// settle remembers that a copy is right for this version of its original.
+// settle records that a copy matches this version of its original.
 func (s *scope) settle(o *object, source, copied client.Object) {
 	s.sources.remember(o.item, check{source: version(source), finding: o.finding, copied: version(copied)})
 }
 
-// deleteCopies deletes the copies that no deployment names any more, and those whose originals are gone: who deletes a Secret
-// expects it to be gone everywhere. Any other problem of an original leaves its copy as it is, and so does a project that Milo does
-// not have: its control plane answers as if it were empty.
+// deleteCopies deletes the copies that no deployment names any more, and the copies whose originals are gone: a user
+// who deletes a Secret expects it to be deleted everywhere. After any other problem of an original, its copy remains as
+// it is. So do the copies of a project that Milo does not have: its control plane answers as if it were empty.
 func (s *scope) deleteCopies(ctx context.Context) error {
 	var failed failures
 	for hubNamespace := range s.hubNamespaces {
@@ -144,7 +144,8 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 	return failed.err()
 }
 
-// unnamedCopies are the copies in a hub namespace that no deployment of the project needs, without those that are being deleted.
+// unnamedCopies returns the copies in a hub namespace that no deployment of the project needs, except for copies that
+// are being deleted.
 func (s *scope) unnamedCopies(hubNamespace string) []*metav1.PartialObjectMetadata {
 	var unnamed []*metav1.PartialObjectMetadata
 	for i, copied := range s.copies {
@@ -158,9 +159,9 @@ func (s *scope) unnamedCopies(hubNamespace string) []*metav1.PartialObjectMetada
 	return unnamed
 }
 
-// awaitedOwners are the UIDs of the hub's deployments without an original in the project. While an original that was deleted by
-// mistake is made again, its Instances go on running and keep their data; otherwise hub/propagation deletes the hub's
-// deployment, and the garbage collector what it owned.
+// awaitedOwners returns the UIDs of the hub's deployments without an original in the project. Until an original that
+// was deleted by mistake is recreated, its Instances keep running with their data; otherwise hub/propagation deletes
+// the hub's deployment, and the garbage collector the copies that it owned.
 func (s *scope) awaitedOwners(ctx context.Context, hubNamespace string) (map[types.UID]bool, error) {
 	var list v1alpha.WorkloadDeploymentList
 	if err := s.Hub.List(ctx, &list, client.InNamespace(hubNamespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -186,7 +187,7 @@ func ownedBy(copied client.Object, owners map[types.UID]bool) bool {
 	return slices.ContainsFunc(copied.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return owners[o.UID] })
 }
 
-// deleteCopy deletes a copy, and not a later object of the same name.
+// deleteCopy deletes a copy, but not a later object of the same name.
 func (s *scope) deleteCopy(ctx context.Context, copied client.Object) error {
 	s.sources.noteChange(copied.GetNamespace())
 	uid := copied.GetUID()

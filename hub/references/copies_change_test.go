@@ -15,14 +15,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestACopyIsRestored: whatever is done to it on the hub.
+// TestACopyIsRestored after any change on the hub.
 func TestACopyIsRestored(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*corev1.ConfigMap)
-		// deleted says that it is deleted, after the change.
+		// deleted: the copy is deleted, after the change.
 		deleted bool
-		// wantNew says that the copy is another object then.
+		// wantNew: the copy is another object afterwards.
 		wantNew bool
 	}{
 		"changed data":          {change: func(c *corev1.ConfigMap) { c.Data["colour"] = "red" }},
@@ -71,7 +71,7 @@ func formerOwner() metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: "former", UID: "former-uid"}
 }
 
-// TestACopyThatIsBeingDeleted is left alone until it is gone.
+// TestACopyThatIsBeingDeleted is not changed until it is gone.
 func TestACopyThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -93,7 +93,7 @@ func TestACopyThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfOthers that has the name of a copy is not overwritten; when it is gone, the copy takes its place.
+// TestAnObjectOfOthers with the name of a copy is not overwritten; when it is gone, the copy takes its place.
 func TestAnObjectOfOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -124,7 +124,7 @@ func TestWhoNeedsACopy(t *testing.T) {
 	t.Parallel()
 	renamed := templateNaming([]string{"other"}, nil)
 	tests := map[string]struct {
-		// change is done after web and api, which both name ConfigMap app, are settled.
+		// change happens after web and api, which both name ConfigMap app, are settled.
 		change     func(*testing.T, *fixture)
 		wantOwners []string
 		wantGone   bool
@@ -161,7 +161,7 @@ func TestWhoNeedsACopy(t *testing.T) {
 					planes.Delete(t, f.Planes, f.Deployment(name, ""))
 				}
 			},
-			// Its Instances may need it; the garbage collector takes it with the copies of the deployments.
+			// Its Instances may need it; the garbage collector deletes it with the copies of the deployments.
 			wantOwners: []string{"api", "web"},
 		},
 		"one is not on the hub any more": {
@@ -225,7 +225,7 @@ func TestWhoNeedsACopy(t *testing.T) {
 	}
 }
 
-// TestACopyIsReplacedMeanwhile: a deletion is of what was read, and says nothing when that is gone already.
+// TestACopyIsReplacedMeanwhile: only the copy that was read is deleted, and a copy that is gone already is no error.
 func TestACopyIsReplacedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]bool{"by another object": true, "by nothing": false} {
@@ -255,7 +255,7 @@ func TestACopyIsReplacedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDataThatIsTooLargeTogether is not copied, but what another deployment names of it is.
+// TestDataThatIsTooLargeTogether is not copied, except for the objects that another deployment names.
 func TestDataThatIsTooLargeTogether(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -279,7 +279,8 @@ func TestDataThatIsTooLargeTogether(t *testing.T) {
 	f.wantReason(t, "api", v1alpha.ReasonAwaitingPropagation)
 }
 
-// TestACopyWaitsForItsDeployment: the deployment that names it was deleted by mistake, is to be made again and still runs.
+// TestACopyWaitsForItsDeployment: the deployment that names it was deleted by mistake, will be recreated and still
+// runs.
 func TestACopyWaitsForItsDeployment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -299,7 +300,7 @@ func TestACopyWaitsForItsDeployment(t *testing.T) {
 	}
 }
 
-// TestACopyStaysWhenMiloIsEmpty: a Milo that has lost its storage has no source of any copy.
+// TestACopyStaysWhenMiloIsEmpty: a Milo that has lost its storage has no original of any copy.
 func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

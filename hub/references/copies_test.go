@@ -23,7 +23,7 @@ func TestErrorsSayNothingOfContent(t *testing.T) {
 	if strings.Contains(got.Error(), "hidden") || !strings.Contains(got.Error(), "409 Conflict") {
 		t.Errorf("got %q", got)
 	}
-	// What to do about an error is decided by its kind.
+	// The kind of an error determines its handling.
 	if !apierrors.IsConflict(got) {
 		t.Error("it is no conflict any more")
 	}
@@ -54,7 +54,7 @@ func passes(before, after *v1alpha.WorkloadDeployment) bool {
 	return reportChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
 }
 
-// TestConcernsData: most deployments name no data, and their events must not have all of a namespace read.
+// TestConcernsData: most deployments name no data, and their events must not read all deployments of a namespace.
 func TestConcernsData(t *testing.T) {
 	naming, nothing, condition := &v1alpha.WorkloadDeployment{}, &v1alpha.WorkloadDeployment{}, &v1alpha.WorkloadDeployment{}
 	naming.Spec.Template.Spec = *spec()

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// content is what a ConfigMap or Secret holds.
+// content holds the data of a ConfigMap or Secret.
 type content struct {
 	text       map[string]string
 	binary     map[string][]byte
@@ -25,7 +25,7 @@ type content struct {
 	immutable  *bool
 }
 
-// contentOf is what a ConfigMap or Secret holds, not copied.
+// contentOf returns the data of a ConfigMap or Secret, not copied.
 func contentOf(obj client.Object) content {
 	switch obj := obj.(type) {
 	case *corev1.ConfigMap:
@@ -36,7 +36,7 @@ func contentOf(obj client.Object) content {
 	return content{}
 }
 
-// size is how many bytes keys and values have.
+// size returns the size of keys and values in bytes.
 func (c content) size() int {
 	sum := 0
 	for key, value := range c.text {
@@ -66,9 +66,9 @@ func newObject(kind string) client.Object {
 	return &corev1.ConfigMap{}
 }
 
-// desiredCopy is the hub's copy of an object of the project. Labels, annotations and finalizers of the original are not
-// copied: on the hub they would mean something else. Neither is immutable: the add-on alone changes a copy, and an original
-// that is deleted and created again with other data can then be followed by an update, without a gap.
+// desiredCopy returns the hub's copy of an object of the project. Labels, annotations and finalizers of the original
+// are not copied: on the hub they would have another meaning. Nor is immutable: only the add-on changes a copy, so that
+// an update, without a gap, can follow an original that is deleted and recreated with other data.
 func desiredCopy(source client.Object, metadata metav1.ObjectMeta) client.Object {
 	held := contentOf(source)
 	if kindOf(source) == templates.KindSecret {
@@ -77,7 +77,8 @@ func desiredCopy(source client.Object, metadata metav1.ObjectMeta) client.Object
 	return &corev1.ConfigMap{ObjectMeta: metadata, Data: held.text, BinaryData: held.binary}
 }
 
-// sameMetadata says whether a copy has the desired labels and annotations, and exactly the desired deployments as owners.
+// sameMetadata reports whether a copy has the desired labels and annotations, and exactly the desired deployments as
+// owners.
 func sameMetadata(copied, desired client.Object) bool {
 	return !apply.MetadataDiffers(copied, desired) && len(deploymentsOwning(copied)) == len(deploymentsOwning(desired))
 }
@@ -93,12 +94,12 @@ func sameCopy(copied, desired client.Object) bool {
 		contentOf(copied).secretType == contentOf(desired).secretType
 }
 
-// mustBeRecreated says whether no update can turn the copy into the desired one.
+// mustBeRecreated reports whether no update can turn the copy into the desired one.
 func mustBeRecreated(copied, desired client.Object) bool {
 	before, after := contentOf(copied), contentOf(desired)
 	sealed := before.immutable != nil && *before.immutable && !before.sameData(after)
 	return sealed || before.secretType != after.secretType
 }
 
-// keeps says whether the copy of an object stays. o is nil when no deployment names it.
+// keeps reports whether the copy of an object is kept. o is nil if no deployment names it.
 func keeps(o *object) bool { return o != nil && o.reason != v1alpha.ReasonSourceNotFound }

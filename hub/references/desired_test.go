@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// spec names a Secret in every way, and ConfigMaps that Instances can and cannot do without.
+// spec names a Secret in every possible field, and needed and optional ConfigMaps.
 func spec() *v1alpha.InstanceSpec {
 	secret, optional := corev1.LocalObjectReference{Name: "database"}, corev1.LocalObjectReference{Name: "spare"}
 	return &v1alpha.InstanceSpec{
@@ -42,7 +42,7 @@ func TestNamedBy(t *testing.T) {
 	if got := namedBy(deployment.Templates()); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	// During a rollout the data of the earlier template stays.
+	// During a rollout the data of the earlier template is kept.
 	deployment.Partition = &v1alpha.WorkloadDeploymentPartition{Template: deployment.Template}
 	deployment.Template = v1alpha.InstanceTemplateSpec{}
 	if got := namedBy(deployment.Templates()); !maps.Equal(got, want) {
@@ -50,7 +50,8 @@ func TestNamedBy(t *testing.T) {
 	}
 }
 
-// TestFit: data of an earlier template that is too large together with that of the newest one does not keep the newest from the cells.
+// TestFit: if the data of the earlier and the newest template is too large together, the data of the newest template
+// still reaches the cells.
 func TestFit(t *testing.T) {
 	names := func(name string) v1alpha.InstanceTemplateSpec {
 		source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
@@ -77,7 +78,7 @@ func secret(name string) item {
 	return item{"ns", templates.DataObject{Kind: templates.KindSecret, Name: name}}
 }
 
-// named is a deployment of hub namespace ns that needs ConfigMaps.
+// named returns a deployment of hub namespace ns that needs ConfigMaps.
 func named(name string, federated bool, configMaps ...string) *deployment {
 	d := &deployment{original: &v1alpha.WorkloadDeployment{}, hubNamespace: "ns", named: map[templates.DataObject]bool{}}
 	d.original.Spec.CityCode = "DFW"

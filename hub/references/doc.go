@@ -3,7 +3,7 @@
 
 // Package references reads the ConfigMaps and Secrets that WorkloadDeployments name in a project, and writes a copy of
 // each to the hub namespace, owned by the hub's deployments that name it, and the condition ReferencedDataReady of the
-// project's WorkloadDeployments. Karmada takes the copies to the cells of these deployments and nowhere else.
+// project's WorkloadDeployments. Karmada propagates the copies only to the cells of these deployments.
 //
 // The contents of Secrets are never cached, logged or put into an error, an event or a condition.
 package references

@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// maxObject is how much one object may hold, in bytes.
+	// maxObject is the maximum size of one object, in bytes.
 	maxObject = 256 << 10
-	// maxTogether is how much all objects that one deployment names may hold, in bytes.
+	// maxTogether is the maximum size of all objects that one deployment names, in bytes.
 	maxTogether = 1 << 20
-	// rootCA is the ConfigMap that Kubernetes keeps in each namespace of each cluster, with contents of that cluster.
+	// rootCA is the ConfigMap that Kubernetes writes to each namespace of each cluster, with contents of that cluster.
 	rootCA = "kube-root-ca.crt"
 )
 
-// finding is what is wrong with an object in the project, and how much it holds. The zero value is that of an object
-// that can be copied.
+// finding is a problem of an object in the project, and the size of the object. The zero value is the finding of an
+// object that can be copied.
 type finding struct {
 	// reason is why the object cannot be copied, or "".
 	reason string
-	// message says what is wrong and what to do.
+	// message describes the problem and the remedy.
 	message string
-	// bytes is how much the object holds.
+	// bytes is the size of the object.
 	bytes int
 }
 
-// examine says whether an object of the project can be copied. The answer must not quote its contents.
+// examine reports whether an object of the project can be copied. The finding must not quote its contents.
 func examine(source client.Object) finding {
 	kind := kindOf(source)
 	held := contentOf(source)

@@ -24,14 +24,14 @@ type listing struct {
 	at     time.Time
 }
 
-// listing returns the last listing of a hub namespace, and how many changes are known of.
+// listing returns the last listing of a hub namespace, and the number of noted changes.
 func (p *projectSources) listing(hubNamespace string) (last listing, changes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.listings[hubNamespace], p.changes[hubNamespace]
 }
 
-// rememberListing keeps a listing, unless a change was noted after it began.
+// rememberListing stores a listing, unless a change was noted after it began.
 func (p *projectSources) rememberListing(hubNamespace string, found listing, changes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,8 @@ func (p *projectSources) rememberListing(hubNamespace string, found listing, cha
 	}
 }
 
-// noteChange drops the listing of a hub namespace: a copy is written there, or Karmada has seen another version of one.
+// noteChange drops the listing of a hub namespace: a copy is written there, or Karmada has seen another version of a
+// copy.
 func (p *projectSources) noteChange(hubNamespace string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,14 +49,14 @@ func (p *projectSources) noteChange(hubNamespace string) {
 	p.changes[hubNamespace]++
 }
 
-// loadCopies finds out which copies the hub namespaces hold.
+// loadCopies loads the metadata of the copies in the hub namespaces.
 func (s *scope) loadCopies(ctx context.Context) error {
 	for hubNamespace := range s.hubNamespaces {
 		last, changes := s.sources.listing(hubNamespace)
 		if now := s.Clock.Now(); last.copies == nil || now.Sub(last.at) >= s.AuditInterval {
 			copies, err := s.listCopies(ctx, hubNamespace)
 			if apierrors.IsForbidden(err) {
-				// The API server does not know the new RoleBinding yet, or has deleted that of a namespace that is being deleted.
+				// The API server does not know the new RoleBinding yet, or has deleted it with its namespace.
 				s.wait()
 				return nil
 			}
@@ -70,8 +71,8 @@ func (s *scope) loadCopies(ctx context.Context) error {
 	return nil
 }
 
-// listCopies lists the metadata of the copies in a hub namespace, past every cache: no cache may have those of all namespaces, and
-// thousands of namespaces are not watched one by one.
+// listCopies lists the metadata of the copies in a hub namespace, past every cache: no cache may hold the copies of all
+// namespaces, and a watch for each of thousands of namespaces is too expensive.
 func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*metav1.PartialObjectMetadata, error) {
 	copies := map[item]*metav1.PartialObjectMetadata{}
 	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
@@ -92,5 +93,5 @@ func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*
 	return copies, nil
 }
 
-// trim drops the metadata that no step reads.
+// trim drops the unused metadata.
 var trim = transforms.StripAnnotations(v1alpha.AnnotationProjectName)

@@ -15,7 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// elsewhere is another hub namespace with a deployment and the ConfigMap that it owns, by the names that they have in f.HubNamespace.
+// elsewhere is another hub namespace with a deployment and the ConfigMap that it owns, with the same names as in
+// f.HubNamespace.
 type elsewhere struct {
 	deployment *v1alpha.WorkloadDeployment
 	data       *corev1.ConfigMap
@@ -41,9 +42,10 @@ func (f *fixture) elsewhere(t *testing.T, name string) elsewhere {
 	return e
 }
 
-// TestANamespaceThatWasMadeAgain: the deployments of a namespace of the project are in two hub namespaces, because one of them was held
-// by its finalizer when the namespace was removed by force and made again. A deployment in the earlier one that runs without its original
-// keeps its data until it is gone, though a deployment of its name is in the later one.
+// TestANamespaceThatWasMadeAgain: the deployments of a namespace of the project are in two hub namespaces, because a
+// finalizer held one of them when the namespace was removed by force and recreated. A deployment in the earlier hub
+// namespace that runs without its original keeps its data until it is gone, although the later one has a deployment of
+// the same name.
 func TestANamespaceThatWasMadeAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -64,8 +66,8 @@ func TestANamespaceThatWasMadeAgain(t *testing.T) {
 	}
 }
 
-// TestProjectsWithTheSameNames: the hub namespace of another project has a deployment and data of the same names. They say nothing of
-// those of this project, and nothing is done to them.
+// TestProjectsWithTheSameNames: the hub namespace of another project has a deployment and data of the same names. They
+// do not affect the objects of this project, and are not changed.
 func TestProjectsWithTheSameNames(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -89,7 +91,7 @@ func TestProjectsWithTheSameNames(t *testing.T) {
 }
 
 // TestForgedHubNamespace: a consumer writes the name of another project's hub namespace into the annotation of a
-// deployment. The data there stays as it is, and the consumer's own data is not written there.
+// deployment. The data there is not changed, and the consumer's own data is not written there.
 func TestForgedHubNamespace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

@@ -15,18 +15,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// item is a named object by its place on the hub.
+// item identifies a named object by its hub namespace, kind and name.
 type item struct {
 	hubNamespace string
 	templates.DataObject
 }
 
-// onHub is the name of the object's copy.
+// onHub returns the name of the object's copy.
 func (i item) onHub() types.NamespacedName {
 	return types.NamespacedName{Namespace: i.hubNamespace, Name: i.Name}
 }
 
-// in is the name of the object in a namespace of the project.
+// in returns the name of the object in a namespace of the project.
 func (i item) in(namespace string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: i.Name}
 }
@@ -34,27 +34,29 @@ func (i item) in(namespace string) types.NamespacedName {
 // deployment is a WorkloadDeployment of the project.
 type deployment struct {
 	original *v1alpha.WorkloadDeployment
-	// copied is the deployment on the hub; nil while it does not exist there, or while one of both is being deleted.
+	// copied is the deployment on the hub; nil while it does not exist there, or while either deployment is being
+	// deleted.
 	copied *v1alpha.WorkloadDeployment
-	// hubNamespace is where its copy and the copies of the objects that it names belong; "" while that is not decided.
+	// hubNamespace is the namespace of its copy and of the copies of the objects that it names; "" while it is
+	// undecided.
 	hubNamespace string
-	// named says of each object that the template names whether Instances need it.
+	// named maps each object that the template names to whether Instances need it.
 	named map[templates.DataObject]bool
 }
 
 // object is an object that one or more deployments name.
 type object struct {
 	item
-	// owners refer to the hub's deployments that name it.
+	// owners are references to the hub's deployments that name it.
 	owners []metav1.OwnerReference
-	// wanted says that a deployment whose data is within the limits names it.
+	// wanted: a deployment whose data is within the limits names it.
 	wanted bool
-	// unknown says that the object could not be read in this reconcile.
+	// unknown: the object could not be read in this reconcile.
 	unknown bool
 	finding
 }
 
-// namedBy says of each object that templates name whether Instances need it.
+// namedBy maps each object that templates name to whether Instances need it.
 func namedBy(of []*v1alpha.InstanceTemplateSpec) map[templates.DataObject]bool {
 	named := map[templates.DataObject]bool{}
 	for _, template := range of {
@@ -71,7 +73,7 @@ func namedBy(of []*v1alpha.InstanceTemplateSpec) map[templates.DataObject]bool {
 	return named
 }
 
-// collect are the objects that deployments name, owned by the hub's deployments that name them.
+// collect returns the objects that deployments name, owned by the hub's deployments that name them.
 func collect(deployments []*deployment) map[item]*object {
 	objects := map[item]*object{}
 	for _, d := range deployments {
@@ -94,12 +96,12 @@ func collect(deployments []*deployment) map[item]*object {
 	return objects
 }
 
-// inOrder are objects by kind and name, so that every reconcile does the same.
+// inOrder sorts objects by kind and name, so that every reconcile has the same order.
 func inOrder(objects iter.Seq[*object]) []*object {
 	return slices.SortedFunc(objects, func(a, b *object) int { return a.Compare(b.DataObject) })
 }
 
-// of are those of the objects that a deployment names.
+// of returns the objects that a deployment names.
 func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
 	return func(yield func(*object) bool) {
 		for one := range d.named {
@@ -110,15 +112,15 @@ func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
 	}
 }
 
-// fit leaves out the data that only the earlier template of a rollout names, if the data of both templates exceeds the limit: the
-// earlier template must not keep the data of the newest one from the cells.
+// fit leaves out the data that only the earlier template of a rollout names, if the data of both templates exceeds the
+// limit: the earlier template must not block the data of the newest one.
 func (d *deployment) fit(objects map[item]*object) {
 	if d.original.Spec.Partition != nil && d.together(objects) > maxTogether {
 		d.named = namedBy([]*v1alpha.InstanceTemplateSpec{&d.original.Spec.Template})
 	}
 }
 
-// together is how many bytes the objects that a deployment names hold.
+// together returns the size in bytes of the objects that a deployment names.
 func (d *deployment) together(objects map[item]*object) int {
 	sum := 0
 	for o := range d.of(objects) {

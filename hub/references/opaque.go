@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// opaque is an error of an API server that tells its code and reason alone: the text of such an error may quote the contents
-// of an object.
+// opaque is an error of an API server that shows only its code and reason: the text of such an error may quote the
+// contents of an object.
 type opaque struct{ error }
 
 func (o opaque) Error() string {

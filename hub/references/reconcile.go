@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	// engageRetry is how soon a namespace is requeued whose project is just being engaged.
+	// engageRetry is the delay before a namespace is requeued whose project is being engaged.
 	engageRetry = time.Second
-	// unconfirmedRetry is how soon a namespace is requeued when the hub namespace of a deployment is not known to be
-	// the project's.
+	// unconfirmedRetry is the delay before a namespace is requeued if the hub namespace of a deployment is not
+	// confirmed as the project's.
 	unconfirmedRetry = 2 * time.Second
-	// unwatchedRetry is how soon a namespace is requeued when one of its objects cannot be watched.
+	// unwatchedRetry is the delay before a namespace is requeued if one of its objects cannot be watched.
 	unwatchedRetry = 10 * time.Second
-	// refusedRetry is how soon a namespace is requeued when one of its objects may not be read, or when an object of somebody
-	// else has the name of its copy: no event says that this has changed.
+	// refusedRetry is the delay before a namespace is requeued if one of its objects may not be read, or if a foreign
+	// object has the name of its copy: no event reports the end of either.
 	refusedRetry = 30 * time.Second
 )
 
@@ -42,26 +42,26 @@ type scope struct {
 	*Reconciler
 	project    client.Client
 	projectAPI client.Reader
-	// origin is what copies are marked with.
+	// origin holds the marks of copies.
 	origin    projects.Origin
 	namespace string
 	sources   *projectSources
-	// deployments are those of the namespace.
+	// deployments are the deployments of the namespace.
 	deployments []*deployment
 	// objects are the objects that the deployments name.
 	objects map[item]*object
-	// hubNamespaces are where the copies of the namespace's deployments are.
+	// hubNamespaces are the namespaces of the copies of the namespace's deployments.
 	hubNamespaces map[string]bool
 	// copies are the metadata of the copies in the hub namespaces.
 	copies map[item]*metav1.PartialObjectMetadata
-	// unconfirmed says that a deployment notes a namespace that exists, and is not known to be the project's or is not open to the
+	// unconfirmed: a deployment notes an existing namespace that is not confirmed as the project's, or not open to the
 	// add-on yet.
 	unconfirmed  bool
 	requeueAfter requeue.After
 }
 
-// Reconcile copies the objects that the deployments of a namespace name to the hub. The name in the request is the
-// namespace's.
+// Reconcile copies the objects that the deployments of a namespace name to the hub. The request holds the name of the
+// namespace.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 			return s.requeueAfter.Result(), err
 		}
 	}
-	// The failure of one object or deployment does not keep the others from their data.
+	// A failure of one object or deployment does not block the others.
 	var failed failures
 	for _, step := range []func(context.Context) error{s.checkSources, s.writeCopies, s.deleteCopies, s.writeConditions} {
 		failed.add(step(ctx))
@@ -115,7 +115,7 @@ func (f failures) err() error {
 // load reads the namespace's deployments and their copies.
 func (s *scope) load(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
-	// Every change of one deployment comes here, and the others are only read.
+	// Every change of one deployment requests its namespace, and the other deployments are only read.
 	if err := s.project.List(ctx, &list, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the project's deployments: %w", err)
 	}
@@ -128,8 +128,9 @@ func (s *scope) load(ctx context.Context) error {
 		if err := s.confirm(ctx, d); err != nil || s.unconfirmed {
 			return err
 		}
-		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation deletes its
-		// copy, and the garbage collector the objects that this copy alone owns. What names nothing owns nothing.
+		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation
+		// deletes its copy, and the garbage collector the objects that only this copy owns. A deployment that names no
+		// data owns no copies.
 		if original.DeletionTimestamp.IsZero() && len(d.named) > 0 {
 			if err := s.loadDeployment(ctx, d); err != nil {
 				return err
@@ -141,9 +142,9 @@ func (s *scope) load(ctx context.Context) error {
 	return nil
 }
 
-// confirm notes that a deployment's hub namespace is the project's. Consumers may write the annotation that names it:
-// until its labels confirm it, nothing is read, written or deleted there. hub/propagation corrects the annotation, and
-// labels what an earlier version created.
+// confirm checks that a deployment's hub namespace is the project's. Consumers may write the annotation that names it:
+// until the labels of the namespace confirm it, nothing is read, written or deleted there. hub/propagation corrects the
+// annotation, and labels the namespaces of earlier versions.
 func (s *scope) confirm(ctx context.Context, d *deployment) error {
 	if s.hubNamespaces[d.hubNamespace] {
 		return nil
@@ -199,7 +200,7 @@ func (s *scope) expectSources(context.Context) error {
 	return s.sources.expect(s.namespace, named)
 }
 
-// checkSources finds out which objects can be copied, and how many bytes they hold.
+// checkSources determines which objects can be copied, and their size.
 func (s *scope) checkSources(ctx context.Context) error {
 	var failed failures
 	for _, o := range inOrder(maps.Values(s.objects)) {
@@ -223,7 +224,7 @@ func (s *scope) checkSources(ctx context.Context) error {
 	return failed.err()
 }
 
-// check reads the contents of an object only when its version is not the one that was checked last.
+// check reads the contents of an object only if its version differs from the last one that was checked.
 func (s *scope) check(ctx context.Context, o *object) (finding, error) {
 	reader := s.sources.reader(o.Kind)
 	if reader == nil {
@@ -251,7 +252,7 @@ func (s *scope) readAndRemember(ctx context.Context, o *object) (finding, error)
 	return found, err
 }
 
-// read reads an object of the project. The object is nil when it does not exist or may not be read.
+// read reads an object of the project. The object is nil if it does not exist or may not be read.
 func (s *scope) read(ctx context.Context, o *object) (client.Object, finding, error) {
 	source := newObject(o.Kind)
 	switch err := s.projectAPI.Get(ctx, o.in(s.namespace), source); {

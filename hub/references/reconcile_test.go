@@ -54,7 +54,7 @@ func TestCopies(t *testing.T) {
 	f.wantReason(t, "api", v1alpha.ReasonAwaitingPropagation)
 }
 
-// TestNothingToDo: when nothing has changed, nothing is written and no contents are read.
+// TestNothingToDo: without a change, nothing is written and no contents are read.
 func TestNothingToDo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -81,7 +81,7 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// TestAudit verifies that copies are compared again when no event tells of them, and only where a deployment names some.
+// TestAudit verifies that copies are compared again without an event, and only if a deployment names some.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -98,7 +98,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestListings verifies when the copies of a hub namespace are listed: after a change of one, or when the last listing is too old.
+// TestListings verifies when the copies of a hub namespace are listed: after a change of a copy, or when the last
+// listing is too old.
 func TestListings(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -135,8 +136,8 @@ func TestListings(t *testing.T) {
 	wantLists("a copy has changed since it began", 2)
 }
 
-// TestANamespaceThatIsNotOpen: nothing is read or written in a hub namespace before the add-on may. Those of an earlier version are opened
-// when hub/propagation reconciles a deployment.
+// TestANamespaceThatIsNotOpen: nothing is read or written in a hub namespace before the add-on has the rights. Hub
+// namespaces of an earlier version are opened when hub/propagation reconciles a deployment.
 func TestANamespaceThatIsNotOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -201,7 +202,7 @@ func TestWhileAProjectIsBeingEngaged(t *testing.T) {
 	}
 }
 
-// TestErrorsOfOneKeepNoOther: what cannot be read or written is tried again, and the rest is done.
+// TestErrorsOfOneKeepNoOther: failed reads and writes are retried, and do not block the others.
 func TestErrorsOfOneKeepNoOther(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("connection refused")

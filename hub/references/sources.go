@@ -22,7 +22,7 @@ type projectSources struct {
 	projects.Engagement
 
 	mu sync.Mutex
-	// metadata is a cache beside that of the project, so that a kind which cannot be watched does not delay other
+	// metadata is a cache separate from the project's, so that a kind that cannot be watched does not delay other
 	// controllers; nil until a deployment names an object.
 	metadata cache.Cache
 	watched  map[string]cache.Informer
@@ -30,21 +30,22 @@ type projectSources struct {
 	named map[string]map[templates.DataObject]bool
 	// checks are the last checks, by object.
 	checks map[item]check
-	// listings are what hub namespaces held when they were listed, and changes count the changes of each since.
+	// listings are the last lists of hub namespaces, and changes the number of changes since.
 	listings map[string]listing
 	changes  map[string]int
 }
 
-// check is what the last check of an object found.
+// check is the result of the last check of an object.
 type check struct {
 	// source is the version of the object in the project.
 	source string
 	finding
-	// copied is the version of the copy that was right for this source, or "".
+	// copied is the version of the copy that matched this source, or "".
 	copied string
 }
 
-// version identifies a state of an object. It also differs between an object and a later one of the same name.
+// version returns a string that identifies a state of an object. It also distinguishes an object from a later one of
+// the same name.
 func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj.GetResourceVersion() }
 
 func newSources(e projects.Engagement) *projectSources {
@@ -85,7 +86,7 @@ func (p *projectSources) watch(kind string) error {
 			return fmt.Errorf("make a cache for what deployments name: %w", err)
 		}
 		p.metadata = metadata
-		// It ends with the engagement. Nothing waits for its sync: until then objects are read one by one.
+		// It ends with the engagement. No code waits for its sync: until then objects are read one by one.
 		go func() { _ = metadata.Start(p.Context) }()
 	}
 	informer, err := p.metadata.GetInformer(p.Context, metadataOf(kind), cache.BlockUntilSynced(false))

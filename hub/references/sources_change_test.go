@@ -21,10 +21,10 @@ func TestASourceChanges(t *testing.T) {
 	tests := map[string]struct {
 		change     func(*testing.T, *fixture, *corev1.Secret)
 		wantReason string
-		// wantData is what the copy holds then; "": there is no copy.
+		// wantData is the expected data of the copy; "": no copy exists.
 		wantData string
 		wantType corev1.SecretType
-		// wantNew says that the copy is another object than before.
+		// wantNew: the copy is another object than before.
 		wantNew bool
 	}{
 		"new data": {
@@ -165,7 +165,7 @@ func TestSourcesThatAreNotCopied(t *testing.T) {
 	}
 }
 
-// mayDo are the rights of the add-on in a project, but for Secrets.
+// mayDo returns the rights of the add-on in a project, except for Secrets.
 func mayDo(secrets ...string) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		{APIGroups: []string{"compute.datumapis.com"}, Resources: []string{"workloaddeployments"}, Verbs: []string{"get", "list", "watch"}},
@@ -178,7 +178,7 @@ func mayDo(secrets ...string) []rbacv1.PolicyRule {
 	return rules
 }
 
-// TestASourceMayNotBeRead: the condition says so, nothing tells when that ends, and a copy of before stays.
+// TestASourceMayNotBeRead: the condition reports it, no event reports its end, and an existing copy remains.
 func TestASourceMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -205,7 +205,7 @@ func TestASourceMayNotBeRead(t *testing.T) {
 	}
 }
 
-// TestAKindMayNotBeWatched: its objects are read one by one, again and again, and other kinds wait for nothing.
+// TestAKindMayNotBeWatched: its objects are read one by one, repeatedly, and other kinds are not delayed.
 func TestAKindMayNotBeWatched(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -225,7 +225,7 @@ func TestAKindMayNotBeWatched(t *testing.T) {
 	}
 }
 
-// TestAReadFails: what the condition said before says more, and the next reconcile says what is.
+// TestAReadFails: the condition keeps its last, more useful state, and the next reconcile updates the copy.
 func TestAReadFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)
@@ -248,7 +248,7 @@ func TestAReadFails(t *testing.T) {
 	}
 }
 
-// TestASourceChangesBetweenCheckAndCopy: the copy, and the condition, are of what is there then.
+// TestASourceChangesBetweenCheckAndCopy: the copy and the condition show the later state.
 func TestASourceChangesBetweenCheckAndCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

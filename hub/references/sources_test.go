@@ -21,7 +21,7 @@ func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[mcreconcile.Req
 	return queue
 }
 
-// engage makes the sources of a project.
+// engage creates the sources of a project.
 func engage(t *testing.T) *projectSources {
 	t.Helper()
 	return newSources(projects.Engagement{Project: "p", Context: t.Context(), Queue: newQueue(t)})

@@ -22,13 +22,13 @@ import (
 // maxMessage bounds the message of the condition, in bytes.
 const maxMessage = 1024
 
-// reasons are the reasons of findings. Of several findings the one whose reason comes first here gives the condition its
-// reason.
+// reasons are the reasons of findings by priority: of several findings, the one whose reason comes first gives the
+// condition its reason.
 var reasons = []string{
 	v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused, v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
 }
 
-// writeConditions writes ReferencedDataReady on each deployment that names data, and removes it from the others.
+// writeConditions writes ReferencedDataReady to each deployment that names data, and removes it from the others.
 func (s *scope) writeConditions(ctx context.Context) error {
 	var failed failures
 	for _, d := range s.deployments {
@@ -48,7 +48,7 @@ func (s *scope) writeCondition(ctx context.Context, d *deployment) error {
 		return apply.Conditions(ctx, s.project, FieldManager, d.original)
 	}
 	if existing != nil && d.isUnknown(s.objects) {
-		// The present condition tells more than that a read has failed.
+		// The present condition is more useful than a failed read.
 		return nil
 	}
 	wanted := conditions.Stamped(d.original.Status.Conditions,
@@ -59,7 +59,7 @@ func (s *scope) writeCondition(ctx context.Context, d *deployment) error {
 	return apply.Conditions(ctx, s.project, FieldManager, d.original, wanted...)
 }
 
-// desiredCondition is the condition of a deployment that names data.
+// desiredCondition returns the condition of a deployment that names data.
 func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse}
 	found := d.problems(objects)
@@ -86,7 +86,7 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	return condition
 }
 
-// isUnknown says whether an object that a deployment names could not be read in this reconcile.
+// isUnknown reports whether an object that a deployment names could not be read in this reconcile.
 func (d *deployment) isUnknown(objects map[item]*object) bool {
 	for o := range d.of(objects) {
 		if o.unknown {
@@ -96,8 +96,8 @@ func (d *deployment) isUnknown(objects map[item]*object) bool {
 	return false
 }
 
-// problems are the findings that keep the data of a deployment from its cells, by reason, kind and name. A missing optional
-// object is none.
+// problems returns the findings that block the data of a deployment, by reason, kind and name. A missing optional
+// object does not count.
 func (d *deployment) problems(objects map[item]*object) []finding {
 	if d.hubNamespace == "" {
 		return []finding{{reason: v1alpha.ReasonResolving, message: "the deployment has no place on the hub yet"}}
@@ -119,16 +119,16 @@ func (d *deployment) problems(objects map[item]*object) []finding {
 	return found
 }
 
-// report is what the cells of a deployment report about its data.
+// report summarizes the reports of a deployment's cells about its data.
 type report struct {
-	// arrived says that an Instance of the current template has all objects that it needs.
+	// arrived: an Instance of the current template has all objects that it needs.
 	arrived bool
-	// missing is what an Instance of the current template lacks, in the words of its cell; or "".
+	// missing is the cell's message about objects that an Instance of the current template lacks; or "".
 	missing string
 }
 
-// reportOf is what the cells report on a deployment of the hub. Instances of earlier templates do not count: they name other
-// data.
+// reportOf returns the summary of the cells' reports on a deployment of the hub. Instances of earlier templates do not
+// count: they name other data.
 func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	if copied == nil || len(namedBy(copied.Spec.Templates())) == 0 {
 		return report{}
@@ -150,7 +150,7 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	return result
 }
 
-// bounded joins as many messages as fit into maxMessage, and says how many it leaves out.
+// bounded joins as many messages as fit into maxMessage, and appends the number of omitted messages.
 func bounded(messages []string) string {
 	joined := strings.Join(messages, "; ")
 	for kept := len(messages) - 1; len(joined) > maxMessage && kept > 0; kept-- {

@@ -19,7 +19,7 @@ import (
 // ofEarlier is the lowest index of the Instances of an earlier template.
 const ofEarlier = 10
 
-// reporting is a copy whose template names data, with Instances whose condition has these statuses, by index.
+// reporting returns a copy whose template names data, with Instances whose condition has these statuses, by index.
 func reporting(t *testing.T, statuses map[int]metav1.ConditionStatus) *v1alpha.WorkloadDeployment {
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}

@@ -24,11 +24,12 @@ import (
 )
 
 const (
-	// TunnelProtocol is what the connection to a port is upgraded to. It carries the bytes of one TCP connection and nothing else.
+	// TunnelProtocol is the protocol to which the connection to a port is upgraded. It carries only the bytes of one
+	// TCP connection.
 	TunnelProtocol = "compute.datumapis.com-tcp"
 	// PortParameter is the parameter of the URL that names the port.
 	PortParameter = "port"
-	// maxPortFailure bounds the message with which a kubelet says why it does not reach a port.
+	// maxPortFailure bounds the message in which a kubelet reports why it does not reach a port.
 	maxPortFailure = 1 << 10
 	// failureWithin is how long the error stream may last longer than the data stream.
 	failureWithin = time.Second
@@ -37,8 +38,8 @@ const (
 // Dialer connects to a URL at Karmada's proxy and multiplexes streams on the connection, as API servers do it for port-forward.
 type Dialer func(at *url.URL) (httpstream.Dialer, error)
 
-// acceptsPort returns why a request is not one for a port of the session; empty if it is. The ports are those of the grant: what a client
-// sends in the stream names none.
+// acceptsPort returns why a request is not one for a port of the session; empty if it is. The grant determines the
+// ports: the data that a client sends in the stream cannot name one.
 func (c *stream) acceptsPort(r *http.Request) string {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), TunnelProtocol) || !httpstream.IsUpgradeRequest(r) {
 		return "a session of type PortForward is no such connection: it is upgraded to " + TunnelProtocol
@@ -102,7 +103,7 @@ func (s *Server) forward(ctx context.Context, w http.ResponseWriter, c *stream) 
 type portConnection struct {
 	connection httpstream.Connection
 	data       io.ReadWriteCloser
-	// failed has what the kubelet sends in the error stream, once.
+	// failed receives the kubelet's message in the error stream, once.
 	failed chan string
 }
 
@@ -175,7 +176,7 @@ func openPort(connection httpstream.Connection, port int32) (*portConnection, er
 // endOfInput tells the Instance that the client sends no more.
 func (p *portConnection) endOfInput() { _ = p.data.Close() }
 
-// failure is why the kubelet does not reach the port; empty if it does. A kubelet ends the error stream with the data stream.
+// failure returns why the kubelet does not reach the port; empty if it does. A kubelet ends the error stream with the data stream.
 func (p *portConnection) failure() string {
 	timer := time.NewTimer(failureWithin)
 	defer timer.Stop()

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// errorChannel is the first byte of a message with which an API server says how a command ended.
+	// errorChannel is the first byte of a message in which an API server reports the outcome of a command.
 	errorChannel = remotecommand.StreamErr
-	// maxOutcome bounds what is kept of such messages.
+	// maxOutcome bounds the stored part of such messages.
 	maxOutcome = 4 << 10
 	// Of a frame of WebSocket (RFC 6455, 5.2).
 	opcodeBits, controlBit    = 0x0f, 0x08
@@ -25,14 +25,14 @@ const (
 	headerStart, headerLength = 2, 14
 )
 
-// frames follows the frames of one direction of a WebSocket connection. It counts the bytes of data, without pings, and keeps the start
-// of the messages of the error channel. Its memory does not depend on what it follows.
+// frames follows the frames of one direction of a WebSocket connection. It counts the bytes of data, without pings, and
+// keeps the start of the messages of the error channel. Its memory does not depend on the data.
 type frames struct {
 	header [headerLength]byte
 	// have is how many bytes of the header of the frame are known, and left how many of its payload follow.
 	have int
 	left uint64
-	// control says that the frame is no data, and first that the first byte of its message follows.
+	// control: the frame is no data. first: the first byte of its message follows.
 	control, first bool
 	// channel is the first byte of the message.
 	channel byte
@@ -60,7 +60,7 @@ func (f *frames) follow(p []byte) (data int) {
 	return data
 }
 
-// need is how many bytes the header of the frame has, as far as that is known.
+// need returns the known length of the header of the frame, in bytes.
 func (f *frames) need() int {
 	if f.have < headerStart {
 		return headerStart
@@ -106,7 +106,8 @@ func (f *frames) keep(p []byte) {
 	}
 }
 
-// outcomeOf is how a command ended: its exit code, or a message why it could not be run. Neither: the stream has no outcome.
+// outcomeOf returns the outcome of a command: its exit code, or a message why it could not be run. Neither: the stream
+// has no outcome.
 func outcomeOf(encoded []byte) (code *int32, failure string) {
 	status := &metav1.Status{}
 	if len(encoded) == 0 || json.Unmarshal(encoded, status) != nil {

@@ -15,7 +15,7 @@ const (
 	more, text, binaryData, ping, last = 0x00, 0x01, 0x02, 0x09, 0x80
 )
 
-// frame is a frame of a server.
+// frame returns a frame of a server.
 func frame(first byte, payload string) []byte {
 	encoded := []byte{first}
 	switch n := len(payload); {
@@ -80,8 +80,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// FuzzFrames verifies that the bytes of a cell or a client are followed alike in any pieces, and that no more of them is kept than an
-// outcome may have.
+// FuzzFrames verifies that the bytes of a cell or a client are parsed identically in any pieces, and that no more of
+// them is kept than the maximum of an outcome.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range [][]byte{
 		nil, frame(last|binaryData, "\x03"+failure7), frame(last|ping, "1"),

@@ -34,8 +34,8 @@ const (
 	maxGrantBytes = 128 << 10
 )
 
-// Grant is a session that admission has granted. It is never changed. Streams are served for the grant: what a project has stored is
-// written by others.
+// Grant is a session that admission has granted. It is never changed. Streams are served for the grant: other clients
+// can write the objects that a project has stored.
 type Grant struct {
 	// Project and ProjectUID identify the project, and Namespace, Name and UID the session in it.
 	Project    string    `json:"project"`
@@ -50,9 +50,9 @@ type Grant struct {
 	// Expires is when the session ends.
 	Expires time.Time `json:"expires"`
 
-	// version is that of the stored object.
+	// version is the version of the stored object.
 	version string
-	// used says that a stream was served that may be served once.
+	// used: the one stream of the grant was served.
 	used bool
 }
 
@@ -66,11 +66,11 @@ type Limits struct {
 
 // Errors of Grants.
 var (
-	// ErrTooMany says that a session would be one too many.
+	// ErrTooMany: the session would exceed a limit.
 	ErrTooMany = errors.New("too many sessions")
-	// errUnknown says that there is no such grant.
+	// errUnknown: no such grant exists.
 	errUnknown = errors.New("unknown session")
-	// errUsed says that the one stream of a grant was served already.
+	// errUsed: the one stream of a grant was served already.
 	errUsed = errors.New("the session was used already")
 )
 
@@ -153,7 +153,7 @@ func (g *Grants) get(ctx context.Context, uid types.UID) (*Grant, error) {
 	return decodeGrant(stored)
 }
 
-// list returns all grants. Those that cannot be read are left out.
+// list returns all grants. It skips grants that cannot be decoded.
 func (g *Grants) list(ctx context.Context) ([]*Grant, error) {
 	var stored corev1.ConfigMapList
 	if err := g.Hub.List(ctx, &stored, client.InNamespace(g.Namespace), client.HasLabels{labelUser}); err != nil {
@@ -217,7 +217,7 @@ var uidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func isUID(uid types.UID) bool { return uidForm.MatchString(string(uid)) }
 
-// userLabel is a label value for a user, whose name may have any form.
+// userLabel returns a label value for a user, whose name may have any form.
 func userLabel(grant *Grant) string {
 	sum := sha256.Sum256([]byte(grant.User.Username))
 	return hex.EncodeToString(sum[:16])

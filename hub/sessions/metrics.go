@@ -19,7 +19,7 @@ type serverMetrics struct {
 // Directions of bytes.
 const toClient, fromClient = "to_client", "from_client"
 
-// newMetrics makes the metrics and registers them, unless there is no registerer.
+// newMetrics creates the metrics and registers them, unless registerer is nil.
 func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
 	m := &serverMetrics{
 		open: prometheus.NewGauge(prometheus.GaugeOpts{

@@ -22,21 +22,21 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// ErrProjectGone says that there is no project of that name and UID.
+// ErrProjectGone is returned if no project of that name and UID exists.
 var ErrProjectGone = errors.New("the project does not exist any more")
 
 // Projects reaches the control planes of projects, past every cache.
 type Projects interface {
 	// Client is a client of the project with this name and UID, or ErrProjectGone.
 	Client(ctx context.Context, name string, uid types.UID) (client.Client, error)
-	// Review asks the project whether a user may do something. An error says that it gave no answer.
+	// Review asks the project whether a user has a permission. With an error, the project gave no answer.
 	Review(ctx context.Context, name string, uid types.UID, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, err error)
 }
 
 // ending is a lasting end of a session.
 type ending struct {
 	reason, message string
-	// exitCode is that of a command.
+	// exitCode is the exit code of a command.
 	exitCode *int32
 }
 
@@ -60,9 +60,10 @@ type places struct {
 	projects Projects
 }
 
-// find returns the place of the Instance that a grant names. An *ending has the reason if no place exists. The project is asked only whether the
-// Instance exists, and for the UID of its namespace. The place itself follows from the UIDs of the project and of the namespace, and
-// from what the hub has assigned: nothing that is written in a project can name the place of another.
+// find returns the place of the Instance that a grant names. An *ending has the reason if no place exists. The project
+// is asked only whether the Instance exists, and for the UID of its namespace. The place itself follows from the UIDs
+// of the project and of the namespace, and from the hub's assignment: no object in a project can name the place of
+// another project.
 func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
 	project, err := p.projects.Client(ctx, grant.Project, grant.ProjectUID)
 	if errors.Is(err, ErrProjectGone) {

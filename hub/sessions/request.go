@@ -11,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// target is the path and the query of a grant's stream at Karmada's proxy. All of it comes from the grant and its place: nothing that the
+// target returns the path and the query of a grant's stream at Karmada's proxy. All of it comes from the grant and its place: nothing that the
 // client sends is part of it.
 func target(at place, spec *v1alpha.InstanceSessionSpec) *url.URL {
 	query, stream := url.Values{}, "log"
@@ -30,7 +30,7 @@ func target(at place, spec *v1alpha.InstanceSessionSpec) *url.URL {
 		query.Set("stderr", strconv.FormatBool(!spec.TTY))
 		query.Set("tty", strconv.FormatBool(spec.TTY))
 	case v1alpha.SessionPortForward:
-		// The container is that of the Pod: it shares the ports of all.
+		// The container is not named: the containers of a Pod share their ports.
 		stream = "portforward"
 		query = url.Values{}
 		for _, port := range spec.Ports {

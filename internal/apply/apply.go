@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apply writes typed objects by server-side apply, and only when they differ from what is stored.
+// Package apply writes typed objects by server-side apply, and only when they differ from the stored objects.
 package apply
 
 import (
@@ -49,22 +49,21 @@ func object[T client.Object](ctx context.Context, c client.Client, manager Field
 	return stored, nil
 }
 
-// Exact gives existing the metadata and the spec of desired and returns it as stored. Unlike Object it also removes fields
-// of the spec that other field managers set, and it writes nothing when nothing differs. existing is an empty object when
-// there is none yet.
+// Exact gives existing the metadata and the spec of desired and returns it as stored. Unlike Object, it also removes fields of the spec
+// that other field managers set, and it writes nothing when nothing differs. existing is an empty object if none is stored yet.
 //
-// leave are parts of the spec that belong to other field managers: each copies its part from what is stored to what is wanted.
+// leave are parts of the spec that belong to other field managers: each copies its part from the stored to the wanted object.
 func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
 	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave})
 }
 
-// ExactVersion is Exact, and fails with a conflict if the stored object is not the version that existing is: for what is decided by
-// existing and must not be written over a later decision.
+// ExactVersion is Exact, and fails with a conflict if the stored object has another version than existing: for decisions that depend on
+// existing and must not overwrite a later decision.
 func ExactVersion[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
 	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave, version: existing.GetResourceVersion()})
 }
 
-// pair is what is stored, and what is wanted. version is the resource version that is replaced; "": any.
+// pair is the stored and the wanted object. version is the resource version to replace; "": any version.
 type pair[T client.Object] struct {
 	existing, desired T
 	leave             []func(stored, wanted T)
@@ -93,7 +92,7 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 	}
 	values := map[string]any{"/spec": wanted}
 	if len(leave) > 0 || of.version != "" {
-		// What is left as it was stored may have another value by now: then this is a conflict.
+		// The parts of other field managers may have changed since: that is a conflict then.
 		values["/metadata/resourceVersion"] = stored.GetResourceVersion()
 	}
 	return stored, Replace(ctx, c, manager, stored, values)

@@ -92,7 +92,7 @@ func TestExact(t *testing.T) {
 	t.Parallel()
 	extra := func(d *v1alpha.WorkloadDeployment) { d.Spec.Replicas = new(int32(5)) }
 	tests := map[string]struct {
-		// before is done to the object that Exact made first.
+		// before changes the object that Exact created first.
 		before     func(*v1alpha.WorkloadDeployment)
 		changed    func(*v1alpha.WorkloadDeployment)
 		wantWrites []string
@@ -142,7 +142,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestExactOfARecreatedObject: what was read of an object is not written to another that has its name by now.
+// TestExactOfARecreatedObject: values read from an object are not written to another object that has its name by now.
 func TestExactOfARecreatedObject(t *testing.T) {
 	t.Parallel()
 	p := planes.New(t)
@@ -183,7 +183,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestAnUnknownKind: what the scheme does not know is an error that names it, and no request.
+// TestAnUnknownKind: a kind that the scheme does not know is an error that names it, without a request.
 func TestAnUnknownKind(t *testing.T) {
 	t.Parallel()
 	p := planes.New(t)
@@ -202,7 +202,7 @@ func TestAnUnknownKind(t *testing.T) {
 	}
 }
 
-// TestExactLeavesTheRest: a part of the spec that belongs to another field manager stays as it is stored, whatever else is replaced.
+// TestExactLeavesTheRest: a part of the spec that belongs to another field manager stays as stored, whatever else is replaced.
 func TestExactLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	leave := func(stored, wanted *v1alpha.WorkloadDeployment) {

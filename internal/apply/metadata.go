@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// MetadataDiffers says whether a label, annotation, finalizer or owner reference of desired is missing from existing or
-// different there. What others added to existing does not count.
+// MetadataDiffers reports whether a label, annotation, finalizer or owner reference of desired is missing from existing or different
+// there. Metadata that other writers added to existing does not count.
 func MetadataDiffers(existing, desired client.Object) bool {
 	if !contains(existing.GetLabels(), desired.GetLabels()) || !contains(existing.GetAnnotations(), desired.GetAnnotations()) {
 		return true
@@ -71,8 +71,8 @@ func AddMetadata(ctx context.Context, c client.Client, manager FieldManager, obj
 	return patchMetadata(ctx, c, manager, before, obj)
 }
 
-// RemoveFinalizer removes a finalizer from obj. It fails with a conflict when obj is not the newest version; an object that
-// does not exist any more is no error.
+// RemoveFinalizer removes a finalizer from obj. It fails with a conflict if obj is not the newest version; it returns no error if the
+// object does not exist any more.
 func RemoveFinalizer(ctx context.Context, c client.Client, manager FieldManager, obj client.Object, finalizer string) error {
 	before, _ := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.RemoveFinalizer(obj, finalizer) {

@@ -121,7 +121,7 @@ func TestRemoveFinalizer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		finalizers []string
-		// between is what happens after the object was read.
+		// between runs after the object was read.
 		between        func(*testing.T, *planes.Planes, *v1alpha.WorkloadDeployment)
 		wantConflict   bool
 		wantFinalizers []string
@@ -161,7 +161,7 @@ func TestRemoveFinalizer(t *testing.T) {
 	}
 }
 
-// TestRemoveFinalizerOfAnObjectThatIsGone is no error: that is what was wanted.
+// TestRemoveFinalizerOfAnObjectThatIsGone: the removal is no error, since the finalizer no longer exists.
 func TestRemoveFinalizerOfAnObjectThatIsGone(t *testing.T) {
 	t.Parallel()
 	p := planes.New(t)

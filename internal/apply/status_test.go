@@ -95,8 +95,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestAStatusIsNotWrittenToAnother: neither to a later object of the same name or a later version of the same object, nor to
-// none.
+// TestAStatusIsNotWrittenToAnother: a status is written neither to a later object of the same name, nor to a later version of the same
+// object, nor if the object does not exist.
 func TestAStatusIsNotWrittenToAnother(t *testing.T) {
 	t.Parallel()
 	write := map[string]func(*testing.T, *planes.Planes, *v1alpha.WorkloadDeployment) error{

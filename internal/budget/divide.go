@@ -16,8 +16,8 @@ type Division struct {
 	Minimum int32
 	// Sequence is the highest sequence that a floor has had so far.
 	Sequence int64
-	// Step is how far the next sequence is from that, at least 1. A random step tells the sequences after a restored backup from
-	// those before.
+	// Step is the distance to the next sequence, at least 1. A random step distinguishes the sequences after a restored backup from the
+	// sequences before it.
 	Step int64
 	// Members are in a fixed order.
 	Members []Member
@@ -29,7 +29,7 @@ type Divided struct {
 	Floors []v1alpha.AvailabilityFloor
 	// Sequence is the highest sequence that a floor has.
 	Sequence int64
-	// Changed says that a floor differs. It is stored before any member gets its new floor.
+	// Changed reports that a floor differs. It is stored before any member gets its new floor.
 	Changed bool
 }
 
@@ -64,7 +64,7 @@ func Divide(d Division) Divided {
 	return result
 }
 
-// next is a changed floor, with what may be in force until it is confirmed.
+// next is a changed floor, with the floor that may be in force until it is confirmed.
 func (m *Member) next(floor int32, sequence int64) v1alpha.AvailabilityFloor {
 	pending := &v1alpha.PendingFloor{Lowest: min(m.lowest(), floor), Confirmed: m.since()}
 	switch {
@@ -76,7 +76,8 @@ func (m *Member) next(floor int32, sequence int64) v1alpha.AvailabilityFloor {
 	return v1alpha.AvailabilityFloor{MinAvailable: floor, Sequence: sequence, Pending: pending}
 }
 
-// limit takes from the targets what the members do not guarantee yet: a floor is lowered only as far as the rest stays guaranteed.
+// limit reduces the targets by the amount that the members do not guarantee yet: a floor is lowered only as far as the rest stays
+// guaranteed.
 func (d *Division) limit(targets []int32) []int32 {
 	var total int32
 	for i := range d.Members {
@@ -97,7 +98,7 @@ func (d *Division) limit(targets []int32) []int32 {
 	return floors
 }
 
-// lowered are the members whose targets are below their floors: first those that await disruptions with the least slack.
+// lowered returns the members whose targets are below their floors, first the members that await disruptions with the least slack.
 func (d *Division) lowered(targets []int32) []int {
 	var result []int
 	for i := range d.Members {

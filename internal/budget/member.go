@@ -5,8 +5,8 @@ package budget
 
 import "github.com/karmada-compute/karmada-compute/api/v1alpha"
 
-// Everything is the floor of a member that makes no voluntary disruption. It is as many Instances as a Workload can have: 48 placements
-// in one city each, or one in 48 cities, of 5,000.
+// Everything is the floor of a member that makes no voluntary disruption. It is the maximum number of Instances of a Workload: 48
+// placements in one city each, or one placement in 48 cities, of 5,000.
 const Everything int32 = 240000
 
 // mostSequence bounds the sequences that a member may report. Karmada's Lua has numbers of 53 bits.
@@ -14,21 +14,22 @@ const mostSequence int64 = 1 << 52
 
 // Member is a city of a Workload, or a cell of a city.
 type Member struct {
-	// Floor is the floor that the hub has stored for the member; nil: it has none yet.
+	// Floor is the floor that the hub has stored for the member; nil: no floor yet.
 	Floor *v1alpha.AvailabilityFloor
-	// Sequence is that of the floor which the member reports to work with; 0: it reports none.
+	// Sequence is the sequence of the floor that the member reports to apply; 0: it reports none.
 	Sequence int64
-	// Available is how many Available Instances the same report has. Failures after the report are not known.
+	// Available is the number of Available Instances in the same report. Failures after the report are not known.
 	Available int32
-	// InForce is what the floors inside a city guarantee by the same report. A cell has Everything: its own floor alone counts.
+	// InForce is the minimum that the floors inside a city guarantee according to the same report. A cell has Everything: only its own
+	// floor counts.
 	InForce int32
-	// Awaiting is how many Available Instances a voluntary disruption waits for.
+	// Awaiting is the number of Available Instances that a voluntary disruption waits for.
 	Awaiting int32
-	// Silent says that the member does not respond at present: it keeps the tokens that it has, since it confirms nothing.
+	// Silent reports that the member does not respond at present: it keeps its tokens, since it confirms nothing.
 	Silent bool
-	// Lost says that the Instances of the member count as down.
+	// Lost reports that the Instances of the member count as down.
 	Lost bool
-	// Leaving says that the member is removed once the others guarantee the minimum.
+	// Leaving reports that the member is removed once the others guarantee the minimum.
 	Leaving bool
 }
 
@@ -43,7 +44,7 @@ func (m *Member) available() int32 {
 // confirmed reports whether the member works with its newest floor.
 func (m *Member) confirmed() bool { return m.Floor != nil && m.Sequence == m.Floor.Sequence }
 
-// current is the newest floor. A member without one makes no disruption that the budget has allowed.
+// current is the newest floor. A member without a floor makes no disruption that the budget has allowed.
 func (m *Member) current() int32 {
 	if m.Floor == nil {
 		return Everything
@@ -76,17 +77,17 @@ func (m *Member) since() int64 {
 	return m.Floor.Pending.Confirmed
 }
 
-// foreign reports whether the member works with a floor that this division has not sent: the hub was restored from a backup.
+// foreign reports whether the member applies a floor that this division has not sent: the hub was restored from a backup.
 func (m *Member) foreign() bool {
 	return m.Floor != nil && m.Sequence > m.Floor.Sequence
 }
 
-// returns reports whether the present report of a lost member would count when it is no longer lost. It gets another floor, so that a
-// later report counts only: what failed meanwhile is not in this one.
+// returns reports whether the present report of a lost member would count when it is no longer lost. The member gets another floor
+// then, so that only a later report counts: the present one does not contain failures since.
 func (m *Member) returns() bool { return m.Lost && m.Floor != nil && m.Sequence >= m.since() }
 
-// guaranteed reports how many Instances voluntary disruptions leave in the member. A report from before the last confirmed floor counts
-// for nothing: it may have Instances that were disrupted since. So does one of a floor that was never sent.
+// guaranteed returns the number of Instances that voluntary disruptions leave in the member. A report from before the last confirmed
+// floor does not count: it may have Instances that were disrupted since. Nor does a report about a floor that was never sent.
 func (m *Member) guaranteed(lowest int32) int32 {
 	if m.Sequence < m.since() || m.foreign() {
 		return 0

@@ -14,7 +14,7 @@ import (
 // surplus Instances of a smaller scale can still be deleted.
 func Minimum(of *v1alpha.WorkloadDisruption, desired int32) int32 {
 	value := func(of *intstr.IntOrString) int32 {
-		// Admission refuses what is neither a number nor a percentage.
+		// Admission refuses a value that is neither a number nor a percentage.
 		scaled, _ := intstr.GetScaledValueFromIntOrPercent(of, int(desired), true)
 		return int32(max(0, min(scaled, int(desired)))) //nolint:gosec // within 0 and desired
 	}

@@ -77,7 +77,7 @@ func (w *world) drain() error {
 	return fmt.Errorf("cells wait for disruptions forever: %d Instances, minimum %d, %v", total, w.workload.value.minimum, w.state())
 }
 
-// TestModel is the model check. `go test -run TestModel ./internal/budget -args -model.steps=1000000` is a long one.
+// TestModel is the model check. `go test -run TestModel ./internal/budget -args -model.steps=1000000` runs a long one.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	disruptions, err := explore(*modelSteps, *modelSeed, "")

@@ -11,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// refresh brings one object of a replica's caches up to date.
+// refresh updates one object of a replica's caches.
 func (w *world) refresh() {
 	r, city := w.anyReplica(), pickName(w, w.deployments)
 	switch w.IntN(3) {
@@ -28,7 +28,7 @@ func (w *world) refreshAll(r *replica) {
 	r.workload, r.deployments, r.copies = w.workload, maps.Clone(w.deployments), maps.Clone(w.copies)
 }
 
-// anyReplica is most often the one that has the project. The other one has its old caches for long, and may take over.
+// anyReplica is most often the replica that has the project. The other replica keeps its old caches for long, and may take over.
 func (w *world) anyReplica() *replica {
 	switch w.IntN(12) {
 	case 0, 1, 2:
@@ -78,7 +78,7 @@ func (w *world) mistaken(members []Member) []Member {
 	return members
 }
 
-// divide is Divide, or what a hub with a mistake does.
+// divide is Divide, or the action of a hub with a mistake.
 func (w *world) divide(d Division) Divided {
 	d.Members = w.mistaken(d.Members)
 	result := Divide(d)
@@ -287,8 +287,8 @@ func (w *world) removeCity(city string) error {
 	return w.check("the removal of " + city)
 }
 
-// settle lets every message between the hub and cells that are not cut off arrive, and the hub act on them, until nothing changes. What
-// has failed by then is known, if the minimum is reported to be in force.
+// settle delivers every message between the hub and the cells that are not cut off, and lets the hub act on them, until nothing
+// changes. Earlier failures are known then, if the minimum is reported to be in force.
 func (w *world) settle() {
 	w.calm = true
 	defer func() { w.calm = false }()
@@ -321,7 +321,7 @@ func (w *world) settle() {
 	}
 }
 
-// exchange brings the newest floor into a cell and its report to the hub, and drops what was under way.
+// exchange delivers the newest floor to a cell and its report to the hub, and drops the messages in flight.
 func (w *world) exchange(c *cell) {
 	if c.cut {
 		return
@@ -333,7 +333,7 @@ func (w *world) exchange(c *cell) {
 	w.writeCopy(c.city, func(copied *copied) { copied.reports[c.name] = c.report() })
 }
 
-// state is what the hub stores, without versions.
+// state is the stored state of the hub, without versions.
 func (w *world) state() []any {
 	result := []any{w.workload.value}
 	for _, city := range slices.Sorted(maps.Keys(w.deployments)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// The model has the stored objects, caches of two replicas, messages under way, and cells with Instances. Each step is one action that
-// the real system may take next. What the hub does is written as its controllers do it, with Divide and Newest.
+// The model has the stored objects, caches of two replicas, messages in flight, and cells with Instances. Each step is one action that
+// the real system may take next. The hub's actions follow its controllers, with Divide and Newest.
 
 // stored is an object of an API server, and also a replica's cached version of it.
 type stored[T any] struct {
@@ -24,7 +24,7 @@ type stored[T any] struct {
 // workload is the Workload in the project: its spec and the plan in its status.
 type workload struct {
 	minimum int32
-	// leaving are the cities that the spec does not name any more.
+	// leaving are the cities that the spec no longer names.
 	leaving map[string]bool
 	plan    map[string]v1alpha.AvailabilityFloor
 	highest int64
@@ -39,7 +39,7 @@ type deployment struct {
 	available, inForce, awaiting int32
 }
 
-// copied is the deployment on the hub: what the cells get, and what they report.
+// copied is the deployment on the hub: the spec that the cells get, and their reports.
 type copied struct {
 	floor   *v1alpha.AvailabilityFloor
 	cells   map[string]*v1alpha.AvailabilityFloor
@@ -88,12 +88,12 @@ type world struct {
 	deployments map[string]stored[deployment]
 	copies      map[string]stored[copied]
 	cells       map[string]*cell
-	// replicas are the one that has the project, and one that had it and has not noticed yet that it lost it.
+	// replicas are the replica that has the project, and a replica that has lost the project and has not noticed that yet.
 	replicas []*replica
 	// inForce is the minimum that voluntary disruptions may not miss.
 	inForce  int32
 	failures bool
-	// calm says that no replica is killed at present.
+	// calm reports that no replica is killed at present.
 	calm  bool
 	named int
 	// disruptions counts voluntary ones.
@@ -180,7 +180,7 @@ func (w *world) addCell(city string) {
 	w.writeCopy(city, func(copied *copied) { copied.cells[c.name] = nil })
 }
 
-// writeCopy is a write by Karmada or an operator, which does not depend on what a replica has cached.
+// writeCopy is a write by Karmada or an operator, which does not depend on a replica's cache.
 func (w *world) writeCopy(city string, change func(*copied)) {
 	before, exists := w.copies[city]
 	if !exists {
@@ -191,7 +191,7 @@ func (w *world) writeCopy(city string, change func(*copied)) {
 	w.copies[city] = next
 }
 
-// step takes one action. It returns what a voluntary disruption has violated.
+// step takes one action. It returns the violation of a voluntary disruption.
 func (w *world) step() error {
 	c := w.pick(w.cells)
 	switch n := w.IntN(100); {
@@ -245,7 +245,8 @@ func (w *world) change(c *cell) {
 	}
 }
 
-// operate is what people do: another minimum, another city, one city less, another cell, a cell that is gone for good.
+// operate is an action of an operator or a consumer: another minimum, another city, one city less, another cell, a cell that is lost
+// permanently.
 func (w *world) operate() {
 	next := w.workload.value.clone()
 	switch w.IntN(8) {
@@ -272,7 +273,7 @@ func (w *world) operate() {
 	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 }
 
-// vanish takes the cell away for good. Its Instances count as fresh failures until the hub has heard of it.
+// vanish removes the cell permanently. Its Instances count as fresh failures until the hub has learned of it.
 func (c *cell) vanish() {
 	for _, one := range c.instances {
 		one.fresh = one.fresh || !one.failed && !one.down
@@ -298,7 +299,7 @@ func (w *world) deliver(c *cell) {
 	}
 }
 
-// late is how many messages have overtaken the one that arrives.
+// late is the number of messages that have overtaken the arriving one.
 func (w *world) late(sent int) int {
 	if w.IntN(2) == 0 {
 		return 0
@@ -365,7 +366,7 @@ func (w *world) disrupt(c *cell) error {
 	return nil
 }
 
-// check compares what is Available, and what failures may hide from the hub, with the minimum in force.
+// check compares the number of Available Instances, and of failures that may be hidden from the hub, with the minimum in force.
 func (w *world) check(after string) error {
 	var available, hidden int32
 	for _, c := range w.cells {

@@ -36,7 +36,7 @@ func (d *Division) targets() []int32 {
 		case leave && m.Leaving:
 			targets[i] = 0
 		case m.Silent || m.slack() == shares[i]:
-			// A floor above what is Available leaves no slack either.
+			// A floor above the Available Instances leaves no slack either.
 			targets[i] = m.current()
 		default:
 			targets[i] = m.available() - shares[i]
@@ -45,8 +45,8 @@ func (d *Division) targets() []int32 {
 	return targets
 }
 
-// shares divides the slack. Each member that awaits disruptions gets some, also from others that do not; apart from that each keeps
-// what it has, and the rest is divided evenly. It reports false when the minimum is missed even without any slack.
+// shares divides the slack. Each member that awaits disruptions gets some, also from members that do not; apart from that, each keeps
+// its own, and the rest is divided evenly. enough is false if the minimum is missed even without any slack.
 func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) {
 	shares = make([]int32, len(d.Members))
 	give := func(i int, upTo int32) {
@@ -70,7 +70,7 @@ func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) 
 	if rest < 0 {
 		return nil, false
 	}
-	// While there are fewer tokens than members, those that have one use it first.
+	// While there are fewer tokens than members, the members that have a token use it first.
 	slices.SortStableFunc(awaiting, func(a, b int) int { return int(min(1, d.Members[b].slack()) - min(1, d.Members[a].slack())) })
 	for _, i := range awaiting {
 		give(i, 1)

@@ -10,18 +10,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// Facts is what CellIndices say of one Instance.
+// Facts are the facts about one Instance that CellIndices report.
 type Facts struct {
 	// Cell that reports it.
 	Cell string
-	// Ready says that it is Ready, Available that it has been for minReadySeconds, and Held that it waits for quota.
+	// Ready reports that the Instance is Ready, Available that it has been Ready for minReadySeconds, and Held that it waits for quota.
 	Ready, Available, Held bool
-	// TemplateHash is the hash of the template that it was created from; "" for an earlier template than that of its deployment.
+	// TemplateHash is the hash of the template that the Instance was created from; "" if that is an earlier template than the
+	// deployment's.
 	TemplateHash string
 }
 
-// FactsOf are the facts of all Instances that cells report of a deployment, by index. Of a cell only those count that the
-// deployment may have and that are not assigned to another cell.
+// FactsOf returns the facts about all Instances of a deployment that cells report, by index. A cell's report of an index counts only if
+// the deployment may have the index and the index is not assigned to another cell.
 func FactsOf(d *v1alpha.WorkloadDeployment) map[int]Facts {
 	facts := map[int]Facts{}
 	own := ownershipOf(d)

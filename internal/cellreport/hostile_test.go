@@ -24,8 +24,8 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// checkAllocated fails when a reader of a cell's report allocates more than the report can account for: a multiple of its length, and
-// what the highest number of Instances takes.
+// checkAllocated fails if a reader of a cell's report allocates more than the report can account for: a multiple of its length, and the
+// memory for the highest number of Instances.
 func checkAllocated(t *testing.T, input int, do func()) {
 	t.Helper()
 	const perByte, constant = 256, 4 << 20
@@ -116,8 +116,8 @@ func checkOwn(t *testing.T, d *v1alpha.WorkloadDeployment, cell string, index in
 	}
 }
 
-// TestReportOfIndicesOfOthers: of what a cell reports only what it was assigned counts, and what no cell is assigned as far as the
-// deployment has had as many Instances.
+// TestReportOfIndicesOfOthers: of a cell's report, only the indices assigned to it count, and unassigned indices up to the highest
+// number of Instances that the deployment has had.
 func TestReportOfIndicesOfOthers(t *testing.T) {
 	d := divided()
 	d.Status.Indices = []v1alpha.CellIndices{{Cell: "a", Existing: "0-9999", Ready: "0-9999"}}

@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// TestIgnoredEntries: what is counted as ignored and what is shown are all entries of a report.
+// TestIgnoredEntries: the ignored entries and the shown entries are all entries of a report.
 func TestIgnoredEntries(t *testing.T) {
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{

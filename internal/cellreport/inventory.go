@@ -58,7 +58,7 @@ func NamespaceKey(hubNamespace string) types.NamespacedName {
 // maxEntryText is the longest text of an entry, in bytes: no name or value of a label is longer.
 const maxEntryText = 512
 
-// Valid reports whether an entry may be of something that a hub sent: it is in a hub namespace or is one, and its texts are bounded.
+// Valid reports whether an entry may describe an object that a hub sent: it is in a hub namespace or is one, and its texts are bounded.
 func Valid(e *v1alpha.InventoryEntry) bool {
 	for _, text := range []string{e.Namespace, e.Name, string(e.TemplateUID), e.Project, string(e.ProjectUID), e.ProjectNamespace, string(e.DeploymentUID)} {
 		if len(text) > maxEntryText {
@@ -84,7 +84,7 @@ type Inventory struct {
 	counts [Buckets]int
 }
 
-// Add adds a WorkloadDeployment of which the hub's copy has a UID, or a hub namespace without one.
+// Add adds a WorkloadDeployment with the UID of the hub's copy, or a hub namespace without a UID.
 func (i *Inventory) Add(deployment types.NamespacedName, templateUID types.UID) {
 	hasher := fnv.New64a()
 	_, _ = hasher.Write([]byte(deployment.String() + "/" + string(templateUID)))

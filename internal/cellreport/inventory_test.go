@@ -49,7 +49,8 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestNamespacesInInventory: a hub namespace changes the digests and is no WorkloadDeployment. Its number says that namespaces are in.
+// TestNamespacesInInventory: a hub namespace changes the digests and is not counted as a WorkloadDeployment. The number of namespaces
+// shows that they are included.
 func TestNamespacesInInventory(t *testing.T) {
 	key := cellreport.NamespaceKey("ns-a")
 	entries := []v1alpha.InventoryEntry{{Namespace: "ns-a"}, {Namespace: "ns-a", Name: "web"}}

@@ -17,14 +17,14 @@ type ownership struct {
 	highest int
 }
 
-// ownershipOf returns that of the deployment. Without an assignment the reports of every cell count.
+// ownershipOf returns the ownership of a deployment's indices. Without an assignment, the reports of every cell count.
 func ownershipOf(d *v1alpha.WorkloadDeployment) *ownership {
 	own := &ownership{highest: indexing.MaxIndex}
 	if d.Spec.Assignment == nil {
 		return own
 	}
-	// Slices stay until no cell reports an Instance of theirs, so an Instance that is no longer assigned is in one of them, or among
-	// those of the status itself.
+	// A slice stays until no cell reports an Instance of it, so an Instance that is no longer assigned is in one of the slices, or in
+	// the status itself.
 	own.highest = indexing.InlineInstances - 1
 	if d.Spec.Slices > 0 {
 		own.highest = int(indexing.SliceRange(int(d.Spec.Slices) - 1).Last)
@@ -42,11 +42,11 @@ func ownershipOf(d *v1alpha.WorkloadDeployment) *ownership {
 	return own
 }
 
-// counts reports whether what a cell reports of the Instance at an index counts: the deployment may have it, and it is not assigned to
-// another cell. The cell is "" where it is not known.
+// counts reports whether a cell's report of the Instance at an index counts: the deployment may have the index, and it is not assigned
+// to another cell. The cell is "" if it is not known.
 func (o *ownership) counts(cell string, index int) bool { return o.refusal(cell, index) == "" }
 
-// refusal is why what a cell reports does not count, or "".
+// refusal is the reason why a cell's report does not count, or "".
 func (o *ownership) refusal(cell string, index int) IgnoredCause {
 	if index < 0 || index > o.highest {
 		return IgnoredIndex

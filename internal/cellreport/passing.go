@@ -10,9 +10,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Passing says whether a status, with its counts and conditions, tells of a state on the way to another: since the status before, no
-// Instance became Ready or Available or ceased to be, none is gone, and the object has not come to rest. Most such states are over before anybody
-// has read of them.
+// Passing reports whether a status, with its counts and conditions, is a transient state: since the status before, no Instance became
+// Ready or Available or ceased to be, none was deleted, and the object has not settled. Most transient states are over before a reader
+// sees them.
 func Passing(before, after v1alpha.ReplicaCounts, conditionsBefore, conditionsAfter []metav1.Condition) bool {
 	if before.ReadyReplicas != after.ReadyReplicas || before.AvailableReplicas != after.AvailableReplicas || before.Replicas > after.Replicas {
 		return false

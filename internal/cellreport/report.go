@@ -20,28 +20,29 @@ import (
 // Instance is an Instance as its cell reports it.
 type Instance struct {
 	Name string
-	// TemplateHash is the hash of the template that it was created from, and ObservedTemplateHash that of the template that runs.
+	// TemplateHash is the hash of the template that the Instance was created from, and ObservedTemplateHash the hash of the running
+	// template.
 	TemplateHash, ObservedTemplateHash string
-	// SchedulingGates are those that are not lifted yet.
+	// SchedulingGates are the gates that are not lifted yet.
 	SchedulingGates   []v1alpha.SchedulingGate
 	Conditions        []metav1.Condition
 	NetworkInterfaces []v1alpha.InstanceNetworkInterfaceStatus
-	// StartTime is when its node accepted its Pod; nil before.
+	// StartTime is the time at which its node accepted its Pod; nil before.
 	StartTime *metav1.Time
-	// Restarts is how often its containers were restarted.
+	// Restarts is the number of restarts of its containers.
 	Restarts int32
 	// Containers are the states of its containers.
 	Containers []v1alpha.InstanceContainerStatus
 }
 
 // Healthy reports whether an Instance with these conditions is Available and has never restarted a container. The states of its
-// containers say nothing that its conditions do not, and are not reported.
+// containers add nothing to its conditions, and are not reported.
 func (r *Instance) Healthy() bool {
 	return r.Restarts == 0 && meta.IsStatusConditionTrue(r.Conditions, v1alpha.ConditionAvailable)
 }
 
-// New is the report of these Instances of a deployment, ascending by index. It has all of them but the observed
-// generations of their conditions, which are those of an object that the reader does not have.
+// New creates the report of these Instances of a deployment, ascending by index. The report has everything except the observed
+// generations of their conditions, which belong to an object that the reader does not have.
 func New(deployment string, instances []Instance) v1alpha.InstanceReport {
 	var report v1alpha.InstanceReport
 	states := map[string]int32{}
@@ -107,7 +108,7 @@ func stateOf(instance *Instance) v1alpha.InstanceState {
 // maxConditions is the most conditions of a state that are read: every Instance in the state has them all.
 const maxConditions = 32
 
-// instanceOf is the Instance of an entry. Of an entry that is invalid it has what can be read.
+// instanceOf is the Instance of an entry. For an invalid entry, it has the parts that can be read.
 func instanceOf(r *v1alpha.InstanceReport, deployment string, position int) Instance {
 	entry := &r.Instances[position]
 	instance := Instance{
@@ -124,7 +125,7 @@ func instanceOf(r *v1alpha.InstanceReport, deployment string, position int) Inst
 	return instance
 }
 
-// describe sets in instance what the state says.
+// describe copies the state into instance.
 func describe(s *v1alpha.InstanceState, instance *Instance, since string) {
 	instance.TemplateHash, instance.ObservedTemplateHash, instance.SchedulingGates = s.TemplateHash, s.ObservedTemplateHash, s.SchedulingGates
 	if len(s.Conditions) == 0 {
@@ -184,14 +185,13 @@ func parseSince(since string, count int) []metav1.Time {
 	return times
 }
 
-// Instances are the Instances in the status of a deployment, by index: those that its cells report, of each cell only those
-// that are not assigned to another. An Instance with an index that is assigned to no cell is being deleted and is listed until it is
-// gone.
+// Instances returns the Instances in the status of a deployment, by index. A cell's report of an index counts unless the index is
+// assigned to another cell. An Instance with an index that is assigned to no cell is being deleted, and is listed until it is gone.
 func Instances(d *v1alpha.WorkloadDeployment) []Instance {
 	return reported(d, d.Status.Reports)
 }
 
-// InstancesIn are the Instances in the reports of a slice for these indices, as Instances has those in the status.
+// InstancesIn returns the Instances in the reports of a slice for these indices, as Instances does for the status.
 func InstancesIn(d *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport, within v1alpha.IndexRange) []Instance {
 	return slices.DeleteFunc(reported(d, reports), func(instance Instance) bool {
 		index, _ := naming.InstanceIndex(d.Name, instance.Name)
@@ -209,7 +209,7 @@ func reported(d *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport) [
 	seen, own := map[int]bool{}, ownershipOf(d)
 	for i := range reports {
 		for n := range reports[i].Instances {
-			// What does not count is not described: a report may have any number of entries.
+			// Ignored entries are not decoded: a report may have any number of entries.
 			if index := int(reports[i].Instances[n].Index); !seen[index] && own.counts(reports[i].Cell, index) {
 				seen[index] = true
 				found = append(found, indexed{index, instanceOf(&reports[i], d.Name, n)})

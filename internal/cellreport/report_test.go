@@ -39,7 +39,7 @@ func serving(index int) cellreport.Instance {
 	}
 }
 
-// TestReportHasEverything: what a project shows of an Instance does not depend on how its cell reports it.
+// TestReportHasEverything: the project shows the same of an Instance, however its cell reports it.
 func TestReportHasEverything(t *testing.T) {
 	failing := serving(3)
 	failing.Conditions[0].Status, failing.Conditions[0].Reason, failing.Conditions[0].Message = metav1.ConditionFalse, "InstanceCrashing", `exit code 1: "x" <&>`
@@ -90,7 +90,7 @@ func TestEntryIsSmall(t *testing.T) {
 	}
 }
 
-// TestReportedIsRobust: entries come from cells.
+// TestReportedIsRobust: the entries come from cells, which are not trusted.
 func TestReportedIsRobust(t *testing.T) {
 	report := v1alpha.InstanceReport{
 		States: []v1alpha.InstanceState{{TemplateHash: "h", Conditions: []v1alpha.StateCondition{{Type: "Ready"}, {Type: "Available"}}}},
@@ -151,7 +151,7 @@ func TestInstanceFacts(t *testing.T) {
 	}
 }
 
-// TestHealthyInstancesReportNoContainers keeps reports small: what the conditions say already is not said again.
+// TestHealthyInstancesReportNoContainers keeps reports small: container states that the conditions imply are not reported.
 func TestHealthyInstancesReportNoContainers(t *testing.T) {
 	containers := []v1alpha.InstanceContainerStatus{{Name: "web", ImageID: "example.com/web@sha256:1"}}
 	healthy, restarted, starting := serving(0), serving(1), serving(2)

@@ -9,8 +9,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// DecodeSlice is what a cell reports in a slice, from the status that Karmada has collected. It is false for what is no report,
-// or was not written by an agent yet.
+// DecodeSlice decodes a cell's report in a slice from the status that Karmada has collected. It returns false for any other content,
+// and for a report that no agent has written yet.
 func DecodeSlice(cell string, raw []byte) (v1alpha.InstanceReport, bool) {
 	status := &v1alpha.InstanceSliceStatus{}
 	if json.Unmarshal(raw, status) != nil || status.ObservedGeneration == 0 {

@@ -16,19 +16,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// ErrLocationsNotServed says why no project has a location.
+// ErrLocationsNotServed reports the reason why no project has a location.
 var ErrLocationsNotServed = errors.New("Milo does not serve LocationBindings of networking.datumapis.com/v1alpha, so that no project has a location; " +
 	"whoever operates Milo has to install their CustomResourceDefinition")
 
 // Location is a location of a project, as its LocationBinding describes it.
 type Location struct {
-	// Name of the location, which is not that of the LocationBinding.
+	// Name of the location, which differs from the name of the LocationBinding.
 	Name string
 	// City is the code of its city in upper case, or "" when the binding names none.
 	City string
 	// Topology is where it is: its city, its region and so on.
 	Topology map[string]string
-	// Available says whether the project may use it now.
+	// Available reports whether the project may use it now.
 	Available bool
 }
 
@@ -48,22 +48,22 @@ func citiesOf(locations []Location, include func(*Location) bool) []string {
 	return slices.Compact(cities)
 }
 
-// Choice is what a placement chooses among the locations of a project.
+// Choice is the result of a placement's choice among the locations of a project.
 type Choice struct {
-	// Cities that get Instances: upper case, each once, in the order of the placement; those of a selector sorted.
+	// Cities that get Instances: upper case, each once, in the order of the placement; the cities of a selector are sorted.
 	Cities []string
-	// Held are cities that were chosen and that the project cannot use now: what runs there stays, and nothing is started anew.
+	// Held are chosen cities that the project cannot use now: running Instances stay, and no Instance is created there.
 	Held []string
-	// Unresolved says that the placement names a location of which nothing is known, or that nothing is known of any location: what
-	// the placement runs elsewhere stays.
+	// Unresolved reports that the placement names an unknown location, or that no location is known: the placement's Instances
+	// elsewhere stay.
 	Unresolved bool
-	// Problems say what the placement chooses and cannot have.
+	// Problems describe the locations that the placement chooses and cannot have.
 	Problems []string
 }
 
-// Choose returns what a placement chooses among the locations of a project. A location is served by the cells of its city, which
-// are told apart by nothing else: where a placement chooses some locations of a city and not all of them, the city is held, since the
-// Instances could run at another location than the ones that were chosen.
+// Choose returns a placement's choice among the locations of a project. A location is served by the cells of its city, which have no
+// other property to distinguish them: if a placement chooses some locations of a city and not all of them, the city is held, since the
+// Instances could run at a location that was not chosen.
 func Choose(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
 	switch {
 	case p.LocationSelector != nil:
@@ -121,7 +121,7 @@ func nameLocations(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
 }
 
 func selectLocations(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
-	// Without any location it is more likely that Milo has lost them for now than that the project is to run nowhere.
+	// If there are no locations at all, Milo has more likely lost them temporarily than the project must run nowhere.
 	choice := Choice{Unresolved: len(locations) == 0}
 	selector, err := metav1.LabelSelectorAsSelector(withUpperCities(p.LocationSelector))
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	// Limit is how long a passing state waits. It is long enough for most Instances to start, and short enough for people who watch.
+	// Limit is the time for which a transient state waits. It is long enough for most Instances to start, and short enough for people
+	// who watch.
 	Limit = 500 * time.Millisecond
-	// forgottenAfter is when a state that nobody asks for any more is forgotten: its object is gone.
+	// forgottenAfter is the time after which an unrequested state is dropped: its object is gone.
 	forgottenAfter = time.Minute
 )
 
-// Writes are those that wait, by the key of their object. With nil none waits. It is safe for concurrent use.
+// Writes are the delayed writes, by the key of their object. A nil Writes delays none. It is safe for concurrent use.
 type Writes[K comparable] struct {
 	clock clock.PassiveClock
 
@@ -27,7 +28,7 @@ type Writes[K comparable] struct {
 	cleaned time.Time
 }
 
-// New returns Writes of which none waits.
+// New returns Writes without a delayed write.
 func New[K comparable](c clock.PassiveClock) *Writes[K] {
 	return &Writes[K]{clock: c, since: map[K]time.Time{}, cleaned: c.Now()}
 }
@@ -52,7 +53,7 @@ func (w *Writes[K]) WaitAtMost(object K, limit time.Duration) time.Duration {
 	return max(0, since.Add(limit).Sub(now))
 }
 
-// Done ends the wait: the state is written, or there is nothing to write any more. The next passing state waits for itself.
+// Done ends the wait: the state is written, or there is nothing to write any more. The next transient state has a wait of its own.
 func (w *Writes[K]) Done(object K) {
 	if w == nil {
 		return
@@ -62,7 +63,7 @@ func (w *Writes[K]) Done(object K) {
 	delete(w.since, object)
 }
 
-// clean forgets objects that nobody asked for in time. w.mu is held.
+// clean drops objects that were not requested in time. w.mu is held.
 func (w *Writes[K]) clean(now time.Time) {
 	if now.Sub(w.cleaned) < forgottenAfter {
 		return

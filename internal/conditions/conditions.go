@@ -15,7 +15,7 @@ import (
 
 // Stamp is the generation and the time that conditions are written with.
 type Stamp struct {
-	// Generation of the object that the conditions were made from.
+	// Generation of the object that the conditions were derived from.
 	Generation int64
 	// Now becomes the transition time of conditions whose status changes, cut to the second.
 	Now time.Time
@@ -32,7 +32,7 @@ func Stamped(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Conditio
 			one = append(one, *before)
 		}
 		condition.ObservedGeneration = stamp.Generation
-		// API servers keep seconds; a finer time would differ from what is stored.
+		// API servers store seconds; a finer time would differ from the stored one.
 		condition.LastTransitionTime = metav1.NewTime(stamp.Now).Rfc3339Copy()
 		meta.SetStatusCondition(&one, condition)
 		result = append(result, one[0])
@@ -54,7 +54,7 @@ func Merged(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Condition
 	return result
 }
 
-// Include says whether every condition of wanted is in existing with all its fields. The order does not count.
+// Include reports whether every condition of wanted is in existing with all its fields. The order does not count.
 func Include(existing, wanted []metav1.Condition) bool {
 	return !slices.ContainsFunc(wanted, func(condition metav1.Condition) bool {
 		found := meta.FindStatusCondition(existing, condition.Type)

@@ -60,7 +60,7 @@ func (*boundedQuantity) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	exponent, err := strconv.ParseInt(text[at+1:], 10, 32)
-	// Other errors are those of suffixes with an E, such as E and Ei, or of invalid quantities.
+	// Other errors concern suffixes with an E, such as E and Ei, or invalid quantities.
 	if errors.Is(err, strconv.ErrRange) || err == nil && (exponent > MaxQuantityExponent || exponent < -MaxQuantityExponent) {
 		return errQuantity
 	}

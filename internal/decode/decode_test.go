@@ -47,7 +47,7 @@ func quantityPaths(scaleSettings string) []string {
 	return append(paths, templatePaths(inTemplate)...)
 }
 
-// templatePaths are those in a template.
+// templatePaths are the paths in a template.
 func templatePaths(in string) []string {
 	var paths []string
 	for _, spec := range []string{
@@ -59,7 +59,7 @@ func templatePaths(in string) []string {
 	return paths
 }
 
-// decoders are what reads objects from outside, with the objects that hold quantities and the type.
+// decoders are the functions that decode objects from outside, with the objects that hold quantities and the type.
 var decoders = map[string]struct {
 	decode func(string) error
 	paths  []string
@@ -75,7 +75,7 @@ var decoders = map[string]struct {
 	},
 }
 
-// TestQuantities: those that take for ever to read are refused, in every place; this would not end if they were read.
+// TestQuantities: quantities that take forever to parse are refused, in every place; the test would hang if they were parsed.
 func TestQuantities(t *testing.T) {
 	for kind, d := range decoders {
 		for _, path := range d.paths {
@@ -96,7 +96,7 @@ func TestQuantities(t *testing.T) {
 	}
 }
 
-// TestTextThatLooksLikeAQuantity: what is no quantity may be anything.
+// TestTextThatLooksLikeAQuantity: a field that is no quantity may have any text.
 func TestTextThatLooksLikeAQuantity(t *testing.T) {
 	const raw = `{"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","env":[{"name":"A","value":"1e-1000000000"}]}]}}}}}}`
 	if _, err := decode.Workload([]byte(raw)); err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// SessionKey returns the public key in spec.publicKey of a session in DER, as certificates have it: an ECDSA key on curve P-256 or
-// an Ed25519 key, and nothing besides.
+// SessionKey returns the public key in spec.publicKey of a session in DER, as certificates have it: an ECDSA key on curve P-256 or an
+// Ed25519 key, and no other key.
 func SessionKey(text string) ([]byte, error) {
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(rest)) != "" {

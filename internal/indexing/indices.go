@@ -50,7 +50,7 @@ func (s *Set) Has(index int) bool {
 	return index >= 0 && index <= MaxIndex && s[index/64]&(1<<(index%64)) != 0
 }
 
-// Indices returns what the set has, ascending.
+// Indices returns the indices of the set, ascending.
 func (s *Set) Indices() []int {
 	count := 0
 	for _, word := range s {
@@ -85,9 +85,9 @@ func ParseSet(text string) *Set {
 	return set
 }
 
-// Parse is the inverse of Format, ascending. The text comes from a cell: what is not a range is left out, and what it
-// returns is bounded whatever the text is.
+// Parse is the inverse of Format, ascending. The text comes from a cell: parts that are not ranges are dropped, and the result is
+// bounded whatever the text is.
 func Parse(text string) []int { return ParseSet(text).Indices() }
 
-// Contains reports whether an index is among those that Parse reads from text.
+// Contains reports whether text lists an index, in the form that Parse reads.
 func Contains(text string, index int) bool { return ParseSet(text).Has(index) }

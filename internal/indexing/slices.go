@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// InlineInstances is how many Instances have their entries in the status of the deployment: those with the lowest indices.
+	// InlineInstances is the number of Instances, with the lowest indices, whose entries are in the status of the deployment.
 	InlineInstances = 16
 	// SliceInstances is how many of the others each InstanceSlice is for.
 	SliceInstances = 32

@@ -9,7 +9,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// TestSlicesCoverEveryIndex: each index from InlineInstances on is in one slice, whose name says so.
+// TestSlicesCoverEveryIndex: each index from InlineInstances on is in one slice, the slice with its number in the name.
 func TestSlicesCoverEveryIndex(t *testing.T) {
 	for index := range 10000 {
 		number, sliced := indexing.SliceOf(index)

@@ -22,8 +22,8 @@ func InstanceNetworkLabel(d *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceS
 	return NetworkLabel(cmp.Or(network.Namespace, d.Labels[v1alpha.LabelProjectNamespace], d.Namespace), network.Name)
 }
 
-// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: those of the template, overridden
-// by those of the add-on.
+// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: the labels of the template, overridden by
+// the labels of the add-on.
 func InstanceLabels(d *v1alpha.WorkloadDeployment, index int) map[string]string {
 	template, _ := d.Spec.TemplateAt(index)
 	labels := maps.Clone(template.Labels)

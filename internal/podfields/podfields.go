@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podfields has what becomes of each field of Kubernetes' workloads and Pods in a Workload: it is honoured as a field of the
+// Package podfields has the treatment of each field of Kubernetes' workloads and Pods in a Workload: it is honoured as a field of the
 // Workload, every cell sets it, or it is refused.
 package podfields
 
@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// Entry is what becomes of a field.
+// Entry is the treatment of a field.
 type Entry struct {
-	// Path is the field of a Workload that stands for it, from the root of the Workload; "" if no field stands for it.
+	// Path is the field of a Workload that corresponds to it, from the root of the Workload; "" if no field does.
 	Path string
-	// Text says why a field is refused, what every cell has instead, or what is different where it is honoured.
+	// Text is the reason why a field is refused, the value that every cell has instead, or the difference if the field is honoured.
 	Text string
-	// Same are the values for which nothing is lost, because every cell has them. A nil list stands for none.
+	// Same are the values that every cell has anyway, so that nothing is lost. A nil list stands for none.
 	Same []any
-	// Harmless says that nothing that runs depends on the field.
+	// Harmless reports that no running Instance depends on the field.
 	Harmless bool
 }
 
 // Honoured reports whether a Workload has the field.
 func (e *Entry) Honoured() bool { return e.Path != "" }
 
-// Table is what becomes of the fields of one type, by their names in JSON.
+// Table is the treatment of the fields of one type, by their names in JSON.
 type Table struct {
 	// Type of Kubernetes.
 	Type reflect.Type
@@ -44,7 +44,7 @@ type Field struct {
 	Type reflect.Type
 }
 
-// FieldsOf are the fields of a type in their order, those of embedded types among them.
+// FieldsOf returns the fields of a type in their order, including the fields of embedded types.
 func FieldsOf(of reflect.Type) []Field {
 	var fields []Field
 	for field := range of.Fields() {
@@ -71,7 +71,7 @@ type Loss struct {
 	Why string
 }
 
-// Losses are the fields of a value that a Workload does not have, in their order. path is that of the value.
+// Losses are the fields of a value that a Workload does not have, in their order. path is the path of the value.
 func Losses(value any, path string) []Loss {
 	return losses(reflect.ValueOf(value), path)
 }
@@ -99,7 +99,7 @@ func losses(value reflect.Value, path string) []Loss {
 func lossesOfStruct(value reflect.Value, path string) []Loss {
 	table := Of(value.Type())
 	if table == nil {
-		// A type that Workloads have as it is.
+		// A type that Workloads use unchanged.
 		return nil
 	}
 	var found []Loss
@@ -140,7 +140,7 @@ func (e *Entry) hasSame(value reflect.Value) bool {
 	return false
 }
 
-// Of is the table of a type; nil for one that Workloads have as it is.
+// Of is the table of a type; nil for a type that Workloads use unchanged.
 func Of(of reflect.Type) *Table {
 	for i := range Tables {
 		if Tables[i].Type == of {

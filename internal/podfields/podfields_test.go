@@ -17,8 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestEveryFieldHasAnEntry: a new version of Kubernetes does not add a field about which nothing is known, and none is left of an
-// earlier one.
+// TestEveryFieldHasAnEntry: a new version of Kubernetes adds no field without an entry, and no entry is left from an earlier version.
 func TestEveryFieldHasAnEntry(t *testing.T) {
 	for i := range Tables {
 		table := &Tables[i]
@@ -37,8 +36,8 @@ func TestEveryFieldHasAnEntry(t *testing.T) {
 	}
 }
 
-// TestEntries: a field that is honoured is so as a field that exists, and any other has a reason. A struct whose fields the API does not
-// have by the same names has a table, too.
+// TestEntries: the Workload's field of an honoured field exists, and any other field has a reason. A struct whose fields the API does
+// not have by the same names has a table, too.
 func TestEntries(t *testing.T) {
 	for i := range Tables {
 		table := &Tables[i]

@@ -28,25 +28,25 @@ func OnlyDeletions() predicate.Predicate {
 	}
 }
 
-// IgnoreStatusUpdates drops updates that change nothing but the status: the UID, generation, labels, annotations and deletion
-// timestamp are those of before.
+// IgnoreStatusUpdates drops updates that change only the status: the UID, generation, labels, annotations and deletion timestamp are
+// unchanged.
 func IgnoreStatusUpdates() predicate.Predicate {
 	return predicate.Or(GenerationChanged(), predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, DeletionStarted())
 }
 
-// GenerationChanged drops updates that change neither the generation nor the UID: those of the status and of metadata.
+// GenerationChanged drops updates that change neither the generation nor the UID: updates of the status and of metadata.
 func GenerationChanged() predicate.Predicate {
 	return predicate.Or(predicate.GenerationChangedPredicate{}, MadeAgain())
 }
 
-// MadeAgain drops updates but those between an object and another of its name. A watch that was down while the first was
-// deleted and the second created shows both as one update.
+// MadeAgain drops all updates except from a deleted object to a recreated object of the same name. A watch that was down during the
+// deletion and the creation shows both as one update.
 func MadeAgain() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() }}
 }
 
-// DeletionStarted drops updates but the one in which an object gets its deletion timestamp, and lets creations and
-// deletions through. Objects without a generation, such as ConfigMaps, show the start of a deletion nowhere else.
+// DeletionStarted drops all updates except the one that sets an object's deletion timestamp, and passes creations and deletions. For
+// objects without a generation, such as ConfigMaps, no other event shows the start of a deletion.
 func DeletionStarted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()

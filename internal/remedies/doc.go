@@ -1,5 +1,5 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package remedies says for each condition reason how specific it is, how long it usually lasts, who must act and what to do.
+// Package remedies has, for each condition reason, its specificity, its usual duration, the person who must act, and the action.
 package remedies

@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Actor is who must act on a reason.
+// Actor is the person who must act on a reason.
 type Actor string
 
 // Actors.
 const (
-	// ActorConsumer changes the Workload, or what it names in the project.
+	// ActorConsumer changes the Workload, or the objects that it names in the project.
 	ActorConsumer Actor = "consumer"
 	// ActorOperator operates the hub, the cells or Milo.
 	ActorOperator Actor = "operator"
-	// ActorNobody has nothing to do: the reason says that all is well, or passes by itself.
+	// ActorNobody does nothing: the reason reports no fault, or clears by itself.
 	ActorNobody Actor = "nobody"
 )
 
-// Rank is the specificity of a reason. Of several reasons why an object is not as it should be, the one with the
-// highest rank is shown.
+// Rank is the specificity of a reason. If an object has several reasons, the reason with the highest rank is shown.
 type Rank int
 
 // Ranks, the least specific first.
@@ -41,23 +40,23 @@ const (
 // Forever is the normal duration of a reason that reports no fault.
 const Forever time.Duration = math.MaxInt64
 
-// Action is what somebody must do.
+// Action is the required action of an Actor.
 type Action struct {
-	// Actor is who must act.
+	// Actor is the person who must act.
 	Actor Actor
 	// Do is an instruction. For ActorNobody it describes what happens without an action.
 	Do string
 }
 
-// Remedy is what to do about a reason.
+// Remedy is the remedy for a reason.
 type Remedy struct {
 	// Reason of the conditions.
 	Reason string
 	// Rank is the specificity of the reason.
 	Rank Rank
-	// Normal is how long the reason usually lasts. It is 0 if somebody must act at once.
+	// Normal is the usual duration of the reason. It is 0 if an Actor must act at once.
 	Normal time.Duration
-	// Action while the reason has not lasted longer than Normal. Do is "" where all is well.
+	// Action while the reason has not lasted longer than Normal. Do is "" if the reason reports no fault.
 	Action
 	// Late is the action when the reason has lasted longer than Normal. It is empty if Normal is 0 or Forever.
 	Late Action
@@ -73,8 +72,8 @@ func (r *Remedy) After(lasted time.Duration) Action {
 	return r.Action
 }
 
-// Of is the remedy for a reason of a condition. There is none for conditions of others, such as the reasons that a
-// HorizontalPodAutoscaler has beside those listed.
+// Of is the remedy for a reason of a condition. ok is false for conditions of other controllers, such as the unlisted reasons of a
+// HorizontalPodAutoscaler.
 func Of(condition, reason string) (Remedy, bool) {
 	index := slices.IndexFunc(remedies, func(r Remedy) bool { return r.Reason == reason && slices.Contains(r.Conditions, condition) })
 	if index < 0 {

@@ -59,7 +59,7 @@ func sources(t *testing.T, folder string) []string {
 	return paths
 }
 
-// reasonOf is the reason that a constant of the API is, or that a condition is made with by its text.
+// reasonOf is the reason that a constant of the API defines, or that a condition's literal contains.
 func reasonOf(node ast.Node) (string, bool) {
 	switch node := node.(type) {
 	case *ast.ValueSpec:
@@ -122,8 +122,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// incomplete reports what is missing in a remedy: a reason has a rank and a normal duration, and a state that may last
-// too long has somebody who acts then.
+// incomplete reports missing parts of a remedy: a reason has a rank and a normal duration, and a state that may last too long has an
+// Actor who acts then.
 func incomplete(r *Remedy) string {
 	if r.Rank < RankWell || r.Rank > RankCause {
 		return "it has no rank"

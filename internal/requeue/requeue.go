@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// After is the shortest of the delays that the steps of a reconcile asked for. Zero: none asked, the object is not
+// After is the shortest of the delays that the steps of a reconcile requested. Zero: no step requested one, and the object is not
 // requeued.
 type After time.Duration
 
@@ -21,7 +21,7 @@ func (a *After) AtMost(d time.Duration) {
 	}
 }
 
-// Result is what a reconcile that had no error returns.
+// Result is the result of a reconcile without an error.
 func (a After) Result() reconcile.Result {
 	return reconcile.Result{RequeueAfter: time.Duration(a)}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// QuotaGrants says whether the quota of the deployment lets the Instance at an index start in this size: no quota is
+// QuotaGrants reports whether the quota of the deployment lets the Instance at an index start in this size: no quota is
 // configured, or the index is granted for at least that size.
 func QuotaGrants(d *v1alpha.WorkloadDeployment, index int, size v1alpha.QuotaSize) bool {
 	quota := d.Spec.Quota
@@ -33,7 +33,7 @@ func QuotaWithheld(d *v1alpha.WorkloadDeployment, index int) *v1alpha.QuotaWithh
 	return nil
 }
 
-// OfDeployment is the size of the Instances that the deployment makes.
+// OfDeployment is the size of the Instances of the deployment.
 func OfDeployment(d *v1alpha.WorkloadDeployment) v1alpha.QuotaSize {
 	size := quotaSize(Instance(&d.Spec.Template.Spec, d.Spec.InstanceTypeResources))
 	if p := d.Spec.Partition; p != nil {
@@ -44,7 +44,7 @@ func OfDeployment(d *v1alpha.WorkloadDeployment) v1alpha.QuotaSize {
 	return size
 }
 
-// OfInstance is the size of the Instance, with what was recorded of its instance type when it was made.
+// OfInstance is the size of the Instance, with the resources of its instance type as recorded at its creation.
 func OfInstance(i *v1alpha.Instance) v1alpha.QuotaSize {
 	var typeResources corev1.ResourceList
 	if i.Spec.Controller != nil {
@@ -53,7 +53,7 @@ func OfInstance(i *v1alpha.Instance) v1alpha.QuotaSize {
 	return quotaSize(Instance(&i.Spec, typeResources))
 }
 
-// quotaSize rounds up to the units of quota. A resource that is not in the size counts nothing.
+// quotaSize rounds up to the units of quota. A resource that is not in the size counts as zero.
 func quotaSize(size corev1.ResourceList) v1alpha.QuotaSize {
 	const mebibyte = 1 << 20
 	memory := size.Memory().Value()

@@ -13,16 +13,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Instance is what one Instance takes of each resource. Karmada reserves it, quota counts it, and the containers of the Pod
-// together request it (Containers). typeResources are those of the instance type as they were recorded in the deployment
-// (WorkloadDeploymentSpec.InstanceTypeResources), not those that the type has now.
+// Instance is the amount of each resource that one Instance takes. Karmada reserves it, quota counts it, and the containers of the Pod
+// together request it (Containers). typeResources are the resources of the instance type as recorded in the deployment
+// (WorkloadDeploymentSpec.InstanceTypeResources), not the type's current resources.
 //
-// A container takes its limit of a resource, else its request. Where every container has either, the size is their sum. Where
-// some have neither, the size is the request of the Instance, else that of its instance type, but at least the sum of the
-// others. A resource that none of them names is not in the size. The caller may change it.
+// A container takes its limit of a resource, else its request. If every container has either, the size is their sum. If some have
+// neither, the size is the request of the Instance, else of its instance type, but at least the sum of the other containers. A resource
+// that none of them names is not in the size. The caller may change the result.
 //
-// Sidecars are part of the sum: one that names nothing takes nothing. Another init container runs alone with the sidecars before it,
-// and the size is at least what these take together, as Kubernetes counts it.
+// Sidecars are part of the sum: a sidecar that names nothing takes nothing. Any other init container runs alone with the sidecars
+// before it, and the size is at least their sum, as Kubernetes counts it.
 func Instance(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) corev1.ResourceList {
 	size := corev1.ResourceList{}
 	maps.Copy(size, typeResources.DeepCopy())
@@ -42,9 +42,8 @@ func Instance(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) cor
 	return size
 }
 
-// Containers are what each container of a sandbox takes, in the order of the containers. With its sidecars they add up to those of Instance,
-// unless its init containers take more: the first container that does not name a resource takes what the others leave of it. The caller
-// may change them.
+// Containers are the sizes of the containers of a sandbox, in their order. With the sidecars they add up to Instance, unless the init
+// containers take more: the first container that does not name a resource takes the rest of it. The caller may change the result.
 func Containers(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
 	sandbox := spec.Runtime.Sandbox
 	if sandbox == nil {
@@ -82,16 +81,16 @@ func subtract(list, taken corev1.ResourceList) {
 	}
 }
 
-// containerSum is what containers take of a resource.
+// containerSum is the amount of a resource that containers take.
 type containerSum struct {
-	// sum is what the containers and the sidecars take together.
+	// sum is the amount that the containers and the sidecars take together.
 	sum resource.Quantity
-	// named says whether any of them names the resource, and containers is how many of the containers do.
+	// named reports whether any of them names the resource, and containers is how many of the containers do.
 	named      bool
 	containers int
-	// sidecars is what the sidecars so far take.
+	// sidecars is the amount that the sidecars so far take.
 	sidecars resource.Quantity
-	// begins is the most that an init container takes with the sidecars before it; nil when none names the resource.
+	// begins is the highest amount that an init container takes with the sidecars before it; nil if none names the resource.
 	begins *resource.Quantity
 }
 

@@ -105,8 +105,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestContainersAddUpToTheInstance on random specs: no container takes more than its limit or less than it says, and
-// together they take the size of the Instance.
+// TestContainersAddUpToTheInstance on random specs: no container takes more than its limit or less than its request, and together they
+// take the size of the Instance.
 func TestContainersAddUpToTheInstance(t *testing.T) {
 	t.Logf("go test ./api/v1alpha -run %s -args -seed %d -specs %d", t.Name(), *seed, *specs)
 	random := rand.New(rand.NewSource(*seed))

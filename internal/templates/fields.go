@@ -35,6 +35,6 @@ func SplitFieldPath(path string) (field, key string, known bool) {
 	return field, key, closed && key != "" && (field == FieldLabels || field == FieldAnnotations)
 }
 
-// IsPlainAnnotation reports whether an annotation of a template is put on Pods in every cell. Runtimes, network plugins and admission of
-// a cell read annotations whose keys have a domain: the operator of the cell allows those by name.
+// IsPlainAnnotation reports whether an annotation of a template is copied to Pods in every cell. Runtimes, network plugins and
+// admission of a cell read annotations whose keys have a domain: the operator of the cell allows these by name.
 func IsPlainAnnotation(key string) bool { return !strings.ContainsAny(key, "./") }

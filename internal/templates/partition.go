@@ -9,7 +9,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// WithHash is the template of a deployment that has a hash, with what is recorded of its instance type; nil: none has it.
+// WithHash returns the template of a deployment that has a hash, with the recorded resources of its instance type; nil: no template has
+// it.
 func WithHash(s *v1alpha.WorkloadDeploymentSpec, wanted string) (*v1alpha.InstanceTemplateSpec, corev1.ResourceList) {
 	if hash, err := Hash(&s.Template); err == nil && hash == wanted {
 		return &s.Template, s.InstanceTypeResources

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// StripAnnotations drops managed fields and all annotations but those with the given keys. kubectl writes all of a Secret
-// that it applied into an annotation, which would be held in memory with the metadata.
+// StripAnnotations drops managed fields and all annotations except the given keys. kubectl writes the complete content of an applied
+// Secret into an annotation, which would be held in memory with the metadata.
 func StripAnnotations(keep ...string) toolscache.TransformFunc {
 	return func(obj any) (any, error) {
 		object, ok := obj.(client.Object)
 		if !ok {
-			// The last state of an object whose deletion was missed: it went through here before.
+			// The last state of an object whose deletion was missed, which was transformed before.
 			return obj, nil
 		}
 		object.SetManagedFields(nil)
@@ -29,8 +29,8 @@ func StripAnnotations(keep ...string) toolscache.TransformFunc {
 	}
 }
 
-// OnlyIdentity drops all metadata but what identifies an object and its version: namespace, name, UID and resource version.
-// It is for a cache of metadata that only says which version of an object exists.
+// OnlyIdentity drops all metadata except the identity of an object and its version: namespace, name, UID and resource version. It is
+// for a cache of metadata that only shows which version of an object exists.
 func OnlyIdentity(obj any) (any, error) {
 	object, ok := obj.(client.Object)
 	if !ok {

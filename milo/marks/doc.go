@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package marks keeps a mark on the hub for each project that has Workloads or is about to get its first one: a ConfigMap without data
-// in the namespace of the Leases. Admission makes it, on any replica, and the replica that owns the project's shard hears of it by a
-// watch. The owner makes it too when it finds Workloads without one, and alone removes it. So the projects that have to be watched are
-// known without a request to any of them, also to a replica that takes them over.
+// in the namespace of the Leases. Admission creates the mark, on any replica, and the replica that owns the project's shard watches the
+// marks. The owner also creates the mark when it finds Workloads without one, and only the owner deletes it. So every replica, also one
+// that takes projects over, knows which projects to watch without a request to any of them.
 //
-// Why no Workload is missed when the mark goes: the owner first notes in the mark that it is leaving, and deletes it only in that
-// version, minutes later, after it has asked the project once more. Who admits a Workload meanwhile takes that note away, and the
-// deletion is refused. A request that was admitted before the note could be seen has been stored, or has failed, long before.
+// No Workload is missed when the mark is deleted: the owner first notes in the mark that it is leaving, and deletes it only in that
+// version, minutes later, after it has asked the project again. A replica that admits a Workload meanwhile removes the note, and the
+// deletion is refused. Requests admitted before the note became visible have been stored, or have failed, long before.
 package marks

@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// events keep what is known.
+// events update the known marks.
 func (m *Marks) events() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    m.observe,

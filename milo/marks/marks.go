@@ -28,16 +28,16 @@ import (
 )
 
 const (
-	// patience is how long admission waits for its mark. That is far more than a hub needs, and so little that nobody notices when it
-	// does not answer. Without a wait, the mark of a replica that is killed after its answer would be lost.
+	// patience is the maximum time that admission waits for its mark: far more than a hub needs, and too short to be noticed when the
+	// hub does not answer. Without a wait, a replica that is killed after its answer would lose the mark.
 	patience = 250 * time.Millisecond
-	// writeTimeout bounds an attempt to write, which nobody waits for.
+	// writeTimeout bounds an attempt to write, which no caller waits for.
 	writeTimeout = 5 * time.Second
 	// firstRetry and lastRetry bound the time between attempts while the hub does not answer.
 	firstRetry, lastRetry = 500 * time.Millisecond, 30 * time.Second
 	// writers is how many marks are written at once.
 	writers = 4
-	// maxPending bounds how many projects wait for their marks while the hub is away.
+	// maxPending bounds the number of projects that wait for their marks while the hub is unavailable.
 	maxPending = 10000
 )
 
@@ -58,7 +58,7 @@ type Options struct {
 	Clock clock.WithTicker
 	// Registerer gets the metric. It may be nil.
 	Registerer prometheus.Registerer
-	// Log gets what could not be written.
+	// Log gets the marks that could not be written.
 	Log logr.Logger
 }
 
@@ -75,20 +75,20 @@ type Marks struct {
 	// known are the marks, by project.
 	known  map[string]mark
 	synced func() bool
-	// pending are closed when the mark of a project was written, or could not be at the first attempt.
+	// pending holds a channel per project. It is closed when the mark was written, or when the first attempt failed.
 	pending map[string]chan struct{}
-	// away says that the last attempt failed: nobody waits then.
+	// away is true after a failed attempt: callers do not wait then.
 	away    bool
 	changed []func(project string)
 }
 
-// mark is what the watch says of a mark.
+// mark is the state of a mark in the watch.
 type mark struct {
 	version string
 	leaving bool
 }
 
-// New makes Marks. It sends no request.
+// New creates Marks. It sends no request.
 func New(o Options) (*Marks, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
@@ -154,14 +154,14 @@ func (m *Marks) Start(ctx context.Context) error {
 	return err
 }
 
-// HasSynced says whether the marks are known.
+// HasSynced reports whether the marks are known.
 func (m *Marks) HasSynced() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.synced != nil && m.synced()
 }
 
-// Needed says whether a project has a mark, as far as the watch knows.
+// Needed reports whether a project has a mark, according to the watch.
 func (m *Marks) Needed(project string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,23 +169,23 @@ func (m *Marks) Needed(project string) bool {
 	return marked
 }
 
-// Projects are those that have a mark.
+// Projects returns the projects that have a mark.
 func (m *Marks) Projects() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return sets.List(sets.KeySet(m.known))
 }
 
-// OnChange has f called with the name of a project that was marked, also when it was marked again while the owner was leaving. f must
-// return at once.
+// OnChange registers f. It is called with the name of a project that was marked, also when it was marked again while the owner was
+// leaving. f must return at once.
 func (m *Marks) OnChange(f func(project string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.changed = append(m.changed, f)
 }
 
-// Mark has a project marked. It waits for that, but never long, and not at all for a project that is marked already or while the hub
-// does not answer: the attempts go on without the caller.
+// Mark marks a project. It waits for the write for a short time, and not at all if the project is marked already or while the hub does
+// not answer: the attempts continue in the background.
 func (m *Marks) Mark(ctx context.Context, project string) {
 	written := m.enqueue(project)
 	if written == nil {
@@ -203,7 +203,8 @@ func (m *Marks) Mark(ctx context.Context, project string) {
 // Ensure is Mark without waiting.
 func (m *Marks) Ensure(project string) { _ = m.enqueue(project) }
 
-// enqueue has a mark written, if it is not there, and returns what is closed then; nil if there is nothing to wait for.
+// enqueue queues the write of a missing mark, and returns a channel that is closed after the write; nil if there is nothing to wait
+// for.
 func (m *Marks) enqueue(project string) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -226,7 +227,7 @@ func (m *Marks) enqueue(project string) <-chan struct{} {
 	return written
 }
 
-// metadata is an empty mark, as it is watched.
+// metadata is an empty mark, of the type that is watched.
 func metadata() *metav1.PartialObjectMetadata {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))

@@ -22,9 +22,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// hub is the hub as far as its outages go. What a hub answers is tested in package milo, with a kube-apiserver.
+// hub simulates the hub's outages. The hub's real answers are tested in package milo, with a kube-apiserver.
 type hub struct {
-	// answer is the code of its answers; 0: it gives none.
+	// answer is the code of its answers; 0: no answer.
 	answer  atomic.Int32
 	creates atomic.Int32
 }
@@ -90,7 +90,7 @@ func (m *Marks) isAway() bool {
 	return m.away
 }
 
-// TestHangingHubDelaysLittle: admission goes on before the first attempt ends.
+// TestHangingHubDelaysLittle: admission continues before the first attempt ends.
 func TestHangingHubDelaysLittle(t *testing.T) {
 	t.Parallel()
 	m, _ := newMarks(t, 0)
@@ -103,8 +103,8 @@ func TestHangingHubDelaysLittle(t *testing.T) {
 	m.Mark(stopped, "north")
 }
 
-// TestHubIsAway: nobody waits after the first failure, and every project has its mark afterwards, written once however many Workloads it
-// got.
+// TestHubIsAway: no caller waits after the first failure, and every project gets its mark afterwards, written once, whatever its number
+// of Workloads.
 func TestHubIsAway(t *testing.T) {
 	t.Parallel()
 	m, h := newMarks(t, http.StatusServiceUnavailable)
@@ -134,7 +134,7 @@ func TestHubIsAway(t *testing.T) {
 	}
 }
 
-// TestTooManyWait: what waits for the hub is bounded, and what does not fit is counted.
+// TestTooManyWait: the queue for the hub is bounded, and projects that do not fit are counted.
 func TestTooManyWait(t *testing.T) {
 	t.Parallel()
 	m, _ := newMarks(t, 0)

@@ -43,7 +43,7 @@ func (m *Marks) writeNext(ctx context.Context) bool {
 	return true
 }
 
-// noteAttempt lets those go on who wait for a mark.
+// noteAttempt records an attempt to write and releases the callers that wait for the mark.
 func (m *Marks) noteAttempt(project string, err error) {
 	m.mu.Lock()
 	written, before := m.pending[project], m.away
@@ -67,14 +67,14 @@ func (m *Marks) noteAttempt(project string, err error) {
 	}
 }
 
-// write makes a mark, or takes the note from it that the owner is leaving.
+// write creates a mark, or removes the note that the owner is leaving from it.
 func (m *Marks) write(ctx context.Context, project string) error {
 	if !m.Needed(project) {
 		if err := m.client.Create(ctx, m.desired(project), fieldOwner); !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
-	// The API server does not write what changes nothing.
+	// The API server does not store an update without a change.
 	_, err := m.annotate(ctx, project, nil)
 	return err
 }
@@ -84,8 +84,8 @@ func (m *Marks) Leave(ctx context.Context, project string) (version string, err 
 	return m.annotate(ctx, project, "true")
 }
 
-// Remove deletes the mark of a project in a version, or in any for "". It returns false if that was not the version any more: then
-// somebody has admitted a Workload.
+// Remove deletes the mark of a project in a version, or in any version for "". It returns false if the mark has another version: a
+// Workload was admitted meanwhile.
 func (m *Marks) Remove(ctx context.Context, project, version string) (bool, error) {
 	var options []client.DeleteOption
 	if version != "" {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is the group and version of networks and what belongs to them.
+// GroupVersion is the group and version of networks and their related kinds.
 var GroupVersion = schema.GroupVersion{Group: "networking.datumapis.com", Version: "v1alpha"}
 
 // KindNetworkBinding is the kind of a NetworkBinding.
@@ -24,7 +24,7 @@ const ConditionReady = "Ready"
 
 // NetworkReference names a network.
 type NetworkReference struct {
-	// Namespace of the network; "": that of the binding.
+	// Namespace of the network; "": the binding's namespace.
 	Namespace string `json:"namespace,omitempty"`
 	// Name of the network.
 	Name string `json:"name"`
@@ -36,7 +36,7 @@ type LocationReference struct {
 	Name string `json:"name"`
 }
 
-// Consumer is what needs a network in a location.
+// Consumer is the object that needs a network in a location.
 type Consumer struct {
 	// APIGroup of the consumer.
 	APIGroup string `json:"apiGroup,omitempty"`
@@ -46,19 +46,19 @@ type Consumer struct {
 	Name string `json:"name"`
 }
 
-// NetworkBindingSpec says which network is needed where. Neither ever changes.
+// NetworkBindingSpec names the network and the location that needs it. Neither ever changes.
 type NetworkBindingSpec struct {
 	// Network that is needed.
 	Network NetworkReference `json:"network"`
-	// Location where it is needed.
+	// Location is the location that needs the network.
 	Location LocationReference `json:"location"`
-	// Consumer is what needs it.
+	// Consumer is the object that needs the network.
 	Consumer *Consumer `json:"consumer,omitempty"`
 }
 
 // NetworkBindingStatus is the answer of the network service.
 type NetworkBindingStatus struct {
-	// Conditions hold Ready. Its transition time is not to be relied on.
+	// Conditions hold Ready. Do not rely on its transition time.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

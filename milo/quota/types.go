@@ -63,13 +63,13 @@ type Request struct {
 	Amount int64 `json:"amount"`
 }
 
-// ResourceClaimSpec is what is claimed.
+// ResourceClaimSpec holds the claimed amounts and their purpose.
 type ResourceClaimSpec struct {
-	// ConsumerRef is whose quota it is.
+	// ConsumerRef is the consumer whose quota is claimed.
 	ConsumerRef ConsumerRef `json:"consumerRef"`
 	// Requests are the amounts.
 	Requests []Request `json:"requests"`
-	// ResourceRef is what they are for. It need not exist.
+	// ResourceRef is the object that needs the amounts. It need not exist.
 	ResourceRef ObjectReference `json:"resourceRef"`
 }
 
@@ -79,9 +79,9 @@ type Allocation struct {
 	ResourceType string `json:"resourceType"`
 	// Status is Granted, Denied or Pending.
 	Status string `json:"status"`
-	// Message says why.
+	// Message is the reason for the status.
 	Message string `json:"message,omitempty"`
-	// AllocatedAmount is what the claim holds.
+	// AllocatedAmount is the amount that the claim holds.
 	AllocatedAmount int64 `json:"allocatedAmount,omitempty"`
 }
 
@@ -89,7 +89,7 @@ type Allocation struct {
 type ResourceClaimStatus struct {
 	// Allocations are the answers to the requests.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// Conditions hold Granted. Its transition time is not to be relied on.
+	// Conditions hold Granted. Do not rely on its transition time.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -113,19 +113,19 @@ type ResourceClaimList struct {
 	Items           []ResourceClaim `json:"items"`
 }
 
-// AllowanceBucketSpec says what a bucket counts.
+// AllowanceBucketSpec identifies a bucket.
 type AllowanceBucketSpec struct {
-	// ConsumerRef is whose quota it is.
+	// ConsumerRef is the consumer whose quota the bucket counts.
 	ConsumerRef ConsumerRef `json:"consumerRef"`
-	// ResourceType is what is counted.
+	// ResourceType is the counted resource.
 	ResourceType string `json:"resourceType"`
 }
 
-// AllowanceBucketStatus is what is granted, and what of it is left.
+// AllowanceBucketStatus holds the granted amount, and the unclaimed part of it.
 type AllowanceBucketStatus struct {
 	// Limit is the sum of all grants.
 	Limit int64 `json:"limit"`
-	// Available is what no claim holds.
+	// Available is the amount that no claim holds.
 	Available int64 `json:"available"`
 	// LastReconciliation is nil until Milo has counted.
 	LastReconciliation *metav1.Time `json:"lastReconciliation,omitempty"`
@@ -133,7 +133,7 @@ type AllowanceBucketStatus struct {
 
 // +kubebuilder:object:root=true
 
-// AllowanceBucket is what a consumer has of a resource type. Milo makes it.
+// AllowanceBucket counts a consumer's quota of a resource type. Milo creates it.
 type AllowanceBucket struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// division says which replica has each shard. "" is nobody.
+// division holds the replica that has each shard. "": no replica.
 type division []string
 
 // parseDivision reads the division of a number of shards. A shard that is not named is nobody's.
@@ -71,8 +71,8 @@ func (d division) without(runs func(replica string) bool) division {
 	return rest
 }
 
-// share is how many of the shards a replica should have: none if it is not among those that divide them. All of these have equally many,
-// and of those that do not divide evenly, one each is for who has most already, so that as few as possible move.
+// share is the number of shards that a replica should have: 0 for a replica that is not a member. All members have the same number; the
+// remainder goes to the replicas that already hold most shards, so that as few shards as possible move.
 func (d division) share(replica string, members []string) int {
 	if !slices.Contains(members, replica) {
 		return 0
@@ -87,8 +87,8 @@ func (d division) share(replica string, members []string) int {
 	return share
 }
 
-// balanced is the division among its members after a replica has given up what is more than its share, or taken of what is nobody's what
-// it lacks.
+// balanced is the division among the members after a replica has released the shards in excess of its share, or taken unowned shards
+// that it lacks.
 func (d division) balanced(replica string, members []string) division {
 	next, held, share := slices.Clone(d), d.of(replica), d.share(replica, members)
 	for _, shard := range held[min(share, len(held)):] {

@@ -27,7 +27,7 @@ func TestDivisionIsParsed(t *testing.T) {
 	if got := d.String(); got != text {
 		t.Errorf("written as %s", got)
 	}
-	// Of a replica that has more shards: they are none of this one's.
+	// Of a replica that has more shards: this replica does not have these shards.
 	if d := parsed(t, `{"one":[0,7,-1]}`, 2); !slices.Equal(d, division{"one", ""}) {
 		t.Errorf("parsed %q", d)
 	}
@@ -41,7 +41,7 @@ func TestDivisionIsParsed(t *testing.T) {
 	}
 }
 
-// TestBalance: what a replica takes or gives up.
+// TestBalance: the shards that a replica takes or releases.
 func TestBalance(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, self, want string

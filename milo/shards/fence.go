@@ -81,7 +81,7 @@ func (f *fence) stop(shards []int) {
 	f.cancel(shards)
 }
 
-// close ends every ownership, and begins none any more before the next renewal.
+// close ends every ownership, and allows no new one before the next renewal.
 func (f *fence) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f *fence) cancel(shards []int) {
 	}
 }
 
-// shards are those that the replica owns.
+// shards returns the shards that the replica owns.
 func (f *fence) shards() []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// lateClock is that of a process that goes on after a pause: its timers have not fired yet.
+// lateClock is the clock of a process that continues after a pause: its timers have not fired yet.
 type lateClock struct{ clock.RealClock }
 
 func (c lateClock) AfterFunc(_ time.Duration, f func()) clock.Timer {

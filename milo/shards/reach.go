@@ -5,30 +5,30 @@ package shards
 
 import "slices"
 
-// Reach says whether a replica reaches what its shards are about: without that it can do nothing for them.
+// Reach reports whether a replica reaches the servers that its shards depend on. A replica that does not cannot serve its shards.
 type Reach int
 
 // Values of Reach.
 const (
-	// Doubtful is between the others: the replica keeps what it has, and others do not rely on it.
+	// Doubtful is between the others: the replica keeps its shards, and others do not rely on it.
 	Doubtful Reach = iota
-	// Reached is that the last question was answered, and all before it for long enough.
+	// Reached: the last question was answered, and all questions before it for long enough.
 	Reached
-	// Unreached is that nothing was answered for so long that another replica, if it has an answer, should have the shards.
+	// Unreached: there has been no answer for so long that another replica, if it has an answer, should have the shards.
 	Unreached
 )
 
-// Values of annotationReach. Without it a replica is in doubt, or of a version that says nothing.
+// Values of annotationReach. Without it, a replica is Doubtful, or has a version that does not report its Reach.
 const (
 	annotationReach = "compute.datumapis.com/milo"
 	reached         = "Reached"
 	cutOff          = "CutOff"
 )
 
-// IsCutOff says whether this replica has left its shards to others because they reach what it does not.
+// IsCutOff reports whether this replica has left its shards to other replicas because they reach servers that it does not.
 func (r *Replica) IsCutOff() bool { return r.isCutOff.Load() }
 
-// standing is what a replica says of itself in its Lease.
+// standing is the Reach of this replica that it writes into its Lease.
 func (r *Replica) standing() string {
 	switch {
 	case r.IsCutOff():
@@ -47,8 +47,8 @@ func (r *Replica) reach() Reach {
 	return r.options.Reach()
 }
 
-// judge decides whether this replica is cut off: nothing answers it, and another one says that it is answered. When nothing answers
-// anybody, all stay as they are. It is back when it has been answered for long enough.
+// judge decides whether this replica is cut off: it gets no answers, and another replica reports that it does. If no replica gets
+// answers, all stay as they are. A replica is no longer cut off when it has been answered for long enough.
 func (r *Replica) judge(v view, running []string) {
 	switch reach := r.reach(); {
 	case r.IsCutOff() && reach == Reached:
@@ -62,7 +62,7 @@ func (r *Replica) judge(v view, running []string) {
 	}
 }
 
-// members are the replicas that divide the shards: those that run and are not cut off, or all that run if every one is.
+// members are the replicas that divide the shards: the running replicas that are not cut off, or all running replicas if every one is.
 func (r *Replica) members(v view, running []string) []string {
 	members := slices.DeleteFunc(slices.Clone(running), func(replica string) bool {
 		if replica == r.name {
@@ -76,7 +76,7 @@ func (r *Replica) members(v view, running []string) []string {
 	return members
 }
 
-// says is what a replica says of itself.
+// says returns the Reach that a replica reports in its Lease.
 func (v view) says(replica string) string {
 	if lease := v.replicas[replica]; lease != nil {
 		return lease.Annotations[annotationReach]

@@ -17,7 +17,7 @@ func (s *simulated) setReach(reach Reach) {
 	s.reach = reach
 }
 
-// loses has a replica lose Milo after some time, as package milo says it: in doubt first.
+// loses lets a replica lose Milo after some time, as package milo reports it: Doubtful first.
 func (s *simulated) loses(after time.Duration) {
 	time.AfterFunc(after, func() { s.setReach(Doubtful) })
 	time.AfterFunc(after+15*time.Second, func() { s.setReach(Unreached) })
@@ -43,7 +43,8 @@ func (w *world) awaits(within time.Duration, want map[string]int) {
 	}
 }
 
-// TestCutOff: one replica alone loses Milo. The others have its shards as soon as it says so, and it has its share again when it is back.
+// TestCutOff: only one replica loses Milo. The others get its shards as soon as it reports that, and it gets its share again when it
+// recovers.
 func TestCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)
@@ -65,8 +66,8 @@ func TestCutOff(t *testing.T) {
 	})
 }
 
-// TestMiloIsAway: all replicas lose Milo, and find it again, each some seconds earlier or later, and nothing moves. That one had been cut
-// off before changes nothing.
+// TestMiloIsAway: all replicas lose Milo, and reach it again, each some seconds earlier or later, and no shard moves. The result is the
+// same if a replica had been cut off before.
 func TestMiloIsAway(t *testing.T) {
 	for _, cut := range []bool{false, false, true, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestMiloIsAway(t *testing.T) {
 			<-time.After(13 * time.Second)
 			w.awaits(0, counts)
 			<-time.After(time.Minute)
-			// Who was cut off is back with the others.
+			// The replica that was cut off has its share again.
 			w.settled(0)
 			if after := w.record(); !cut && after.ResourceVersion != before.ResourceVersion {
 				t.Error("shards move when Milo is back")
@@ -106,7 +107,7 @@ func TestMiloIsAway(t *testing.T) {
 	}
 }
 
-// TestNobodyElseIsLeft: who is cut off has all shards again when the others end, as without any of this.
+// TestNobodyElseIsLeft: a replica that is cut off gets all shards again when the other replicas end.
 func TestNobodyElseIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)

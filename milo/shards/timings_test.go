@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestTimings: whatever --lease-duration is, a killed replica's shards are taken over by then, a replica stops before its Lease ends, and
-// it has several attempts to renew it.
+// TestTimings: within any --lease-duration, a killed replica's shards are taken over, a replica stops before its Lease ends, and it has
+// several attempts to renew the Lease.
 func TestTimings(t *testing.T) {
 	for _, duration := range []time.Duration{3 * time.Second, 4 * time.Second, 5500 * time.Millisecond, 10 * time.Second, 15 * time.Second, time.Minute, 7 * time.Minute} {
 		at := timingsFor(duration)
@@ -40,9 +40,9 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// worstTakeover is the longest time until the shards of a replica that was killed have another owner, without the time that
-// requests take. The replica is killed just after it has renewed its Lease, which the others see at their next look. They look again when
-// it ends.
+// worstTakeover is the longest time until the shards of a killed replica have another owner, without the duration of requests. The
+// replica is killed just after it has renewed its Lease, which the others see at their next check. They check again when the Lease
+// ends.
 func (t timings) worstTakeover() time.Duration { return t.look + t.lease }
 
 // writes is the rate of writes to the hub in a second, at rest.

@@ -21,7 +21,7 @@ type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
 	beside           []int
-	// independentFloor has Karmada propagate the floor without its dependencies.
+	// independentFloor makes the floor propagate without its dependencies.
 	independentFloor bool
 }
 
@@ -51,10 +51,11 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
-// rounds are the numbers of other objects beside those that are measured: first none.
+// rounds returns the numbers of other objects, in addition to the measured ones: first none.
 func (o *readyOptions) rounds() []int { return append([]int{0}, o.beside...) }
 
-// nodes are as many as the floor and the Workloads need: all that are beside, and those that are measured each time.
+// nodes returns the number of nodes that the floor and the Workloads need: for all other objects, and the measured ones of each
+// round.
 func (o *readyOptions) nodes() int {
 	rounds := o.rounds()
 	pods := 2 * (rounds[len(rounds)-1] + len(rounds)*(o.warmup+o.n+o.burst))
@@ -96,7 +97,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Its policy has propagateDeps, without which Karmada does not bring what it names to its cell, unless --independent-floor. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
 	latency.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
-	// What was measured before a failure is worth a look, too.
+	// Measurements from before a failure are useful, too.
 	for _, table := range []*report{latency, costs, writes} {
 		err = errors.Join(err, table.write(cmd.OutOrStdout()))
 	}

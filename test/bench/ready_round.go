@@ -21,14 +21,14 @@ type readyRound struct {
 	result readyResult
 }
 
-// readyResult is what was measured of a subject.
+// readyResult is the result of measuring a subject.
 type readyResult struct {
 	latency summary
 	// perSecond is the rate of the burst.
 	perSecond float64
-	// writes are those per object.
+	// writes are the writes per object.
 	writes writeCounts
-	// cpu is that per object of the burst, until the hub was at rest again.
+	// cpu is the CPU time per object of the burst, until the hub was at rest again.
 	cpu cpuTimes
 }
 

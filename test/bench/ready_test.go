@@ -49,7 +49,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestObjects: what is created is of the kind and name that are awaited.
+// TestObjects: created objects have the awaited kind and name.
 func TestObjects(t *testing.T) {
 	for kind, make := range map[string]func(string) (*unstructured.Unstructured, error){"StatefulSet": newStatefulSet, "Workload": newWorkload} {
 		made, err := make("one")
@@ -59,7 +59,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestNodes: objects stay when others are added, and all of them have room.
+// TestNodes: objects stay when others are added, and the nodes have capacity for all of them.
 func TestNodes(t *testing.T) {
 	o := readyOptions{n: 10, warmup: 2, burst: 30, beside: []int{100, 300}}
 	if pods := 2 * (300 + 3*42); o.nodes()*250 < pods || o.nodes() > 5 {
@@ -77,7 +77,7 @@ func TestOwnCPU(t *testing.T) {
 	}
 }
 
-// TestCPUOfEach: what a process took before does not count.
+// TestCPUOfEach: a process's earlier CPU time does not count.
 func TestCPUOfEach(t *testing.T) {
 	before := cpuTimes{"hub": time.Second, "cell": time.Second}
 	after := cpuTimes{"hub": 7 * time.Second, "cell": time.Second}

@@ -26,7 +26,7 @@ type report struct {
 	notes   []string
 }
 
-// newReport makes a report. Call it before the measurement, since it reads the load of the machine.
+// newReport returns a report. Call it before the measurement, since it reads the load of the machine.
 func newReport(cmd *cobra.Command, title string, header ...string) *report {
 	return &report{title: title, command: commandLine(cmd), machine: machine(), header: header}
 }
@@ -73,7 +73,7 @@ func machine() string {
 	return where
 }
 
-// markdown is a table whose columns are aligned in its source, too: the first to the left, others to the right.
+// markdown returns a table whose columns are aligned in its source, too: the first to the left, others to the right.
 func markdown(header []string, rows [][]string) string {
 	widths := make([]int, len(header))
 	for _, row := range append([][]string{header}, rows...) {
@@ -107,10 +107,10 @@ func markdown(header []string, rows [][]string) string {
 	return text.String()
 }
 
-// millis is a duration in milliseconds.
+// millis formats a duration in milliseconds.
 func millis(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
 
-// ratio is a value as a multiple of the floor.
+// ratio formats a value as a multiple of the floor.
 func ratio(of, floor float64) string {
 	if floor == 0 {
 		return "-"

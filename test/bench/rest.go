@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// unwritten is how long nothing must be written to the hub until it is at rest. restPatience is how long that may take.
+// unwritten is how long there must be no writes to the hub until it is at rest. restPatience bounds the wait for that.
 const (
 	unwritten    = 3 * time.Second
 	restPatience = 10 * time.Minute
 )
 
-// rest waits until nothing is written to the hub any more. Karmada writes Events long after what they tell of: while hundreds of
-// objects are created thousands of them queue up, and what is measured before they are written pays for them.
+// rest waits until the hub receives no more writes. Karmada writes Events long after their cause: while hundreds of objects are
+// created, thousands of Events queue up, and their writes would slow down the next measurement.
 func (s *stage) rest(ctx context.Context) error {
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, unwritten, restPatience, false, func(context.Context) (bool, error) {
@@ -40,7 +40,7 @@ func (s *stage) rest(ctx context.Context) error {
 	return nil
 }
 
-// heartbeat says whether a resource is written at rest, too.
+// heartbeat reports whether a resource is written at rest, too.
 func heartbeat(resource string) bool {
 	switch resource {
 	case "coordination.k8s.io/leases", "cluster.karmada.io/clusters/status":

@@ -19,7 +19,7 @@ var (
 	floorResource    = schema.GroupVersionResource{Group: floorGroup, Version: workloadResource.Version, Resource: workloadResource.Resource}
 )
 
-// sampleWorkload is a small valid Workload with one network, whose use is reviewed, and the given cities.
+// sampleWorkload returns a small valid Workload with one network, whose use is reviewed, and the given cities.
 func sampleWorkload(cities ...string) *v1alpha.Workload {
 	return &v1alpha.Workload{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: "Workload"},
@@ -35,13 +35,13 @@ func sampleWorkload(cities ...string) *v1alpha.Workload {
 			Placements: []v1alpha.WorkloadPlacement{{
 				Name: "main", CityCodes: cities, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
 			}},
-			// As that of the StatefulSets of the floor.
+			// As in the StatefulSets of the floor.
 			MinReadySeconds: new(int32(0)),
 		},
 	}
 }
 
-// sampleAs is the sample in another API group.
+// sampleAs returns the sample in another API group.
 func sampleAs(resource schema.GroupVersionResource) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(sampleWorkload(city))
 	if err != nil {

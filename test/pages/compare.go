@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// anyText stands in a page for text that it does not show; on a line of its own, for any number of lines.
+// anyText replaces output that a page does not show; on a line of its own, any number of lines.
 const anyText = "..."
 
-// changing is what differs each time. A page shows an example of it.
+// changing matches output that differs each time. A page shows an example of it.
 var changing = []struct {
 	what *regexp.Regexp
 	as   string
@@ -24,7 +24,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|[smhd]))+\b`), "<age>"},
 }
 
-// plain is a line without what differs each time, and without the widths of columns.
+// plain returns a line without output that differs each time, and without the widths of columns.
 func plain(line string) string {
 	for _, c := range changing {
 		line = c.what.ReplaceAllString(line, c.as)
@@ -32,7 +32,7 @@ func plain(line string) string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// Matches says whether commands print what a page says.
+// Matches reports whether the output of commands matches a page.
 func Matches(page, printed string) bool {
 	pattern := strings.Builder{}
 	pattern.WriteString(`\A`)

@@ -16,13 +16,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Document is what links need to know of a file in Markdown.
+// Document holds the parts of a Markdown file that links need.
 type Document struct {
 	// Links are the destinations of its links and images.
 	Links []string
-	// Anchors are those that GitHub gives its headings.
+	// Anchors are the anchors that GitHub generates for its headings.
 	Anchors map[string]bool
-	// Prose is its text without code, a paragraph, heading or cell of a table each.
+	// Prose is its text without code: an entry for each paragraph, heading or table cell.
 	Prose []string
 }
 
@@ -59,12 +59,12 @@ func parseDocument(source []byte) *Document {
 	return document
 }
 
-// holdsText says whether a block holds text, and no other blocks.
+// holdsText reports whether a block contains text, and no other blocks.
 func holdsText(node ast.Node) bool {
 	return node.Type() == ast.TypeBlock && node.FirstChild() != nil && node.FirstChild().Type() == ast.TypeInline
 }
 
-// words are the text of a block, and if that is wanted what is code in it.
+// words returns the text of a block, and optionally the code in it.
 func words(block ast.Node, source []byte, code bool) string {
 	var found strings.Builder
 	// The walker returns no error.
@@ -85,7 +85,7 @@ func words(block ast.Node, source []byte, code bool) string {
 
 var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 
-// addAnchor adds the anchor of a heading, as GitHub makes it.
+// addAnchor adds the anchor of a heading, as GitHub generates it.
 func (d *Document) addAnchor(heading string) {
 	anchor := strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 	unique := anchor
@@ -95,7 +95,8 @@ func (d *Document) addAnchor(heading string) {
 	d.Anchors[unique] = true
 }
 
-// BrokenLinks are the links of a document that lead to no file or heading of the repository. Those to other sites are not followed.
+// BrokenLinks returns the links of a document that lead to no file or heading of the repository. Links to other sites are not
+// followed.
 func BrokenLinks(path string) ([]string, error) {
 	document, err := ReadDocument(path)
 	if err != nil {
@@ -118,7 +119,7 @@ func BrokenLinks(path string) ([]string, error) {
 	return broken, nil
 }
 
-// leads says whether there is a file, and in it a heading if one is named.
+// leads reports whether a file exists and, if an anchor is given, has that heading.
 func leads(path, anchor string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false

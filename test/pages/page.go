@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pages runs the commands of the documentation, page by page, and compares what they print with what the page says.
+// Package pages runs the commands of the documentation, page by page, and compares their output with the output on the page.
 package pages
 
 import (
@@ -21,20 +21,20 @@ type Page struct {
 	Blocks []Block
 }
 
-// Block is commands that are run together: a code block of sh.
+// Block is a code block of sh. Its commands run together.
 type Block struct {
-	// Line of the page at which it begins, and Heading that it is below.
+	// Line is the first line on the page, and Heading the heading above it.
 	Line    int
 	Heading string
 	// Commands are the text of the block.
 	Commands string
-	// Prints is what the page says that they print: a code block of text right after it. Nil: it says nothing.
+	// Prints is the expected output: a code block of text right after the commands. Nil: the page shows no output.
 	Prints *string
-	// NotRun is why they are not run.
+	// NotRun is the reason why the commands are not run.
 	NotRun string
 }
 
-// notRun is how the comment before a block begins that says why it is not run.
+// notRun begins the comment before a block with the reason why the block is not run.
 const notRun = "<!-- not run: "
 
 // Read reads a page.
@@ -68,7 +68,7 @@ func parse(path string, source []byte) *Page {
 	return page
 }
 
-// printed is the code block of text after a block.
+// printed returns the code block of text after a block.
 func printed(block ast.Node, source []byte) *string {
 	next, ok := block.NextSibling().(*ast.FencedCodeBlock)
 	if !ok || string(next.Language(source)) != "text" {
@@ -78,7 +78,7 @@ func printed(block ast.Node, source []byte) *string {
 	return &content
 }
 
-// reason is that of the comment before a block.
+// reason returns the reason in the comment before a block.
 func reason(block ast.Node, source []byte) string {
 	before, ok := block.PreviousSibling().(*ast.HTMLBlock)
 	if !ok {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Eventually repeats a check until it succeeds, for as long as something may take.
+// Eventually repeats a check until it succeeds or a timeout has passed.
 type Eventually func(ctx context.Context, check func(context.Context) error) error
 
-// Run runs the blocks of a page in their order, but for those that say why not. One that says what it prints is repeated until it does:
-// what it observes may take a while.
+// Run runs the blocks of a page in their order, except blocks with a reason not to run them. A block with expected output is
+// repeated until the output matches, because the observed state may take a while.
 func (p *Page) Run(ctx context.Context, shell *Shell, eventually Eventually) error {
 	for _, block := range p.Blocks {
 		if block.NotRun != "" {
@@ -32,7 +32,7 @@ func (p *Page) Run(ctx context.Context, shell *Shell, eventually Eventually) err
 	return nil
 }
 
-// longest is how long the commands of a block may take once.
+// longest bounds one run of the commands of a block.
 const longest = 5 * time.Minute
 
 func (b *Block) run(ctx context.Context, shell *Shell) error {
@@ -48,7 +48,7 @@ func (b *Block) run(ctx context.Context, shell *Shell) error {
 	return nil
 }
 
-// Summary says how many blocks of a page are run, and why others are not.
+// Summary returns the number of blocks that are run, and why others are not.
 func (p *Page) Summary() string {
 	var not []string
 	for _, block := range p.Blocks {

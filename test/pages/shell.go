@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Shell is bash, in which the blocks of a page run one after the other: variables that one sets are there in the next.
+// Shell is bash. The blocks of a page run in it one after the other: variables of one block exist in the next.
 type Shell struct {
 	folder  string
 	command *exec.Cmd
@@ -25,17 +25,17 @@ type Shell struct {
 	answers *bufio.Reader
 }
 
-// prologue has a failed command noted, as `set -e` would, but without the end of the shell.
+// prologue records a failed command, as `set -e` does, but does not end the shell.
 const prologue = `set -E -o pipefail; trap 'failed=$?' ERR` + "\n"
 
-// NewShell starts a shell in a folder of its own, with more variables. It ends with the context.
+// NewShell starts a shell in a separate folder, with additional variables. It ends with the context.
 func NewShell(ctx context.Context, folder string, environment map[string]string) (*Shell, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
 	s := &Shell{folder: folder, command: exec.CommandContext(ctx, "bash", "--noprofile", "--norc")}
 	s.command.Dir, s.command.Env = folder, os.Environ()
-	// What it has started ends with it.
+	// The shell's child processes end with it.
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.command.Cancel = s.kill
 	s.command.WaitDelay = time.Second
@@ -58,13 +58,13 @@ func NewShell(ctx context.Context, folder string, environment map[string]string)
 	return s, err
 }
 
-// kill ends the shell and what it runs.
+// kill ends the shell and its child processes.
 func (s *Shell) kill() error { return syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) }
 
-// Run runs commands and returns what they print. The error says that one of them failed. When the context ends before they do, so does the
-// shell.
+// Run runs commands and returns their output. The error reports that one of them failed. When the context ends before they do, so
+// does the shell.
 func (s *Shell) Run(ctx context.Context, commands string) (string, error) {
-	// An error is that it has ended.
+	// An error means that the shell has ended.
 	defer context.AfterFunc(ctx, func() { _ = s.kill() })()
 	script, output := filepath.Join(s.folder, ".commands"), filepath.Join(s.folder, ".output")
 	if err := os.WriteFile(script, []byte(commands), 0o600); err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// collectTimeout is how long all planes may take to answer.
+// collectTimeout bounds the time until all planes answer.
 const collectTimeout = time.Minute
 
 // collector reads views of a namespace of projects.
@@ -129,7 +129,7 @@ func (c *collector) collect(ctx context.Context) ([]*View, error) {
 	return views, group.Wait()
 }
 
-// view reads the planes from the cells upwards: what is reported was so a moment before.
+// view reads the planes from the cells upwards: a report was true a moment before.
 func (c *collector) view(ctx context.Context, project string) (*View, error) {
 	v := &View{Project: project, Cities: c.cities, Cells: map[string]*CellView{}, Works: map[string][]Work{}}
 	namespace := c.hubNamespaces[project]
@@ -220,7 +220,7 @@ func readInstances(r *reader) []v1alpha.Instance {
 	return read(r, &v1alpha.InstanceList{}, func(l *v1alpha.InstanceList) []v1alpha.Instance { return l.Items })
 }
 
-// readNamespace returns nil if there is none.
+// readNamespace returns nil if the namespace does not exist.
 func (r *reader) readNamespace() *corev1.Namespace {
 	if r.err != nil {
 		return nil

@@ -19,21 +19,22 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Disagreement is an object that is not as what it follows from says.
+// Disagreement is an object that differs from the object that it follows from.
 type Disagreement struct {
-	// Plane has the object, for example "project/east", "hub" or "cell/dfw".
+	// Plane of the object, for example "project/east", "hub" or "cell/dfw".
 	Plane string
-	// Object is its kind and name.
+	// Object is the kind and the name.
 	Object string
-	// Problem is the same while the object is wrong in the same way.
+	// Problem stays the same while the object has the same fault.
 	Problem string
 	// Detail may change meanwhile.
 	Detail string
-	// Of is which version of the Workload, or which object, it is about: a disagreement about a later one is another one.
+	// Of is the version of the Workload, or the object, that the disagreement is about: a later version gives another
+	// disagreement.
 	Of string
 }
 
-// String says what is wrong where.
+// String returns the plane, the object and the fault.
 func (d Disagreement) String() string {
 	text := fmt.Sprintf("%s: %s %s", d.Plane, d.Object, d.Problem)
 	if d.Detail != "" {
@@ -46,7 +47,7 @@ func (d Disagreement) compare(other Disagreement) int {
 	return cmp.Or(cmp.Compare(d.Plane, other.Plane), cmp.Compare(d.Object, other.Object), cmp.Compare(d.Problem, other.Problem))
 }
 
-// Problems that several kinds of objects have.
+// Problems that are common to several kinds of objects.
 const (
 	missing  = "does not exist"
 	deleting = "is being deleted, and should exist"
@@ -64,15 +65,15 @@ type expectation struct {
 	replicas int
 	hash     string
 
-	// What there is of it; nil when it does not exist or has another UID than it should.
+	// The objects of the deployment; nil if an object does not exist or has another UID than expected.
 	deployment *v1alpha.WorkloadDeployment
 	copied     *v1alpha.WorkloadDeployment
-	// cells are those that the binding names.
+	// cells are the cells that the binding names.
 	cells []string
 }
 
-// instances are the names of its Instances: those that the hub assigns to cells, which need not be the lowest where a city has
-// several cells, or, while it assigns none or another number, the lowest.
+// instances returns the names of its Instances: the indices that the hub assigns to cells, which need not be the lowest in a city
+// with several cells. While the hub assigns no indices or another number of them, instances returns the lowest indices.
 func (e *expectation) instances() []string {
 	if indices := e.assigned(); len(indices) == e.replicas {
 		return e.names(indices)
@@ -84,7 +85,7 @@ func (e *expectation) instances() []string {
 	return e.names(indices)
 }
 
-// assigned are the indices that the hub assigns to cells.
+// assigned returns the indices that the hub assigns to cells.
 func (e *expectation) assigned() []int {
 	var indices []int
 	if e.copied == nil || e.copied.Spec.Assignment == nil {
@@ -112,8 +113,8 @@ type comparison struct {
 	found    []Disagreement
 }
 
-// Compare returns what disagrees in a view: the project with what its consumer wants, by the names of Workloads, and each plane
-// with the one before it. It is empty when all is settled.
+// Compare returns the disagreements in a view: it compares the project with its consumer's wanted Workloads, by their names, and
+// each plane with the previous one. The result is empty when all planes are settled.
 func Compare(view *View, wanted map[string]*Wanted) ([]Disagreement, error) {
 	c := &comparison{View: view, wanted: wanted}
 	if err := c.expect(); err != nil {
@@ -132,14 +133,14 @@ func Compare(view *View, wanted map[string]*Wanted) ([]Disagreement, error) {
 	return c.found, nil
 }
 
-// add notes a disagreement in a plane. The object is given as kind and name.
+// add records a disagreement in a plane. The object is given as kind and name.
 func (c *comparison) add(plane, object, of, problem string) {
 	c.found = append(c.found, Disagreement{Plane: plane, Object: object, Problem: problem, Of: of})
 }
 
 func (c *comparison) inProject() string { return "project/" + c.Project }
 
-// present reports whether an object exists and stays; if it does not, that is a disagreement.
+// present reports whether an object exists and is not being deleted; if not, it records a disagreement.
 func (c *comparison) present(plane, object, of string, there bool, deletion *metav1.Time) bool {
 	switch {
 	case !there:
@@ -152,7 +153,7 @@ func (c *comparison) present(plane, object, of string, there bool, deletion *met
 	return false
 }
 
-// surplus notes an object that should not exist.
+// surplus records an object that should not exist.
 func (c *comparison) surplus(plane, object string, found metav1.ObjectMeta) {
 	problem := leftover
 	if found.DeletionTimestamp != nil {
@@ -189,7 +190,7 @@ func (c *comparison) expect() error {
 	return nil
 }
 
-// workloads compares the Workloads with what their consumer wants.
+// workloads compares the Workloads with the ones that their consumer wants.
 func (c *comparison) workloads() {
 	workloads := byName(c.Workloads, func(w *v1alpha.Workload) string { return w.Name })
 	for _, name := range slices.Sorted(maps.Keys(c.wanted)) {
@@ -239,7 +240,7 @@ func (c *comparison) workloadStatus(w *v1alpha.Workload, of string) {
 	}
 }
 
-// counts are those of a deployment or Workload that is settled.
+// counts returns the counts of a settled deployment or Workload.
 func counts(all int32) v1alpha.ReplicaCounts {
 	return v1alpha.ReplicaCounts{
 		Replicas: all, CurrentReplicas: all, DesiredReplicas: all, ReadyReplicas: all, AvailableReplicas: all,
@@ -268,7 +269,7 @@ func (c *comparison) deployments() {
 		if d.Status.ReplicaCounts != counts(int32(e.replicas)) { //nolint:gosec // at most 1000
 			c.add(c.inProject(), object, e.of, "does not count all of its Instances as Ready and up to date")
 		}
-		// An add-on that does not say how current a status is has no such condition.
+		// An add-on that does not report whether a status is current has no such condition.
 		if current := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionStatusCurrent); current != nil && current.Status != metav1.ConditionTrue {
 			c.found = append(c.found, Disagreement{
 				Plane: c.inProject(), Object: object, Of: e.of, Problem: "says that its status is not current", Detail: current.Reason + ": " + current.Message,
@@ -282,19 +283,19 @@ func (c *comparison) deployments() {
 	}
 }
 
-// sameSpec compares what a deployment or a copy of it runs with what its Workload wants.
+// sameSpec compares the spec of a deployment or its copy with the wanted Workload.
 func (c *comparison) sameSpec(plane string, e *expectation, d *v1alpha.WorkloadDeployment) {
 	object := "WorkloadDeployment " + e.name
 	if int(d.Spec.ScaleSettings.MinReplicas) != e.replicas {
 		c.add(plane, object, e.of, "has another scale than its Workload")
 	}
-	// What cannot be encoded was not decoded from an API server.
+	// An object that cannot be encoded was not decoded from an API server.
 	if hash, err := templates.Hash(&d.Spec.Template); err != nil || hash != e.hash {
 		c.add(plane, object, e.of, "has another template than its Workload")
 	}
 }
 
-// metaOf is that of nothing for nil.
+// metaOf returns the metadata of a deployment, or empty metadata for nil.
 func metaOf(d *v1alpha.WorkloadDeployment) metav1.ObjectMeta {
 	if d == nil {
 		return metav1.ObjectMeta{}
@@ -329,7 +330,7 @@ func (c *comparison) instances() {
 	}
 }
 
-// instance compares an Instance, of the project or of a cell, with what its Workload wants.
+// instance compares an Instance, of the project or of a cell, with the wanted Workload.
 func (c *comparison) instance(plane string, e *expectation, i *v1alpha.Instance) {
 	object := "Instance " + i.Name
 	if ready := meta.FindStatusCondition(i.Status.Conditions, v1alpha.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {

@@ -31,7 +31,7 @@ func (c *comparison) hub() {
 	c.bindings()
 }
 
-// of is the version of all Workloads together: objects that serve them all have no one else to be about.
+// of returns the version of all Workloads together, for objects that serve all of them.
 func (c *comparison) of() string {
 	parts := make([]string, 0, len(c.expected))
 	for _, e := range c.expected {
@@ -128,7 +128,7 @@ func (c *comparison) bindings() {
 	}
 }
 
-// scheduled compares the cells that a binding names with those of the city, and what it divides with the scale.
+// scheduled compares a binding's cells with the city's cells, and its replicas with the scale.
 func (c *comparison) scheduled(object string, e *expectation, b *workv1alpha2.ResourceBinding) {
 	replicas := int32(0)
 	for _, target := range b.Spec.Clusters {
@@ -146,14 +146,14 @@ func (c *comparison) scheduled(object string, e *expectation, b *workv1alpha2.Re
 	}
 }
 
-// works compares the Works with the bindings, and those of the namespace with the cities in use.
+// works compares the Works of deployments with the bindings, and the Works of the namespace with the cities in use.
 func (c *comparison) works() {
 	for _, cell := range c.cells() {
 		c.worksOf(cell)
 	}
 }
 
-// inCell returns which deployments a cell should have, by name.
+// inCell returns the deployments that a cell should have, by name.
 func (c *comparison) inCell(cell string) map[string]*expectation {
 	expected := map[string]*expectation{}
 	for _, e := range c.expected {
@@ -164,7 +164,7 @@ func (c *comparison) inCell(cell string) map[string]*expectation {
 	return expected
 }
 
-// serves says of which Workloads a cell serves a city, or that it serves none.
+// serves returns the versions of the Workloads in the cities of a cell, and whether there are any.
 func (c *comparison) serves(cell string) (string, bool) {
 	var of []string
 	for _, e := range c.expected {

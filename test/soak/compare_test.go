@@ -33,7 +33,7 @@ func TestNothingDisagrees(t *testing.T) {
 	}
 }
 
-// TestIndicesOfTheHub: where a city has several cells, the Instances that stay after a scale-down need not be the first.
+// TestIndicesOfTheHub: in a city with several cells, the Instances that stay after a scale-down need not be the first.
 func TestIndicesOfTheHub(t *testing.T) {
 	for name, test := range map[string]struct {
 		indices []int
@@ -80,7 +80,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestDisagreements: each change of one object is found, and said of that object.
+// TestDisagreements: each change of one object gives a disagreement of that object.
 func TestDisagreements(t *testing.T) {
 	now := metav1.Now()
 	first := func(v *settledView) *CellView { return v.Cells["dfw"] }

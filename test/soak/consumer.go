@@ -24,13 +24,13 @@ import (
 )
 
 const (
-	// requestTimeout is how long a consumer waits for an answer.
+	// requestTimeout bounds a consumer's request.
 	requestTimeout = 30 * time.Second
-	// retryDelay is after which time a consumer tries again what failed, or looks again for what is not gone yet.
+	// retryDelay is the delay before a consumer retries a failed request, or checks again for an object that still exists.
 	retryDelay = 500 * time.Millisecond
 )
 
-// consumer does the operations of a plan. It is safe for concurrent use.
+// consumer executes the operations of a plan. It is safe for concurrent use.
 type consumer struct {
 	namespace string
 	projects  map[string]client.Client
@@ -44,8 +44,8 @@ type consumer struct {
 	failures  []error
 }
 
-// run does operations when their time has come. What concerns one Workload is done in order, and all else side by side. It
-// returns when everything is done or ctx ends.
+// run executes operations at their times. Operations on one Workload run in order, and on different Workloads in parallel. It
+// returns when all are done or ctx ends.
 func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operation) {
 	queues := map[Name]chan Operation{}
 	var workers sync.WaitGroup
@@ -74,7 +74,7 @@ func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operat
 	workers.Wait()
 }
 
-// count is how many Workloads there should be.
+// count returns the number of Workloads that should exist.
 func (c *consumer) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func sleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
 	}
 }
 
-// do does one operation. It repeats what failed, as a consumer would, until ctx ends; each failure is counted.
+// do executes one operation. It repeats a failed operation, as a consumer would, until ctx ends; each failure is counted.
 func (c *consumer) do(ctx context.Context, operation Operation) {
 	if operation.Verb == Create && !c.awaitGone(ctx, operation.Name) {
 		return
@@ -109,7 +109,7 @@ func (c *consumer) do(ctx context.Context, operation Operation) {
 		request, cancel := context.WithTimeout(ctx, requestTimeout)
 		err := c.request(request, operation)
 		cancel()
-		// What is there after a failure may be what failed to be answered.
+		// After a failure without an answer, the existing object may be the one that the request created.
 		if !first && operation.Verb == Create {
 			err = client.IgnoreAlreadyExists(err)
 		}
@@ -137,7 +137,7 @@ func (c *consumer) note(operation Operation, took time.Duration, err error) bool
 	return false
 }
 
-// request makes the request of an operation.
+// request sends the request of an operation.
 func (c *consumer) request(ctx context.Context, operation Operation) error {
 	project := c.projects[operation.Project]
 	key := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: operation.Workload}}
@@ -157,7 +157,7 @@ func (c *consumer) request(ctx context.Context, operation Operation) error {
 	return fmt.Errorf("nobody knows how to %s", operation.Verb)
 }
 
-// awaitGone waits until a deleted Workload is gone, or ctx ends.
+// awaitGone waits until a deleted Workload no longer exists, or ctx ends.
 func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
 	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {
 		err := c.projects[name.Project].Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name.Workload}, &v1alpha.Workload{})
@@ -166,7 +166,7 @@ func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
 	return err == nil
 }
 
-// wants returns what the consumer wants by now in a project, by the names of Workloads. Deleted ones have a nil.
+// wants returns the Workloads that the consumer presently wants in a project, by name. Deleted ones are nil.
 func (c *consumer) wants(project string) map[string]*Wanted {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +179,7 @@ func (c *consumer) wants(project string) map[string]*Wanted {
 	return wanted
 }
 
-// removeAll deletes all Workloads and waits until they are gone.
+// removeAll deletes all Workloads and waits until they no longer exist.
 func (c *consumer) removeAll(ctx context.Context) error {
 	c.mu.Lock()
 	names := slices.Collect(maps.Keys(c.wanted))

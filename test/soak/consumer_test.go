@@ -29,7 +29,7 @@ func newConsumer(t *testing.T, p *planes.Planes) *consumer {
 	}
 }
 
-// failAndHold lets the first patch fail, and has a deleted Workload stay until it is looked for.
+// failAndHold makes the first patch fail, and keeps a deleted Workload until it is read.
 func failAndHold(t *testing.T, p *planes.Planes, key client.ObjectKey) func(planes.Call) error {
 	held, failed := &v1alpha.Workload{}, &atomic.Bool{}
 	return func(call planes.Call) error {
@@ -37,7 +37,7 @@ func failAndHold(t *testing.T, p *planes.Planes, key client.ObjectKey) func(plan
 		case call.Verb == "patch" && failed.CompareAndSwap(false, true):
 			return errors.New("a test lets it fail")
 		case call.Verb == "delete" && call.Name == key.Name:
-			// The add-on holds it for a while.
+			// The add-on keeps it for a while.
 			if err := p.Client.Get(t.Context(), key, held); err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func failAndHold(t *testing.T, p *planes.Planes, key client.ObjectKey) func(plan
 	}
 }
 
-// TestConsumer: after its operations the Workloads are as planned; a request that fails is counted and repeated; a Workload that is
-// made again waits for the earlier one to be gone.
+// TestConsumer: after its operations the Workloads are as planned; a failed request is counted and repeated; a recreated Workload
+// waits until the earlier one is deleted.
 func TestConsumer(t *testing.T) {
 	p := planes.New(t)
 	c := newConsumer(t, p)

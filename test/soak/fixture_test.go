@@ -24,7 +24,7 @@ import (
 
 const hubNamespace = "ns-1"
 
-// settledView is a view in which everything agrees: Workload "web" with two Instances in DFW, which has one cell, and two in ORD,
+// settledView returns a view without disagreements: Workload "web" with two Instances in DFW, which has one cell, and two in ORD,
 // which has two.
 type settledView struct {
 	*View
@@ -62,7 +62,7 @@ func isTrue(condition string) metav1.Condition {
 	return metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Test"}
 }
 
-// addWork adds a Work that is applied.
+// addWork adds an applied Work.
 func (v *settledView) addWork(cell string, object any) {
 	raw, err := json.Marshal(object)
 	if err != nil {

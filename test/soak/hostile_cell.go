@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// madeUpName begins the names of objects that a hostile cell adds to its own.
+// madeUpName is the prefix of the names of objects that a hostile cell adds.
 const madeUpName = "made-up-"
 
 // cellNoise draws the writes of a hostile administrator of a cell.
@@ -21,7 +21,7 @@ type cellNoise struct {
 	*dice
 	// cell is the name of its Cell.
 	cell string
-	// sent are the deployments that the cell was sent.
+	// sent are the deployments that the hub sent to the cell.
 	sent []types.NamespacedName
 }
 
@@ -60,14 +60,14 @@ func (n *cellNoise) next() Write {
 	}
 }
 
-// onIndices reports the most that a report can say about which Instances exist, beside counts that leave it plausible.
+// onIndices returns a patch whose report claims as many Instances as possible, with plausible counts.
 func (n *cellNoise) onIndices(namespace, name string) Write {
 	return Write{Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Subresource: "status", Body: fields{"status": fields{
 		"indices": []any{fields{"cell": "", "existing": allIndices, "ready": allIndices, "held": pick(n.dice, "", allIndices), "current": allIndices}},
 	}}}
 }
 
-// onCell patches the answers of the cell to the hub.
+// onCell patches the cell's reports to the hub.
 func (n *cellNoise) onCell() Write {
 	deployment := func() fields {
 		return fields{"namespace": pick(n.dice, n.namespaces...), "name": pick(n.dice, n.sent...).Name, "since": pick(n.dice, "2026-01-01T00:00:00.000000Z", n.value())}
@@ -124,10 +124,10 @@ func (n *cellNoise) onPod(namespace, name string) Write {
 	return w
 }
 
-// emergencyGroup may write what a cell's admission policy refuses to others. The administrator of a cell may claim it.
+// emergencyGroup may send writes that a cell's admission policy refuses to others. The administrator of a cell may claim it.
 const emergencyGroup = "compute.datumapis.com:emergency"
 
-// asFields is an object as JSON.
+// asFields returns an object as JSON.
 func asFields(object any) fields {
 	content, err := json.Marshal(object)
 	out := fields{}

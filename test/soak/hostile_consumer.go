@@ -30,7 +30,7 @@ var (
 	locationKind   = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"}
 )
 
-// otherResources are resources beside CPU and memory that a template may request.
+// otherResources are resources other than CPU and memory that a template may request.
 var otherResources = []string{"nvidia.com/gpu", "ephemeral-storage", "hugepages-2Mi"}
 
 // consumerNoise draws the writes of a hostile consumer.
@@ -40,7 +40,7 @@ type consumerNoise struct {
 	names, cities []string
 }
 
-// deployment is the name of one that may exist.
+// deployment returns the name of a deployment that may exist.
 func (n *consumerNoise) deployment() string {
 	return naming.DeploymentName(pick(n.dice, n.names...), pick(n.dice, "p0", "p0", "p0", "p1"), pick(n.dice, n.cities...))
 }
@@ -73,7 +73,7 @@ func (n *consumerNoise) next() Write {
 	}
 }
 
-// describe patches metadata of anything.
+// describe patches the metadata of any object.
 func (n *consumerNoise) describe() Write {
 	w := Write{Verb: "patch", Namespace: n.namespace, Body: n.metadata()}
 	switch n.IntN(8) {
@@ -86,14 +86,14 @@ func (n *consumerNoise) describe() Write {
 	case 6:
 		w.Kind, w.Name = pick(n.dice, configMapKind, secretKind), pick(n.dice, "settings", "password")
 	default:
-		// A namespace in deletion, or one that its party holds, is the end of the run.
+		// Deleting a namespace, or holding it in deletion, would end the run.
 		w.Kind, w.Name, w.Namespace = namespaceKind, n.namespace, ""
 		w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
 	}
 	return w
 }
 
-// owned writes what only the add-on may write, or deletes it.
+// owned creates, changes or deletes an object that only the add-on may write.
 func (n *consumerNoise) owned() Write {
 	w := Write{Verb: "patch", Namespace: n.namespace, Kind: deploymentKind, Name: n.deployment(), MustFail: true}
 	switch n.IntN(9) {
@@ -128,7 +128,7 @@ func (n *consumerNoise) owned() Write {
 	return w
 }
 
-// madeUp is a WorkloadDeployment that no Workload has, or that one is about to get.
+// madeUp returns a WorkloadDeployment that belongs to no Workload, or that a Workload is about to get.
 func (d *dice) madeUp(name string) fields {
 	template := asFields((&Wanted{Image: "image:made-up"}).Workload("", "x"))["spec"].(fields)["template"] //nolint:forcetypeassert // it has one
 	return fields{
@@ -151,7 +151,7 @@ func (d *dice) madeUpInstance() fields {
 	}
 }
 
-// data writes the ConfigMaps and Secrets that Workloads name, and InstanceSlices, which mean nothing in a project.
+// data writes ConfigMaps and Secrets that Workloads name, and InstanceSlices, which have no effect in a project.
 func (n *consumerNoise) data() Write {
 	w := Write{Namespace: n.namespace, Kind: pick(n.dice, configMapKind, secretKind), Name: pick(n.dice, "settings", "password", "new")}
 	switch n.IntN(4) {
@@ -167,7 +167,7 @@ func (n *consumerNoise) data() Write {
 	return w
 }
 
-// location writes the bindings of its cities so that these stay usable, and one of a city that has no cell in any way.
+// location changes the bindings of its cities without making them unusable, and the binding of a city without a cell in any way.
 func (n *consumerNoise) location() Write {
 	w := Write{Verb: "patch", Kind: locationKind, Name: "location-" + naming.CityLabel(pick(n.dice, n.cities...))}
 	w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
@@ -190,7 +190,7 @@ func (n *consumerNoise) location() Write {
 	return w
 }
 
-// workload is one with up to two values that nobody expects.
+// workload returns a Workload with up to two unexpected values.
 func (n *consumerNoise) workload(name string) fields {
 	wanted := &Wanted{Image: fmt.Sprintf("docker.io/library/nginx:1.%d", n.IntN(3))}
 	for i := range 1 + n.IntN(2) {
@@ -199,7 +199,7 @@ func (n *consumerNoise) workload(name string) fields {
 	workload := asFields(wanted.Workload(n.namespace, name))
 	spec := workload["spec"].(fields) //nolint:forcetypeassert // built above
 	if n.IntN(4) == 0 {
-		// Nothing else is wrong with it, so that nothing else has it refused.
+		// The Workload has no other fault, so no other check refuses it.
 		runtime := spec["template"].(fields)["spec"].(fields)["runtime"].(fields)     //nolint:forcetypeassert // built above
 		runtime["resources"].(fields)["requests"] = fields{"cpu": "0", "memory": "0"} //nolint:forcetypeassert // built above
 		return workload
@@ -222,7 +222,7 @@ func (n *consumerNoise) changePlacement(placement fields) {
 	case 1:
 		scale["minReplicas"], scale["instanceManagementPolicy"] = 25, "Parallel"
 	case 2:
-		// One after the other. A whole city of them delays whatever comes after, so that it is drawn rarely.
+		// Instances start one after the other. A whole city of them delays all later changes, so it is drawn rarely.
 		scale["minReplicas"] = pick(n.dice, 2, 3, 3, 5000)
 	case 3:
 		placement["cityCodes"] = []any{pick(n.dice, "XXX", strings.ToLower(n.cities[0]), "", strings.Repeat("C", 17), "*")}
@@ -234,7 +234,7 @@ func (n *consumerNoise) changePlacement(placement fields) {
 	}
 }
 
-// replacing is a patch to the spec of a Workload, which removes what an earlier write requested.
+// replacing returns a patch to the spec of a Workload that removes what an earlier write requested.
 func replacing(workload fields) fields {
 	spec := workload["spec"].(fields)                                         //nolint:forcetypeassert // every Workload has one
 	runtime := spec["template"].(fields)["spec"].(fields)["runtime"].(fields) //nolint:forcetypeassert // every template has one
@@ -292,7 +292,7 @@ func (n *consumerNoise) changeTemplate(template fields) {
 	}
 }
 
-// changePod changes what a template says of its Pod beside the image.
+// changePod changes a template's fields for its Pod, except the image.
 func (n *consumerNoise) changePod(sandbox, container fields) {
 	switch n.IntN(6) {
 	case 0:

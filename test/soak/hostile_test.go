@@ -40,7 +40,8 @@ func TestNoiseIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestNoiseHasEverything: each verb, kind and subresource that a party may write is drawn, and the values that once did harm.
+// TestNoiseHasEverything: each verb, kind and subresource that a party may write is drawn, and the values that once caused
+// faults.
 func TestNoiseHasEverything(t *testing.T) {
 	for party, wanted := range map[Party][]string{
 		PartyConsumer: {
@@ -69,7 +70,7 @@ func TestNoiseHasEverything(t *testing.T) {
 	}
 }
 
-// TestDifference: what passes is no difference, and everything else is.
+// TestDifference: transient fields are no difference, and all other fields are.
 func TestDifference(t *testing.T) {
 	object := func(change func(fields)) kept {
 		h, s := &Hostile{Soak: &Soak{}, Party: PartyConsumer}, snapshot{}

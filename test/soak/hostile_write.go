@@ -34,7 +34,7 @@ type Write struct {
 	Body fields
 	// Policy of a deletion.
 	Policy metav1.DeletionPropagation
-	// MustFail says that nobody but the add-on may make it.
+	// MustFail is true if only the add-on may send the write.
 	MustFail bool
 }
 
@@ -42,13 +42,13 @@ func (w Write) what() string {
 	return strings.Trim(fmt.Sprintf("%s %s/%s %s", w.Verb, w.Kind.Kind, w.Subresource, w.Name), "/")
 }
 
-// String is the write with what it writes, shortened.
+// String returns the write with its shortened body.
 func (w Write) String() string {
 	body, _ := json.Marshal(w.Body) // it has been read from JSON, or consists of what JSON knows
 	return fmt.Sprintf("%s %s %s %s", w.what(), w.Namespace, w.Policy, wording.Shorten(string(body), 600))
 }
 
-// send makes the request.
+// send sends the request.
 func (w Write) send(ctx context.Context, c client.Client) error {
 	object := &unstructured.Unstructured{Object: fields{}}
 	if w.Verb == "create" {
@@ -74,25 +74,25 @@ func (w Write) send(ctx context.Context, c client.Client) error {
 	return c.SubResource(w.Subresource).Patch(ctx, object, patch)
 }
 
-// dice draw values. Equal seeds draw equal sequences, whatever the answers are.
+// dice draws values. Equal seeds draw equal sequences, whatever the answers are.
 type dice struct {
 	*rand.Rand
-	// foreign are UIDs, and namespaces names, of others.
+	// foreign holds UIDs, and namespaces names, of other parties' objects.
 	foreign, namespaces []string
 }
 
 func pick[T any](d *dice, choices ...T) T { return choices[d.IntN(len(choices))] }
 
-// allIndices is the longest text of indices that the schema of the API permits, which names each 4,681 times.
+// allIndices is the longest text of indices that the schema of the API permits. It lists each index 4,681 times.
 var allIndices = strings.Repeat("0-9999,", 4681)
 
-// text is a string that somebody may not have expected.
+// text returns an unusual string.
 func (d *dice) text() string {
 	return pick(d, "", "x", "-1", "true", "ä\u202e\t", "../../default", strings.Repeat("a", 63), strings.Repeat("b", 300), strings.Repeat("c", 32_000),
 		pick(d, d.foreign...), pick(d, d.namespaces...), allIndices, "*", "{{.}}")
 }
 
-// value is one that a label may have.
+// value returns a valid label value.
 func (d *dice) value() string {
 	return pick(d, "", "x", "none", "0", "cluster-nobody", strings.Repeat("a", 63), pick(d, d.foreign...), pick(d, d.namespaces...))
 }
@@ -109,7 +109,7 @@ func (d *dice) quantity() string {
 	return pick(d, "0", "0", "1m", "50m", "64Mi", "-1", "1e30", "0.0000001", "4", "9223372036854775807")
 }
 
-// ourLabels and ourAnnotations are those that the add-on reads.
+// ourLabels and ourAnnotations are the labels and annotations that the add-on reads.
 var (
 	ourLabels = []string{
 		v1alpha.LabelInstanceIndex, v1alpha.LabelWorkloadUID, v1alpha.LabelWorkloadName, v1alpha.LabelDeploymentUID, v1alpha.LabelDeploymentName,
@@ -123,10 +123,10 @@ var (
 	}
 )
 
-// hostileFinalizer is one that nobody removes but its party.
+// hostileFinalizer is a finalizer that only its party removes.
 const hostileFinalizer = "hostile.example/hold"
 
-// metadata is a patch of labels, annotations, finalizers or owner references.
+// metadata returns a patch of labels, annotations, finalizers or owner references.
 func (d *dice) metadata() fields {
 	var meta fields
 	switch d.IntN(6) {
@@ -153,7 +153,7 @@ func (d *dice) policy() metav1.DeletionPropagation {
 	return pick(d, metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan)
 }
 
-// condition is one of a status.
+// condition returns a condition of a status.
 func (d *dice) condition() fields {
 	return fields{
 		"type": pick(d, "Ready", "Available", "Progressing", "ReplicasReady", "Suspended", strings.Repeat("T", 316)), "status": pick(d, "True", "False", "Unknown"),
@@ -162,7 +162,7 @@ func (d *dice) condition() fields {
 	}
 }
 
-// counts are those of a status of a Workload or deployment.
+// counts returns the counts in a status of a Workload or deployment.
 func (d *dice) counts() fields {
 	return fields{
 		"replicas": d.number(), "currentReplicas": d.number(), "desiredReplicas": d.number(), "readyReplicas": d.number(),
@@ -179,8 +179,8 @@ func many[T any](d *dice, limit int, draw func() T) []any {
 	return values
 }
 
-// deploymentStatus is a patch of that of a WorkloadDeployment. Half of them leave what the agent has written beside it, so that the whole is
-// believed to be about the newest generation.
+// deploymentStatus returns a patch of a WorkloadDeployment's status. Half of the patches keep the agent's other fields, so that
+// the whole status counts as reported for the newest generation.
 func (d *dice) deploymentStatus() fields {
 	status := fields{}
 	if d.IntN(2) == 0 {
@@ -206,7 +206,7 @@ func (d *dice) cellIndices() fields {
 	}
 }
 
-// report is one of Instances, as deployments and slices have them.
+// report returns a report of Instances, as in deployments and slices.
 func (d *dice) report() fields {
 	return fields{
 		"cell": pick(d, "", "dfw", "ord-1", "ord-2"),

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Standing is a disagreement and how long it has been seen.
+// Standing is a disagreement with its age.
 type Standing struct {
 	Disagreement
 	Age time.Duration
 }
 
-// String says what is wrong where, and for how long.
+// String returns the age, the plane, the object and the fault.
 func (s Standing) String() string {
 	return fmt.Sprintf("%4.0fs  %s", s.Age.Seconds(), s.Disagreement)
 }
 
-// ledger knows since when each disagreement has been seen.
+// ledger stores when each disagreement was first seen.
 type ledger struct {
 	since   map[Disagreement]time.Time
 	longest Standing
 }
 
-// update takes what was found at a time, and returns it with its age, the oldest first. What was not found any more is
-// forgotten, and counts as having lasted until now.
+// update returns the disagreements of a comparison with their age, the oldest first. A disagreement that was no longer found is
+// dropped, and counts as having lasted until now.
 func (l *ledger) update(now time.Time, found []Disagreement) []Standing {
 	before := l.since
 	l.since = make(map[Disagreement]time.Time, len(found))

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Options are what a plan is made from. Equal options give equal plans.
+// Options are the inputs of a plan. Equal options give equal plans.
 type Options struct {
-	// Seed decides everything that is random.
+	// Seed determines all random values.
 	Seed uint64
 	// Duration is how long Workloads are changed and processes are killed.
 	Duration time.Duration
@@ -23,19 +23,19 @@ type Options struct {
 	Interval time.Duration
 	// Pace is the average time from one operation to the next, once the first Workloads are created.
 	Pace time.Duration
-	// Workloads is how many there are at most at a time.
+	// Workloads is the maximum number of Workloads at a time.
 	Workloads int
-	// Projects are their projects.
+	// Projects of the Workloads.
 	Projects []string
-	// Cities are those that placements may name.
+	// Cities are the cities that placements may name.
 	Cities []string
-	// Processes are those that may be killed.
+	// Processes are the processes that may be killed.
 	Processes []string
 }
 
-// Bounds of what a plan has.
+// Bounds of a plan.
 const (
-	// A process stays down for between leastDown and mostDown.
+	// A process stays down for a time between leastDown and mostDown.
 	leastDown, mostDown = 2 * time.Second, 8 * time.Second
 	// mostReplicas is the largest scale of a placement.
 	mostReplicas = 3
@@ -57,7 +57,7 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// Plan is what happens in a soak.
+// Plan holds the events of a soak.
 type Plan struct {
 	// Operations of the consumer, by time.
 	Operations []Operation
@@ -67,15 +67,15 @@ type Plan struct {
 
 // Fault is a process that is killed with SIGKILL.
 type Fault struct {
-	// At is when, since the begin.
+	// At is the time since the start.
 	At time.Duration
-	// Process that is killed.
+	// Process is killed.
 	Process string
-	// Down is after which time it is started again.
+	// Down is the time until the process is started again.
 	Down time.Duration
 }
 
-// Verb is what a consumer does to a Workload.
+// Verb is a consumer's action on a Workload.
 type Verb string
 
 // Verbs.
@@ -90,17 +90,17 @@ const (
 // Name is a Workload in the soak's namespace of a project.
 type Name struct{ Project, Workload string }
 
-// Operation is what a consumer does.
+// Operation is an action of a consumer.
 type Operation struct {
-	// At is when, since the begin. Operations on one Workload happen one after the other.
+	// At is the time since the start. Operations on one Workload happen one after the other.
 	At   time.Duration
 	Verb Verb
 	Name
-	// Wanted is the Workload after it; nil after a deletion.
+	// Wanted is the Workload after the operation; nil after a deletion.
 	Wanted *Wanted
 }
 
-// Wanted is what a consumer wants of a Workload.
+// Wanted is a Workload as its consumer wants it.
 type Wanted struct {
 	Image      string
 	Placements []Placement
@@ -113,12 +113,12 @@ type Placement struct {
 	Replicas int
 }
 
-// NewPlan plans a soak.
+// NewPlan returns the plan of a soak.
 func NewPlan(o Options) (Plan, error) {
 	if err := o.validate(); err != nil {
 		return Plan{}, fmt.Errorf("plan a soak: %w", err)
 	}
-	// Two streams of numbers: the operations are the same whatever is killed.
+	// Two streams of numbers: the operations do not depend on the killed processes.
 	return Plan{Operations: planOperations(o, newRandom(o.Seed, 1)), Faults: planFaults(o, newRandom(o.Seed, 2))}, nil
 }
 
@@ -142,7 +142,7 @@ func planFaults(o Options, random *rand.Rand) []Fault {
 	return faults
 }
 
-// planner knows what the operations so far have led to.
+// planner holds the state after the operations so far.
 type planner struct {
 	options Options
 	random  *rand.Rand
@@ -165,7 +165,8 @@ func planOperations(o Options, random *rand.Rand) []Operation {
 	}
 	for at += around(o.Pace, random); at < o.Duration; at += around(o.Pace, random) {
 		name := p.names[random.IntN(len(p.names))]
-		// Many a Workload is made again as soon as it is gone: objects of the same names and other UIDs follow each other closely.
+		// Many Workloads are recreated as soon as they are deleted: objects with the same names and other UIDs follow each other
+		// closely.
 		if last := operations[len(operations)-1]; last.Verb == Delete && random.IntN(2) == 0 {
 			name = last.Name
 		}
@@ -174,7 +175,7 @@ func planOperations(o Options, random *rand.Rand) []Operation {
 	return operations
 }
 
-// next plans an operation on a Workload: it is created when there is none, else mostly scaled.
+// next plans an operation on a Workload: a Workload that does not exist is created; otherwise it is mostly scaled.
 func (p *planner) next(at time.Duration, name Name) Operation {
 	was := p.wanted[name]
 	if was == nil {
@@ -187,7 +188,7 @@ func (p *planner) next(at time.Duration, name Name) Operation {
 	case chance < 45:
 		operation.Verb = Scale
 		i := p.random.IntN(len(wanted.Placements))
-		// Another number than before.
+		// Another number of replicas than before.
 		wanted.Placements[i].Replicas = 1 + (wanted.Placements[i].Replicas+p.random.IntN(mostReplicas-1))%mostReplicas
 	case chance < 60:
 		operation.Verb = Rollout
@@ -222,8 +223,8 @@ func (p *planner) placements() []Placement {
 	return placements
 }
 
-// Match returns which of the known processes the patterns select, in order. A pattern is one of path.Match. One that selects
-// nothing is an error.
+// Match returns the known processes that the patterns select, in order. A pattern is a pattern of path.Match. A pattern that
+// selects no process is an error.
 func Match(patterns, known []string) ([]string, error) {
 	var selected []string
 	for _, pattern := range patterns {

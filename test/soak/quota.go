@@ -84,7 +84,7 @@ func GrantQuota(ctx context.Context, project client.Client, name, namespace stri
 	return nil
 }
 
-// meter has the Instances of the victim need quota: reports of cells then count for what its claims may be deleted.
+// meter requires quota for the Instances of the victim: then reports of cells decide which of its claims are deleted.
 func (h *Hostile) meter(ctx context.Context) error {
 	milo := h.collector.planes[miloPlane]
 	if err := RegisterQuota(ctx, milo); err != nil {

@@ -22,36 +22,36 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// Metrics of every process of ours that are read. They come from Go's and from Prometheus' collectors.
+// Metrics that are read from each process of the add-on. They come from Go's and from Prometheus' collectors.
 const (
 	memoryMetric    = "process_resident_memory_bytes"
 	goroutineMetric = "go_goroutines"
 	startMetric     = "process_start_time_seconds"
 )
 
-// Usage is what a process takes.
+// Usage holds the resources that a process uses.
 type Usage struct {
 	// Memory is the resident memory in bytes.
 	Memory float64
-	// Goroutines is how many there are.
+	// Goroutines is the number of goroutines.
 	Goroutines float64
-	// Started is when the process started, in seconds since 1970: one that was killed begins anew.
+	// Started is the start time of the process, in seconds since 1970. It changes when a killed process is restarted.
 	Started float64
 }
 
-// Reading is what the processes of the add-on take at a time, and what has been written since the reading before.
+// Reading holds the usage of the add-on's processes at a time, and the writes since the previous reading.
 type Reading struct {
-	// At is the time since the begin.
+	// At is the time since the start.
 	At time.Duration
-	// Workloads is how many there were.
+	// Workloads is the number of Workloads.
 	Workloads int
-	// Processes by name: "replica/<number>" and "agent/<cell>". One that did not answer is not among them.
+	// Processes by name: "replica/<number>" and "agent/<cell>". A process that did not answer is missing.
 	Processes map[string]Usage
-	// Writes a second, by plane, of all users.
+	// Writes per second, by plane, of all users.
 	Writes map[string]float64
 }
 
-// String is a reading in one line.
+// String returns the reading in one line.
 func (r *Reading) String() string {
 	parts := []string{fmt.Sprintf("%d Workloads", r.Workloads)}
 	for _, name := range slices.Sorted(maps.Keys(r.Processes)) {
@@ -71,7 +71,7 @@ func (s *Soak) read(ctx context.Context) {
 		now := s.Clock.Now()
 		reading := Reading{At: now.Sub(s.begin), Workloads: s.consumer.count(), Processes: map[string]Usage{}, Writes: map[string]float64{}}
 		for name, address := range s.endpoints(ctx) {
-			// A process that was killed does not answer; the next reading has it again.
+			// A killed process does not answer; the next reading has it again.
 			if usage, err := s.usage(ctx, address); err == nil {
 				reading.Processes[name] = usage
 			}
@@ -89,7 +89,7 @@ func (s *Soak) read(ctx context.Context) {
 	}
 }
 
-// planes are those whose writes are counted.
+// planes returns the planes whose writes are counted.
 func (s *Soak) planes() []string {
 	planes := []string{"hub"}
 	for _, project := range s.Projects {
@@ -101,7 +101,8 @@ func (s *Soak) planes() []string {
 	return planes
 }
 
-// endpoint is where a process serves its metrics, and the token with which they may be read; without one an administrator of Milo may.
+// endpoint is the address at which a process serves its metrics, with the token for reading them; without a token an
+// administrator of Milo reads them.
 type endpoint struct{ address, token string }
 
 func (s *Soak) endpoints(ctx context.Context) map[string]endpoint {
@@ -120,7 +121,7 @@ func (s *Soak) endpoints(ctx context.Context) map[string]endpoint {
 }
 
 func (s *Soak) usage(ctx context.Context, of endpoint) (usage Usage, err error) {
-	// The certificate of the metrics is self-signed, and all of this is on one machine.
+	// The certificate of the metrics is self-signed, and all processes are on one machine.
 	config := &rest.Config{Host: of.address, BearerToken: of.token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	if of.token == "" {
 		admin, err := s.Federation.Config("milo", federation.Admin)
@@ -151,7 +152,7 @@ func (s *Soak) usage(ctx context.Context, of endpoint) (usage Usage, err error) 
 	return parseUsage(response.Body)
 }
 
-// parseUsage reads what a process takes from its metrics in Prometheus' text format. The error names what is missing.
+// parseUsage reads the usage of a process from its metrics in Prometheus' text format. The error names missing metrics.
 func parseUsage(metrics io.Reader) (Usage, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(metrics)

@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-// Result is what a soak came to.
+// Result is the result of a soak.
 type Result struct {
 	Seed     uint64
 	Duration time.Duration
 	Faults   int
-	// Operations that succeeded, and the requests that they took.
+	// Operations that succeeded, and the number of requests for them.
 	Operations, Requests int
 	Failures             []error
 	// Excused is how many requests may fail: one that a replica answered when it was killed, and any while Milo was down.
 	Excused int
-	// P99 of the time that requests took.
+	// P99 of the latencies of requests.
 	P99 time.Duration
-	// Ended are the processes that ended without being killed, and were started again.
+	// Ended are the processes that ended without being killed, and were restarted.
 	Ended []string
-	// Settled is how long after the last fault project, hub and cells agreed; 0 if they did not.
+	// Settled is the time from the last fault until project, hub and cells agreed; 0 if they did not.
 	Settled time.Duration
-	// Longest is the disagreement that was seen longest.
+	// Longest is the disagreement that lasted longest.
 	Longest Standing
-	// Readings of memory, goroutines and writes, if any were asked for.
+	// Readings of memory, goroutines and writes, if requested.
 	Readings []Reading
-	// Left are the disagreements at the end.
+	// Left are the remaining disagreements at the end.
 	Left []Standing
 }
 
-// Err is an error if disagreements are left, or more requests failed than are excused.
+// Err returns an error if disagreements are left, or more requests failed than are excused.
 func (r *Result) Err() error {
 	var failed error
 	if len(r.Failures) > r.Excused {
@@ -51,7 +51,7 @@ func (r *Result) Err() error {
 	return errors.Join(failed, fmt.Errorf("seed %d: project, hub and cells disagree in %d places:\n%s", r.Seed, len(r.Left), strings.Join(lines, "\n")))
 }
 
-// String is the figures in one line.
+// String returns the figures in one line.
 func (r *Result) String() string {
 	settled := "not settled"
 	if r.Settled > 0 {
@@ -61,7 +61,7 @@ func (r *Result) String() string {
 		r.Seed, r.Duration.Seconds(), r.Faults, r.Operations, r.Requests, len(r.Failures), r.P99.Seconds(), settled, r.Longest.Age.Seconds())
 }
 
-// Row is the figures as a row of the table in docs/reliability.md.
+// Row returns the figures as a row of the table in docs/reliability.md.
 func (r *Result) Row() string {
 	settled := "–"
 	if r.Settled > 0 {
@@ -77,7 +77,7 @@ func excuses(process string) int {
 	case strings.HasPrefix(process, replicaPrefix):
 		return 1
 	case process == "milo" || strings.HasPrefix(process, "milo-") || strings.HasPrefix(process, "project-plane-"):
-		return math.MaxInt32 // there is nobody to answer
+		return math.MaxInt32 // no server answers
 	}
 	return 0
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestResult: what is left is an error, and so are failed requests that no fault excuses.
+// TestResult: remaining disagreements are an error, and so are failed requests that no fault excuses.
 func TestResult(t *testing.T) {
 	left := []Standing{{Disagreement{Plane: "hub", Object: "Work a", Problem: leftover}, 200 * time.Second}}
 	failures := []error{errors.New("refused")}

@@ -20,35 +20,35 @@ import (
 )
 
 const (
-	// sampleInterval is how often the planes are compared.
+	// sampleInterval is the interval between two comparisons of the planes.
 	sampleInterval = 5 * time.Second
-	// superviseInterval is after which time at most a process is started again that ended by itself.
+	// superviseInterval bounds the delay before a process that ended by itself is restarted.
 	superviseInterval = 2 * time.Second
-	// reportInterval is how often the progress is written.
+	// reportInterval is the interval between two reports of the progress.
 	reportInterval = 20 * time.Second
-	// agreements is how many comparisons in a row must find nothing.
+	// agreements is how many comparisons in a row must find no disagreement.
 	agreements = 2
-	// printed is how many disagreements the progress lists.
+	// printed is the maximum number of disagreements in a report.
 	printed = 12
 )
 
-// Soak is one soak of a federation with the add-on. Its projects have the namespace and a consumer who may write Workloads in
-// it, and may use the cities.
+// Soak is one soak of a federation with the add-on. Its projects have the namespace and a consumer who may write Workloads in it
+// and use the cities.
 type Soak struct {
 	Options
 	Federation *federation.Federation
 	AddOn      *federation.AddOn
-	// Namespace of the Workloads, in every project. Nothing else may be in it.
+	// Namespace of the Workloads, in every project. It must not contain other objects.
 	Namespace string
 	// Consumer is the user that writes Workloads.
 	Consumer string
 	// Patience is how long after the last fault the planes may disagree.
 	Patience time.Duration
-	// Readings is the time from one reading of memory, goroutines and writes to the next; 0: there are none.
+	// Readings is the interval between two readings of memory, goroutines and writes; 0: no readings.
 	Readings time.Duration
 	// Out receives the progress.
 	Out io.Writer
-	// Clock is the real one if it is nil.
+	// Clock is the clock. Nil: the real one.
 	Clock clock.Clock
 
 	processes *Processes
@@ -59,18 +59,18 @@ type Soak struct {
 	mu       sync.Mutex // guards what follows
 	ledger   ledger
 	standing []Standing
-	// sampled is when all planes answered last, and clean how many comparisons in a row have found nothing.
+	// sampled is the last time when all planes answered, and clean the number of comparisons in a row without a disagreement.
 	sampled time.Time
 	clean   int
-	// readings are those until now.
+	// readings are the readings so far.
 	readings []Reading
 	killed   []string
 	ended    []string
 }
 
-// Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err says whether they
-// do. The error is about what prevented the soak; what it killed is running again in any case. The Workloads are left as they are:
-// Remove deletes them.
+// Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err reports whether
+// they do. The error is about a failure of the soak itself; killed processes are running again in any case. The Workloads are not
+// deleted: Remove deletes them.
 func (s *Soak) Run(ctx context.Context) (*Result, error) {
 	plan, err := s.prepare(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Soak) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// plan plans with the processes that the patterns select.
+// plan returns a plan for the processes that the patterns select.
 func (s *Soak) plan() (Plan, error) {
 	o, err := s.Options, error(nil)
 	if len(o.Processes) == 0 {
@@ -162,7 +162,7 @@ func (s *Soak) plan() (Plan, error) {
 	return NewPlan(o)
 }
 
-// fail kills one process after the other and starts each again.
+// fail kills one process after the other and restarts each.
 func (s *Soak) fail(ctx context.Context, faults []Fault) error {
 	for _, fault := range faults {
 		if !sleepUntil(ctx, s.Clock, s.begin.Add(fault.At)) {
@@ -171,12 +171,12 @@ func (s *Soak) fail(ctx context.Context, faults []Fault) error {
 		s.printf("kill %s for %.1f s", fault.Process, fault.Down.Seconds())
 		killed := s.processes.Kill(ctx, fault.Process)
 		if errors.Is(killed, federation.ErrNotRunning) {
-			// It had ended by itself, and is being started again: there is nothing to kill.
+			// The process had ended by itself, and is being restarted: there is no process to kill.
 			s.printf("%v", killed)
 			killed = nil
 		}
 		sleepUntil(ctx, s.Clock, s.Clock.Now().Add(fault.Down))
-		// It must run again even if ctx has ended.
+		// The process must run again even if ctx has ended.
 		if err := errors.Join(killed, s.processes.Start(context.WithoutCancel(ctx), fault.Process)); err != nil {
 			return fmt.Errorf("fault of %s: %w", fault.Process, err)
 		}
@@ -187,7 +187,7 @@ func (s *Soak) fail(ctx context.Context, faults []Fault) error {
 	return nil
 }
 
-// supervise starts again what ends without being killed, until ctx ends.
+// supervise restarts processes that end without being killed, until ctx ends.
 func (s *Soak) supervise(ctx context.Context) {
 	for sleepUntil(ctx, s.Clock, s.Clock.Now().Add(superviseInterval)) {
 		started, err := s.processes.StartEnded(context.WithoutCancel(ctx))
@@ -203,11 +203,11 @@ func (s *Soak) supervise(ctx context.Context) {
 	}
 }
 
-// watch compares the planes again and again, and writes the progress, until ctx ends.
+// watch compares the planes repeatedly, and writes the progress, until ctx ends.
 func (s *Soak) watch(ctx context.Context) {
 	reported := s.begin
 	for sleepUntil(ctx, s.Clock, s.Clock.Now().Add(sampleInterval)) {
-		// While an API server is down there is nothing to compare.
+		// While an API server is down, the planes cannot be compared.
 		found, err := s.compare(ctx, s.consumer.wants)
 		s.mu.Lock()
 		if err == nil {
@@ -244,7 +244,7 @@ func (s *Soak) compare(ctx context.Context, wants func(project string) map[strin
 	return found, nil
 }
 
-// settle waits until nothing disagrees, and returns after which time that was; 0 when patience ended first.
+// settle waits until no disagreement is left, and returns the time that this took; 0 if patience ended first.
 func (s *Soak) settle(ctx context.Context, last time.Time) (time.Duration, error) {
 	s.mu.Lock()
 	s.clean = 0
@@ -311,7 +311,7 @@ func (s *Soak) result(settled time.Duration) *Result {
 	return result
 }
 
-// printf writes a line with the time since the begin. A closed output must not stop a soak.
+// printf writes a line with the time since the start. A closed output must not stop a soak.
 func (s *Soak) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Out, "[%5.1fs] %s\n", s.Clock.Since(s.begin).Seconds(), fmt.Sprintf(format, args...))
 }

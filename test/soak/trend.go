@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// leastReadings is how many a trend needs: two in each quarter.
+// leastReadings is the minimum number of readings for a trend: two in each quarter.
 const leastReadings = 8
 
-// Trend is a table of what changed from the second quarter of the readings to the last one: what the processes take, and what is
-// written a second. The first quarter has the creation of the Workloads and filling caches. What is flat did not grow. A process
-// that did not run all the time since the second quarter is left out. It is "" for too few readings.
+// Trend returns a table of the change from the second quarter of the readings to the last one: of the processes' usage, and of
+// the writes per second. The first quarter contains the creation of the Workloads and filling caches. A flat value did not grow.
+// A process that was restarted since the second quarter is left out. It is "" for too few readings.
 func Trend(readings []Reading) string {
 	if len(readings) < leastReadings {
 		return ""
@@ -48,7 +48,7 @@ func Trend(readings []Reading) string {
 	return strings.Join(rows, "\n")
 }
 
-// ranSince says whether a process is in all readings and was never started again.
+// ranSince reports whether a process is in all readings and was never restarted.
 func ranSince(readings []Reading, name string) bool {
 	started := readings[0].Processes[name].Started
 	for i := range readings {

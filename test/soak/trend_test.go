@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestTrend compares the second quarter with the last, and leaves out what was killed.
+// TestTrend compares the second quarter with the last, and leaves out restarted processes.
 func TestTrend(t *testing.T) {
 	var readings []Reading
 	for i := range 12 {

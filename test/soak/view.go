@@ -19,10 +19,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/decode"
 )
 
-// View is what the planes hold of one namespace of a project, read at about the same time.
+// View holds the objects of one namespace of a project on all planes, read at about the same time.
 type View struct {
 	Project string
-	// Cities are the cells of each city, by its code in upper case.
+	// Cities holds the cells of each city, by its code in upper case.
 	Cities map[string][]string
 
 	// In the project.
@@ -30,7 +30,7 @@ type View struct {
 	Deployments []v1alpha.WorkloadDeployment
 	Instances   []v1alpha.Instance
 
-	// On the hub. Namespace is nil when there is none. Works are those that carry the namespace or what is in it, by cell.
+	// On the hub. Namespace is nil if it does not exist. Works are the Works that carry the namespace or its objects, by cell.
 	Namespace *corev1.Namespace
 	Copies    []v1alpha.WorkloadDeployment
 	Policies  []policyv1alpha1.PropagationPolicy
@@ -41,7 +41,7 @@ type View struct {
 	Cells map[string]*CellView
 }
 
-// CellView is what a cell holds of the hub namespace. Namespace is nil when there is none.
+// CellView holds the objects of the hub namespace in a cell. Namespace is nil if it does not exist.
 type CellView struct {
 	Namespace   *corev1.Namespace
 	Deployments []v1alpha.WorkloadDeployment
@@ -49,22 +49,22 @@ type CellView struct {
 	Pods        []corev1.Pod
 }
 
-// Work is a Work and what it carries.
+// Work is a Work with its object.
 type Work struct {
 	workv1alpha1.Work
 	// Deployment is nil unless the Work carries a WorkloadDeployment.
 	Deployment *v1alpha.WorkloadDeployment
-	// Carries is the kind and name of what it carries.
+	// Carries is the kind and name of its object.
 	Carries string
 }
 
-// carriesData reports whether a Work carries what templates may name.
+// carriesData reports whether a Work carries a kind that templates may name.
 func (w *Work) carriesData() bool {
 	return strings.HasPrefix(w.Carries, "ConfigMap ") || strings.HasPrefix(w.Carries, "Secret ")
 }
 
-// readWork returns what a Work carries for a hub namespace, or nil if it carries something else. The add-on and Karmada put one
-// object into each Work.
+// readWork returns the object that a Work carries for a hub namespace, or nil if it carries another object. The add-on and
+// Karmada put one object into each Work.
 func readWork(work *workv1alpha1.Work, hubNamespace string) (*Work, error) {
 	for i := range work.Spec.Workload.Manifests {
 		raw := work.Spec.Workload.Manifests[i].Raw

@@ -46,7 +46,7 @@ func (w *Wanted) placements() []v1alpha.WorkloadPlacement {
 	return placements
 }
 
-// matches reports whether a Workload is what the consumer wants, but for defaults.
+// matches reports whether a Workload is as the consumer wants it, apart from defaults.
 func (w *Wanted) matches(workload *v1alpha.Workload) bool {
 	sandbox := workload.Spec.Template.Spec.Runtime.Sandbox
 	if sandbox == nil || len(sandbox.Containers) != 1 || sandbox.Containers[0].Image != w.Image {

@@ -14,8 +14,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// CheckBytesOfAnInstance prints what an API server stores for an Instance, for templates of several sizes, and checks what it has beside its
-// template: no more than the names of what is in it. store has an Instance of a template with these variables stored, and returns both.
+// CheckBytesOfAnInstance prints the bytes that an API server stores for an Instance, for templates of several sizes, and checks
+// that the rest of the object, apart from its template, holds no more than the names of the template's parts. store stores an
+// Instance of a template with these variables, and returns both.
 func CheckBytesOfAnInstance(t *testing.T, store func(t *testing.T, env []corev1.EnvVar) (*v1alpha.InstanceTemplateSpec, *v1alpha.Instance)) {
 	t.Helper()
 	for _, size := range []struct{ variables, bytes int }{{1, 512}, {1, 32 << 10}, {512, 32}} {
@@ -34,7 +35,7 @@ func CheckBytesOfAnInstance(t *testing.T, store func(t *testing.T, env []corev1.
 	}
 }
 
-// Bytes is how long a value is as JSON.
+// Bytes returns the length of a value in JSON.
 func Bytes(t testing.TB, value any) int {
 	t.Helper()
 	text, err := json.Marshal(value)

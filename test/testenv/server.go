@@ -18,11 +18,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// A server must end with the tests, even if these are killed, which envtest does not support. So envtest starts the test
-// binary itself, through a link with the server's name. That process asks the kernel to kill it when its parent ends, and
-// then executes the server.
+// A server must end with the tests, even if these are killed, which envtest does not support. So envtest starts the test binary
+// itself, through a link with the server's name. That process asks the kernel to kill it when its parent ends, and then executes
+// the server.
 
-// serverVariable returns the environment variable that tells such a process the path of the server's binary.
+// serverVariable returns the environment variable with the path of the server's binary for such a process.
 func serverVariable(name string) string { return "KARMADA_COMPUTE_TESTENV_" + name }
 
 const ownerVariable = "KARMADA_COMPUTE_TESTENV_OWNER"
@@ -57,11 +57,12 @@ func serveBy(e *envtest.Environment, binaries map[string]string) error {
 // removeAtEnd is the folder of links, which Main removes.
 var removeAtEnd string
 
-// isServer reports whether this process is to execute a server.
+// isServer reports whether this process must execute a server.
 func isServer() bool { return os.Getenv(serverVariable(filepath.Base(os.Args[0]))) != "" }
 
-// startServers starts the servers on a thread that lives as long as this process: the kernel takes the end of the thread that started a
-// server for that of its parent, and the runtime ends threads, such as that of a goroutine that returns while it has locked its thread.
+// startServers starts the servers on a thread that lives as long as this process: the kernel treats the end of the thread that
+// started a server as the end of the parent, and the runtime ends threads, for example when a goroutine returns that has locked
+// its thread.
 func startServers(e *envtest.Environment) (*rest.Config, error) {
 	type result struct {
 		config *rest.Config

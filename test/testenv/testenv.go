@@ -25,10 +25,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// patience is how long the kube-apiserver may take to start or stop on a slow, busy machine.
+// patience bounds the start and stop of the kube-apiserver on a slow, busy machine.
 const patience = 3 * time.Minute
 
-// Options name the kinds that the kube-apiserver serves in addition to those of api/crds.
+// Options name the kinds that the kube-apiserver serves in addition to the kinds of api/crds.
 type Options struct {
 	// CRDPaths are files and folders of CustomResourceDefinitions, absolute or relative to the root of the repository.
 	CRDPaths []string
@@ -91,7 +91,7 @@ func Config(t testing.TB) *rest.Config {
 // caches that tests share: the kube-apiserver waits a minute for watches that are still open.
 func Context() context.Context { return environment.ctx }
 
-// Scheme returns a scheme with the built-in kinds and those that add registers.
+// Scheme returns a scheme with the built-in kinds and the kinds that add registers.
 func Scheme(t testing.TB, add ...func(*runtime.Scheme) error) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -133,7 +133,7 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
 	}
-	// Milo's control planes serve core v1 Events only, so a controller that uses the other API fails its tests.
+	// Milo's control planes serve only core v1 Events, so a controller that uses the other API fails its tests.
 	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "events.k8s.io/v1=false")
 	for _, path := range o.CRDPaths {
 		if !filepath.IsAbs(path) {

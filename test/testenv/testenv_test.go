@@ -37,13 +37,13 @@ func TestServesOurKinds(t *testing.T) {
 	}
 }
 
-// TestServersOutliveThreads verifies that servers run on when threads of the test binary end, as that of a goroutine does which returns
-// while it has locked its thread: the kernel ends a process with the thread that started it.
+// TestServersOutliveThreads verifies that servers keep running when threads of the test binary end, for example when a goroutine
+// returns that has locked its thread: the kernel ends a process with the thread that started it.
 func TestServersOutliveThreads(t *testing.T) {
 	host := testenv.Config(t).Host
 	var locked, ended sync.WaitGroup
 	leave := make(chan struct{})
-	// More than the runtime had idle, so that each of those is taken.
+	// More than the runtime had idle, so that each idle thread is taken.
 	for range 200 {
 		locked.Add(1)
 		ended.Go(func() {
@@ -55,7 +55,7 @@ func TestServersOutliveThreads(t *testing.T) {
 	locked.Wait()
 	close(leave)
 	ended.Wait()
-	// A server that was killed may answer for a moment.
+	// A killed server may answer for a moment.
 	for range 20 {
 		if err := answers(t.Context(), host); err != nil {
 			t.Fatalf("the kube-apiserver of the tests does not answer any more: %v", err)
@@ -72,7 +72,7 @@ func TestServersOutliveThreads(t *testing.T) {
 // doomedVariable is set in the environment of the process that the test kills.
 const doomedVariable = "KARMADA_COMPUTE_TESTENV_DOOMED"
 
-// TestServersEndWithTests verifies that tests that are killed leave no server behind.
+// TestServersEndWithTests verifies that killed tests leave no server behind.
 func TestServersEndWithTests(t *testing.T) {
 	if os.Getenv(doomedVariable) != "" {
 		fmt.Println(testenv.Config(t).Host)

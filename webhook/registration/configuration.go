@@ -13,13 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Trusted says whether every configuration has the bundle. Without targets that is not known, and false.
+// Trusted reports whether every configuration has the bundle. Without targets that is not known, and false.
 func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error) {
 	encoded := base64.StdEncoding.EncodeToString(bundle)
 	return r.every(ctx, func(_ string, to map[string]any) bool { return to["caBundle"] == encoded })
 }
 
-// Carries says whether every webhook is called at the path that path returns for its plain path. Without targets that is not
+// Carries reports whether every webhook is called at the path that path returns for its plain path. Without targets that is not
 // known, and false.
 func (r *Registration) Carries(ctx context.Context, path func(plain string) string) (bool, error) {
 	return r.every(ctx, func(plain string, to map[string]any) bool {
@@ -31,7 +31,7 @@ func (r *Registration) Carries(ctx context.Context, path func(plain string) stri
 	})
 }
 
-// every says whether every webhook of every configuration is registered and passes the check, which gets its plain path and its
+// every reports whether every webhook of every configuration is registered and passes the check, which gets its plain path and its
 // clientConfig.
 func (r *Registration) every(ctx context.Context, check func(plain string, to map[string]any) bool) (bool, error) {
 	if len(r.Targets) == 0 {
@@ -134,7 +134,7 @@ func (r *Registration) path(plain string) string {
 
 func (r *Registration) url(path string) string { return strings.TrimSuffix(r.URL, "/") + path }
 
-// redact keeps secret paths out of an error of an API server, which may quote what it refuses.
+// redact removes secret paths from an error of an API server, which may quote a refused configuration.
 func (r *Registration) redact(err error, template *unstructured.Unstructured) error {
 	paths, pathsErr := plainPaths(template)
 	if pathsErr != nil {

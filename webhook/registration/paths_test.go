@@ -56,7 +56,7 @@ func TestSecretPaths(t *testing.T) {
 	}
 }
 
-// TestCarries: every webhook has the path that is asked for, with a URL and with Services.
+// TestCarries: every webhook has the wanted path, with a URL and with Services.
 func TestCarries(t *testing.T) {
 	for name, url := range map[string]string{"URL": "https://webhooks.example.com:9443/", "Services": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestCarries(t *testing.T) {
 	}
 }
 
-// TestPathsStaySecret: without current paths nothing is registered, and errors name no secret, though API servers quote what they
-// refuse.
+// TestPathsStaySecret: without current paths, no configuration is registered, and errors name no secret, though API servers quote
+// refused configurations.
 func TestPathsStaySecret(t *testing.T) {
 	r, paths := newRegistered(t), &secretPaths{secret: "5ec8e7", fail: errors.New("no route")}
 	r.Paths = paths

@@ -35,17 +35,17 @@ type Target struct {
 	Name string
 	// Client writes, and reads without a cache.
 	Client client.Client
-	// Configurations are applied there. Each clientConfig names a Service. Those without webhooks are applied as they are.
+	// Configurations are applied there. Each clientConfig names a Service. Configurations without webhooks are applied unchanged.
 	Configurations []*unstructured.Unstructured
-	// Superseded are deleted there after the configurations were applied: those of another mode of the add-on.
+	// Superseded are the configurations of another mode of the add-on. They are deleted after Configurations were applied.
 	Superseded []*unstructured.Unstructured
 }
 
-// Paths makes the paths of webhooks unguessable.
+// Paths creates unguessable paths of webhooks.
 type Paths interface {
-	// Ensure makes the paths current: an old one would undo a rotation.
+	// Ensure updates the paths: an old path would undo a rotation.
 	Ensure(ctx context.Context) error
-	// Path is where the webhook with a plain path is to be called.
+	// Path is the path at which the webhook with a plain path is called.
 	Path(plain string) string
 }
 
@@ -58,15 +58,15 @@ type Registration struct {
 	URL string
 	// Bundle returns the CAs that callers must trust, in PEM. It must be current: an old bundle would undo a rotation.
 	Bundle func(context.Context) ([]byte, error)
-	// Paths makes the paths of webhooks unguessable. Nil: they stay as they are.
+	// Paths creates unguessable paths of webhooks. Nil: the plain paths are used.
 	Paths Paths
 	// Changed receives a value when the bundle changed. May be nil.
 	Changed <-chan struct{}
-	// FailurePolicy replaces that of the configurations that have one. Empty: it stays.
+	// FailurePolicy replaces the failure policy of the configurations that have one. Empty: it stays.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// NamespaceSelector selects the namespaces in which webhooks are called. Nil: all.
 	NamespaceSelector *metav1.LabelSelector
-	// Users returns the users that the add-on's controllers are at Milo. Their writes are not reviewed.
+	// Users returns the users of the add-on's controllers at Milo. Their writes are not reviewed.
 	Users func(context.Context) ([]string, error)
 	// Condition is the name of the match condition that exempts the users.
 	Condition string
@@ -74,7 +74,7 @@ type Registration struct {
 	Interval time.Duration
 	// Clock is for timers.
 	Clock clock.Clock
-	// Log gets what is written.
+	// Log gets the written configurations.
 	Log logr.Logger
 
 	mu sync.Mutex
@@ -168,7 +168,7 @@ func (r *Registration) Register(ctx context.Context) error {
 	return r.removeSuperseded(ctx)
 }
 
-// removeSuperseded comes last, so that something is registered at any time.
+// removeSuperseded runs last, so that a configuration is registered at any time.
 func (r *Registration) removeSuperseded(ctx context.Context) error {
 	var failures []error
 	for _, target := range r.Targets {
@@ -207,7 +207,7 @@ func (r *Registration) register(ctx context.Context, c client.Client, template *
 	return nil
 }
 
-// get reads the object that a template names, nil if there is none.
+// get reads the object that a template names, nil if it does not exist.
 func get(ctx context.Context, c client.Client, template *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(template.GroupVersionKind())
@@ -266,7 +266,7 @@ func celString(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(s) + "'"
 }
 
-// covers says whether found has every wanted field. It may have more: API servers set defaults.
+// covers reports whether found has every wanted field. It may have more: API servers set defaults.
 func covers(found, wanted any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

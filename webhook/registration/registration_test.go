@@ -270,7 +270,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSuperseded: the configuration of another mode is deleted after that of this mode was applied.
+// TestSuperseded: the other mode's configuration is deleted after this mode's configuration was applied.
 func TestSuperseded(t *testing.T) {
 	r := newRegistered(t)
 	other := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "other-mode"}}
@@ -299,7 +299,7 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// TestWithoutWebhooks: a configuration without webhooks is registered as it is.
+// TestWithoutWebhooks: a configuration without webhooks is registered unchanged.
 func TestWithoutWebhooks(t *testing.T) {
 	r := newRegistered(t)
 	plain, err := registration.Decode([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain, namespace: ns}\ndata: {a: b}"))

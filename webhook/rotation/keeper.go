@@ -21,11 +21,12 @@ import (
 )
 
 const (
-	// hubTimeout bounds the requests of one Ensure, so that what depends on the time is published even if the hub does not answer.
+	// hubTimeout bounds the requests of one Ensure, so that time-dependent state is published even if the hub does not answer.
 	hubTimeout = 10 * time.Second
-	// attempts is how often one Ensure retries after a conflict with another replica.
+	// attempts is the number of attempts of one Ensure after conflicts with another replica.
 	attempts = 5
-	// jitter is by how much the time between two reads of the Secret is shortened at most, so that replicas do not read it at the same time.
+	// jitter is the largest fraction by which the interval between reads of the Secret is shortened, so that replicas do not read it at
+	// the same time.
 	jitter = 0.2
 )
 
@@ -49,7 +50,7 @@ type exposure struct {
 	at    time.Time
 }
 
-// New makes a Keeper. It publishes nothing before the first Ensure.
+// New creates a Keeper. It publishes nothing before the first Ensure.
 func New[T any](options Options[T]) (*Keeper[T], error) {
 	rotations, err := newRotations(options.Registerer)
 	if err != nil {
@@ -89,8 +90,8 @@ func (k *Keeper[T]) State() State[T] {
 	return State[T]{}
 }
 
-// Expose says that the current item may be known to others. It does not wait for the rotation that this may cause. Exposures during a
-// rotation whose next item is not used yet cause no other one, nor do those from before the current item.
+// Expose reports that the current item may be known to others. It does not wait for the rotation that this may cause. Exposures during
+// a rotation whose next item is not used yet cause no further rotation; nor do exposures from before the current item.
 func (k *Keeper[T]) Expose(cause string) {
 	if !k.exposed.CompareAndSwap(nil, &exposure{cause: cause, at: k.options.Clock.Now()}) {
 		return
@@ -134,7 +135,7 @@ func (k *Keeper[T]) reconcile(ctx context.Context) error {
 	if exposed != nil && !read.CurrentSince.After(exposed.at) && read.Current != nil && read.Next == nil && read.Exposed == "" {
 		read.Exposed = exposed.cause
 	}
-	// The state must be published before Registered is asked about it.
+	// The state must be published before Registered is called.
 	if err := k.publish(read); err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (k *Keeper[T]) reconcile(ctx context.Context) error {
 	return errors.Join(err, askErr)
 }
 
-// read returns an empty Secret and an empty state when there is none.
+// read returns an empty Secret and an empty state if the Secret does not exist.
 func (k *Keeper[T]) read(ctx context.Context) (*corev1.Secret, State[T], error) {
 	secret := &corev1.Secret{}
 	err := k.options.Client.Get(ctx, k.options.Secret, secret)

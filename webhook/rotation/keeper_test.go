@@ -30,7 +30,7 @@ var (
 	annotations = Annotations{CurrentSince: "current-since", NextSince: "next-since", RegisteredSince: "registered-since"}
 )
 
-// replica is a Keeper of words, all of which are registered at once.
+// replica is a Keeper of words, which are all registered at once.
 func replica(t *testing.T, hub client.Client, clock *testclock.FakeClock, registry prometheus.Registerer) *Keeper[string] {
 	t.Helper()
 	store := Store{Client: hub, Secret: secretName, Clock: clock, Registerer: registry}
@@ -126,8 +126,8 @@ func TestCorruptSecret(t *testing.T) {
 	}
 }
 
-// TestExposure: each of two replicas reports the same exposure, and more come. There is one rotation, when the current item is old enough,
-// and another one as long after that.
+// TestExposure: each of two replicas reports the same exposure, and more follow. There is one rotation, when the current item is old
+// enough, and another one as long after that.
 func TestExposure(t *testing.T) {
 	hub, clock := fake.NewFakeClient(), testclock.NewFakeClock(epoch)
 	registries := []*prometheus.Registry{prometheus.NewRegistry(), prometheus.NewRegistry()}

@@ -25,8 +25,7 @@ const (
 
 // Store is where a Keeper keeps its state, and when.
 type Store struct {
-	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo what another
-	// replica did.
+	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo another replica's write.
 	Client client.Client
 	// Secret holds the state.
 	Secret types.NamespacedName
@@ -43,7 +42,7 @@ type Store struct {
 	Log logr.Logger
 }
 
-// Complete sets the defaults and returns the first mistake. what names the state in errors.
+// Complete sets the defaults and returns the first mistake. what is the name of the state in errors.
 func (s *Store) Complete(what string) error {
 	if s.Client == nil || s.Secret.Name == "" || s.Secret.Namespace == "" {
 		return fmt.Errorf("%s: a client, and the namespace and name of a Secret, are needed", what)
@@ -65,14 +64,15 @@ type Options[T any] struct {
 	Policy Policy[T]
 	// Annotations hold the times of the state.
 	Annotations Annotations
-	// What names the state in logs, and Item an item of it in logs, errors and metrics.
+	// What: the name of the state in logs. Item: the name of an item of the state in logs, errors and metrics.
 	What, Item string
-	// Extra writes what else the Secret holds for the current item. Nil: nothing.
+	// Extra writes additional entries of the Secret for the current item. Nil: there are no additional entries.
 	Extra func(current *T, data map[string][]byte)
-	// Publish is called with each state that was read or written, and whenever the time may have changed what follows from it. Nil: it is not.
+	// Publish is called with each state that was read or written, and whenever the passed time may have changed its consequences. Nil:
+	// it is not called.
 	Publish func(State[T]) error
-	// Registered reports whether every webhook configuration has what Policy.Awaits waits for. It must not call Ensure. ErrUnknown says
-	// that this replica does not know it: the others decide.
+	// Registered reports whether every webhook configuration has the item that Policy.Awaits waits for. It must not call Ensure.
+	// ErrUnknown means that this replica does not know: the others decide.
 	Registered func(context.Context, State[T]) (bool, error)
 }
 

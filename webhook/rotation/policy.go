@@ -5,7 +5,7 @@ package rotation
 
 import "time"
 
-// Kind is what is rotated. Its methods must not quote items in errors.
+// Kind implements the rotated items. Its methods must not quote items in errors.
 type Kind[T any] interface {
 	// New creates an item.
 	New(now time.Time) (*T, error)
@@ -15,7 +15,7 @@ type Kind[T any] interface {
 	Expired(item *T, now time.Time) bool
 	// Former is the part of an item that is kept when another one replaces it.
 	Former(item *T) *T
-	// Decode reads the item of a role from the data of the Secret, nil if there is none.
+	// Decode reads the item of a role from the data of the Secret, nil if it does not exist.
 	Decode(data map[string][]byte, role Role) (*T, error)
 	// Encode writes the item of a role into the data of the Secret. A nil item is deleted.
 	Encode(item *T, data map[string][]byte, role Role) error
@@ -23,7 +23,7 @@ type Kind[T any] interface {
 
 // Phases are the pauses of a rotation.
 type Phases struct {
-	// Ahead says that callers must know the next item before it is used.
+	// Ahead reports that callers must know the next item before it is used.
 	Ahead bool
 	// Delay is how long API servers get to observe changed webhook configurations.
 	Delay time.Duration
@@ -34,7 +34,7 @@ type Phases struct {
 	Spacing time.Duration
 }
 
-// Registered says whether every webhook configuration has what a rotation waits for.
+// Registered reports whether every webhook configuration has the item that a rotation waits for.
 type Registered int
 
 // The answers.
@@ -45,7 +45,7 @@ const (
 	RegisteredComplete
 )
 
-// CauseDue and the others are why a rotation begins. The causes of exposures are those of Keeper.Expose.
+// CauseDue and the others are the reasons why a rotation begins. The causes of exposures are passed to Keeper.Expose.
 const (
 	CauseDue       = "due"
 	CauseRequested = "requested"
@@ -53,11 +53,11 @@ const (
 	CauseExpired   = "expired"
 )
 
-// Step is what Advance has done.
+// Step is the step that Advance has taken.
 type Step struct {
-	// Does describes the step. "": there was none.
+	// Does describes the step. "": no step.
 	Does string
-	// Cause is why a rotation begins. "": none begins.
+	// Cause is the reason why a rotation begins. "": no rotation begins.
 	Cause string
 }
 
@@ -107,7 +107,7 @@ func (p Policy[T]) Advance(s State[T], now time.Time, registered Registered) (St
 	return after, step, nil
 }
 
-// note notes what is new in the webhook configurations.
+// note records changes of the webhook configurations.
 func (p Policy[T]) note(s State[T], now time.Time, registered Registered) (State[T], Step) {
 	if registered == RegisteredComplete {
 		s.RegisteredSince = Stamp(now)

@@ -19,10 +19,10 @@ const (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// words is a kind whose items are words. Those that begin with "-" have expired.
+// words is a kind whose items are words. Words that begin with "-" have expired.
 type words struct {
 	lifetime time.Duration
-	// made is what New returns, err its error.
+	// made and err are New's results.
 	made string
 	err  error
 }
@@ -57,7 +57,7 @@ func (words) Encode(word *string, data map[string][]byte, role Role) error {
 	return nil
 }
 
-// a, b and c are items, made is the one that is created, and gone has expired.
+// a, b and c are items, made is the created item, and gone has expired.
 var a, b, c, made, gone = new("a"), new("b"), new("c"), new("made"), new("-")
 
 func wordPolicy(ahead bool) Policy[string] {

@@ -17,7 +17,7 @@ const AnnotationRotate = "compute.datumapis.com/rotate"
 // AnnotationExposed is why the current item may be known to others. It is removed when a rotation begins.
 const AnnotationExposed = "compute.datumapis.com/exposed"
 
-// Role is what an item is used for, and part of the name of its entry in the Secret.
+// Role is the purpose of an item, and part of the name of its entry in the Secret.
 type Role string
 
 // The roles.
@@ -54,7 +54,7 @@ func (f *format[T]) decode(secret *corev1.Secret) (State[T], error) {
 	if err != nil {
 		return State[T]{}, fmt.Errorf("Secret %s/%s is corrupt, delete it so that another %s is created: %w", secret.Namespace, secret.Name, f.item, err)
 	}
-	// A time that cannot be parsed counts as missing, which only makes a rotation longer.
+	// A time that cannot be parsed counts as missing, which only prolongs a rotation.
 	s.CurrentSince = decodeTime(secret.Annotations, f.names.CurrentSince)
 	s.NextSince = decodeTime(secret.Annotations, f.names.NextSince)
 	s.RegisteredSince = decodeTime(secret.Annotations, f.names.RegisteredSince)

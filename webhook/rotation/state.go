@@ -16,7 +16,7 @@ type State[T any] struct {
 
 	// CurrentSince and NextSince are when they became current and next.
 	CurrentSince, NextSince time.Time
-	// RegisteredSince is since when every webhook configuration is known to have what this rotation waits for.
+	// RegisteredSince is the time since which every webhook configuration is known to have the item that this rotation waits for.
 	RegisteredSince time.Time
 	// Request is why a rotation begins before it is due: at once. "": it does not.
 	Request string

@@ -37,13 +37,13 @@ func retry() *wait.Backoff {
 	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 4}
 }
 
-// guard authenticates callers by a client certificate or a token, and authorizes them for the path that they call, by a
-// group or a SubjectAccessReview. Callers that have neither are those that know a secret path: they may call that webhook.
+// guard authenticates callers by a client certificate or a token, and authorizes them for the path that they call, by a group or a
+// SubjectAccessReview. A caller with neither may call the webhook whose secret path it knows.
 type guard struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
 	log           logr.Logger
-	// refused counts callers that were refused, by the name of what they called.
+	// refused counts refused callers, by the name of the webhook or endpoint that they called.
 	refused func(name string)
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestSecretsStaySecret: neither the log nor a metric names what follows a path, and the answer to a wrong secret is that of any
-// path that does not exist.
+// TestSecretsStaySecret: neither the log nor a metric names the secret after a path, and the answer to a wrong secret equals the answer
+// of a path that does not exist.
 func TestSecretsStaySecret(t *testing.T) {
 	var log syncBuffer
 	r := start(t, func(s *Server) {
@@ -52,7 +52,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// TestReadyWithPaths: a replica is not ready before it can tell callers without credentials from others.
+// TestReadyWithPaths: a replica is not ready before it knows the secret paths of callers without credentials.
 func TestReadyWithPaths(t *testing.T) {
 	known := &lateSecrets{secrets: secrets{"/open": "first-secret"}}
 	s := &Server{Webhooks: []Webhook{{Name: "open", Path: "/open"}}, Paths: known, Certificates: certificate{newPKI(t).issue(t, "server")}}
@@ -96,7 +96,7 @@ func (b *syncBuffer) String() string {
 	return b.text.String()
 }
 
-// FuzzPath: whatever path is called without credentials, only the two that are known reach a handler.
+// FuzzPath: a caller without credentials reaches a handler by the two known paths only.
 func FuzzPath(f *testing.F) {
 	reached := ""
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached = r.URL.Path })

@@ -19,8 +19,7 @@ import (
 // select among them, so that one binary can run everything, controllers only or webhooks only. T is the argument of a
 // controller's setup, usually a manager. A Builder is used by one goroutine, before anything runs.
 type Builder[T any] struct {
-	// DryRun allows every review; those that would have been refused are counted and get a warning. It is read at each
-	// review.
+	// DryRun allows every review; the refused reviews are counted and get a warning. It is read at each review.
 	DryRun bool
 	// Ignore allows reviews that end in an error, with a warning: an API server takes an error inside an AdmissionReview
 	// for a refusal, whatever the failure policy. It is read at each review.
@@ -95,7 +94,7 @@ func (b *Builder[T]) Complete() error {
 	)...)
 }
 
-// Controllers says whether any controller is selected.
+// Controllers reports whether any controller is selected.
 func (b *Builder[T]) Controllers() bool {
 	return slices.ContainsFunc(b.controllers, func(c controller[T]) bool { return selects(b.selectedControllers, c.name) })
 }
@@ -118,7 +117,7 @@ func (b *Builder[T]) Webhooks() []Webhook {
 	return slices.DeleteFunc(slices.Clone(b.webhooks), func(w Webhook) bool { return !selects(b.selectedWebhooks, w.Name) })
 }
 
-// Paths are those of all registered webhooks, selected or not.
+// Paths are the paths of all registered webhooks, selected or not.
 func (b *Builder[T]) Paths() []string {
 	paths := make([]string, 0, len(b.webhooks))
 	for _, w := range b.webhooks {
@@ -143,7 +142,7 @@ func (b *Builder[T]) webhookNames() []string {
 	return names
 }
 
-// selects says whether a list selects a name. As in Kubernetes' controller managers a name takes precedence over `*`.
+// selects reports whether a list selects a name. As in Kubernetes' controller managers a name takes precedence over `*`.
 func selects(list []string, name string) bool {
 	switch {
 	case slices.Contains(list, "-"+name):

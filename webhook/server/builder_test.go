@@ -97,7 +97,7 @@ func TestFlagsAppearByThemselves(t *testing.T) {
 	}
 }
 
-// TestWhatPasses: with DryRun all requests pass, with Ignore those that could not be reviewed, each with a warning.
+// TestWhatPasses: with DryRun all requests pass; with Ignore, requests that could not be reviewed pass. Each gets a warning.
 func TestWhatPasses(t *testing.T) {
 	answers := map[string]admission.Response{
 		"allowed":     admission.Allowed("").WithWarnings("latest"),

@@ -42,7 +42,7 @@ func (s *service) dial(ctx context.Context, network, _ string) (net.Conn, error)
 	return (&net.Dialer{}).DialContext(ctx, network, endpoint)
 }
 
-// replica starts a replica and makes it an endpoint once it is ready.
+// replica starts a replica and adds it to the endpoints once it is ready.
 func (s *service) replica(t *testing.T) *running {
 	t.Helper()
 	r := start(t, func(server *Server) {
@@ -63,7 +63,7 @@ func (s *service) remove(t *testing.T, r *running) {
 	r.finish(t)
 }
 
-// apiServer is what an API server calls a webhook with: connections of its own, and the retries that it makes.
+// apiServer returns a client as an API server uses it to call a webhook: with connections of its own, and with retries.
 func (s *service) apiServer(t *testing.T) *rest.RESTClient {
 	t.Helper()
 	manager, err := webhookutil.NewClientManager([]schema.GroupVersion{admissionv1.SchemeGroupVersion}, admissionv1.AddToScheme)
@@ -82,8 +82,8 @@ func (s *service) apiServer(t *testing.T) *rest.RESTClient {
 	return client
 }
 
-// TestNoRequestIsLost: API servers keep connections that only some of their requests use, so that some are never told to
-// close during the delay. None of the requests that use one just when its replica ends is lost.
+// TestNoRequestIsLost: API servers keep connections that only some of their requests use, and the server cannot ask to close all of
+// them during the delay. A request that uses such a connection just when its replica ends is not lost.
 func TestNoRequestIsLost(t *testing.T) {
 	s := &service{pki: newPKI(t)}
 	s.replica(t) // which stays
@@ -131,8 +131,8 @@ func TestNoRequestIsLost(t *testing.T) {
 	callers.Wait()
 }
 
-// TestConnectionsThatWait: when the replica ends, a connection that no request came on during the delay has an answer for the
-// request that may be on its way, whether it was used before or not, and the replica waits for nobody who does not close it.
+// TestConnectionsThatWait: when the replica stops, a connection that was idle during the delay has an answer for a request that may be
+// in flight, whether it was used before or not, and the replica does not wait for callers that keep it open.
 func TestConnectionsThatWait(t *testing.T) {
 	for name, used := range map[string]bool{"used": true, "new": false} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestConnectionsThatWait(t *testing.T) {
 			}
 			r.stop()
 			close(held.delay)
-			// The answer is there before anything is asked.
+			// The answer arrives before any request.
 			if _, err := answers.Peek(1); err != nil {
 				t.Fatal(err)
 			}

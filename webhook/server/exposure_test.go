@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
-// exposures implements Paths, and notes what it is told.
+// exposures implements Paths, and records the reported causes.
 type exposures struct {
 	secrets
 
@@ -50,7 +50,7 @@ func (e *exposures) are(causes ...string) func() error {
 	}
 }
 
-// startExposed starts a server whose webhook /open hangs until its caller leaves, and whose webhook /closed panics when it is asked to.
+// startExposed starts a server whose webhook /open hangs until its caller disconnects, and whose webhook /closed panics on request.
 func startExposed(t *testing.T) (*running, *exposures) {
 	t.Helper()
 	known := &exposures{secrets: secrets{"/open": "first-secret", "/closed": "second-secret"}}

@@ -224,11 +224,11 @@ func (r *running) finish(t *testing.T) {
 	}
 }
 
-// givenPorts are those that freePort has returned.
+// givenPorts are the ports that freePort has returned.
 var givenPorts sync.Map
 
-// freePort returns a port of 127.0.0.1 that is free and that no other call gets. It is below those that the kernel gives to
-// outgoing connections, so that none of these takes it before the test listens.
+// freePort returns a port of 127.0.0.1 that is free and that no other call gets. The port is below the kernel's range for outgoing
+// connections, so that no such connection takes it before the test listens.
 func freePort(t *testing.T) int {
 	t.Helper()
 	const lowest, count = 12000, 20000
@@ -303,7 +303,7 @@ func (r *running) client(t *testing.T, cert *tls.Certificate) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// post returns the answer's status and body, and whether the connection is to be closed.
+// post returns the answer's status and body, and whether the server asks to close the connection.
 func (r *running) post(client *http.Client, path string, body []byte, header http.Header) (status int, answer string, closing bool, err error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, r.url+path, bytes.NewReader(body))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// reserve is the part of the caller's timeout that is kept for sending the answer: instead of an answer that comes too
-	// late, the user would see a timeout without a reason.
+	// reserve is the part of the caller's timeout that is reserved for sending the answer: after the timeout, the user would see an
+	// error without a reason.
 	reserve = 500 * time.Millisecond
 	// maxTimeout bounds a request whose caller gives no timeout or a longer one: API servers wait 30 s at most.
 	maxTimeout = 30 * time.Second
@@ -26,15 +26,15 @@ const (
 	maxBody = 8 << 20
 )
 
-// outcome is how a request ended.
+// outcome is the result of a request.
 type outcome string
 
 const (
 	allowed outcome = "allowed"
 	denied  outcome = "denied"
-	// failed is an error, no denial, and a fault of this replica.
+	// failed is an error and not a denial, caused by this replica.
 	failed outcome = "error"
-	// unavailable is an error because Milo does not answer this replica or any other, or because it lacks a kind.
+	// unavailable is an error because Milo answers no replica, or because it lacks a kind.
 	unavailable outcome = "unavailable"
 	// failedElsewhere is an error because the control plane of one project does not answer.
 	failedElsewhere outcome = "elsewhere"
@@ -42,8 +42,8 @@ const (
 	unauthorized outcome = "unauthorized"
 )
 
-// outcomeOfStatus maps an HTTP status: 503 says that Milo does not answer, 501 that it does not serve a kind, 504 that one project does
-// not answer.
+// outcomeOfStatus maps an HTTP status: 503 means that Milo does not answer, 501 that it does not serve a kind, 504 that one project
+// does not answer.
 func outcomeOfStatus(code int) outcome {
 	switch {
 	case code == http.StatusServiceUnavailable, code == http.StatusNotImplemented:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// gap is a time without something that callers need.
+// gap is a time in which callers lack a requirement.
 type gap struct {
 	open atomic.Bool
 	// noticed is closed when the first one needs it in vain.

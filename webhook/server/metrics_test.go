@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// TestMetricsAreGuarded: with what is served beside them, and whatever their certificate is.
+// TestMetricsAreGuarded: metrics, and the profiles beside them, are guarded, whatever the certificate is.
 func TestMetricsAreGuarded(t *testing.T) {
 	for name, ownCertificate := range map[string]bool{"the webhooks' certificate": false, "a certificate of their own": true} {
 		t.Run(name, func(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options say how to serve.
+// Options configure the serving of webhooks.
 type Options struct {
-	// BindAddress and Port are where webhooks are served.
+	// BindAddress and Port are the address that webhooks are served at.
 	BindAddress string
 	Port        int
 	// ClientCAFile is the bundle that callers' certificates are verified against. Empty: callers of plain paths need tokens.

@@ -23,11 +23,11 @@ const (
 	startGrace = 30 * time.Second
 )
 
-// prober probes periodically what webhooks need. The class of a probe's error tells faults of this replica from those that
-// all replicas share. It is used by one goroutine.
+// prober periodically probes the dependencies of webhooks. The class of a probe's error separates faults of this replica from faults
+// that all replicas share. It is used by one goroutine.
 type prober struct {
 	*readiness
-	// begun is when the replica started, probed the time of the last probe.
+	// begun is the start time of the replica, probed the time of the last probe.
 	begun, probed time.Time
 	// failing is the time since when probes fail, zero while they succeed.
 	failing time.Time
@@ -54,7 +54,7 @@ func (r *readiness) run(ctx context.Context) {
 	}
 }
 
-// isDue says whether the next probe is due.
+// isDue reports whether the next probe is due.
 func (p *prober) isDue() bool {
 	suspected := p.suspected.Swap(false)
 	return suspected || !p.started.Load() || !p.failing.IsZero() || p.fault() != nil || p.clock.Since(p.probed) >= restInterval
@@ -89,8 +89,8 @@ func (p *prober) step(ctx context.Context) {
 	}
 }
 
-// start makes the replica ready for the first time: when Milo has answered, or when startGrace is over and the error is no
-// fault of this replica.
+// start turns the replica ready for the first time: when Milo has answered, or when startGrace is over and the error is no fault of
+// this replica.
 func (p *prober) start(err error, own bool) {
 	switch {
 	case err == nil:
@@ -103,9 +103,9 @@ func (p *prober) start(err error, own bool) {
 	p.started.Store(true)
 }
 
-// takeBack makes the replica ready again.
+// takeBack turns the replica ready again.
 func (p *prober) takeBack() {
-	// Earlier failures say nothing about the replica now.
+	// Earlier failures do not describe the replica's present state.
 	for _, w := range p.windows {
 		w.clear()
 	}

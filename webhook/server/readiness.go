@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// readiness says whether this replica should get requests. It is unready for faults of its own only: if a fault that all
+// readiness reports whether this replica should get requests. It is unready for faults of its own only: if a fault that all
 // replicas share made them unready, they would leave the Service at the same time, and callers would get connection errors
 // instead of an answer. It is safe for concurrent use.
 type readiness struct {
@@ -24,18 +24,18 @@ type readiness struct {
 	probe func(context.Context) error
 	// serving returns an error while there is no serving certificate.
 	serving func() error
-	// idle says that this replica does nothing yet.
+	// idle reports that this replica does nothing yet.
 	idle    func() bool
 	metrics *metrics
 	clock   clock.WithTicker
 	log     logr.Logger
 
-	// started says that the start is over: see prober.start.
+	// started reports that the start is over: see prober.start.
 	started atomic.Bool
-	// faulty describes the fault of this replica, nil if there is none. Only probes reset it.
+	// faulty describes the fault of this replica, nil without a fault. Only probes reset it.
 	faulty   atomic.Pointer[string]
 	draining atomic.Bool
-	// suspected says that Milo did not answer a request since the last probe.
+	// suspected reports that Milo did not answer a request since the last probe.
 	suspected atomic.Bool
 	// last is the error of the last probe, nil if it succeeded.
 	last atomic.Pointer[error]
@@ -57,7 +57,7 @@ func (r *readiness) recorder(webhook string) func(outcome) {
 	}
 }
 
-// errDraining says that the process shuts down.
+// errDraining reports that the process shuts down.
 var errDraining = errors.New("this replica is shutting down")
 
 // check is nil while the replica is ready.
@@ -97,8 +97,8 @@ func (r *readiness) lastError() error {
 	return errors.New("no lookup has failed")
 }
 
-// fault describes the fault of this replica, nil if there is none. It stays until probes reset it: an unready replica gets
-// no requests, so its window says nothing.
+// fault describes the fault of this replica, nil without a fault. It stays until probes reset it: an unready replica gets no requests,
+// so its window contains no evidence.
 func (r *readiness) fault() *string {
 	if fault := r.faulty.Load(); fault != nil {
 		return fault
@@ -113,12 +113,12 @@ func (r *readiness) fault() *string {
 	return nil
 }
 
-// takeOut makes the replica unready.
+// takeOut turns the replica unready.
 func (r *readiness) takeOut(fault string) {
 	if r.faulty.CompareAndSwap(nil, &fault) {
 		r.log.Info("Not ready", "because", fault, "lookups", r.lastError().Error())
 	}
 }
 
-// closing says whether connections should be closed after an answer, so that callers go to another replica.
+// closing reports whether connections should be closed after an answer, so that callers connect to another replica.
 func (r *readiness) closing() bool { return r.draining.Load() || r.faulty.Load() != nil }

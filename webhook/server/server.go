@@ -43,9 +43,9 @@ type Certificates interface {
 
 // Paths knows the secrets at the ends of webhooks' paths, which callers that have no credentials give instead.
 type Paths interface {
-	// Accepts says whether a secret may follow the path of a webhook. The time that it takes says nothing about the secret.
+	// Accepts reports whether a secret may follow the path of a webhook. Its duration reveals nothing about the secret.
 	Accepts(path, secret string) bool
-	// Expose says that an API server may have shown a path that ends in a secret. It does not wait.
+	// Expose reports that an API server may have shown a path that ends in a secret. It does not wait.
 	Expose(cause string)
 	// Ready returns an error while it knows no secret.
 	Ready() error
@@ -55,24 +55,23 @@ type Paths interface {
 
 // Server serves webhooks and runs controllers. Run may be called once.
 type Server struct {
-	// Options say how to serve.
+	// Options configure the serving of webhooks.
 	Options Options
-	// Webhooks are served. Without any there is no listener.
+	// Webhooks are served. Without webhooks, the server does not listen.
 	Webhooks []Webhook
 	// Certificates provides the serving certificate.
 	Certificates Certificates
-	// Paths knows who may call without credentials. Nil: nobody.
+	// Paths reports who may call without credentials. Nil: no caller may.
 	Paths Paths
-	// Probe tries, past every cache, what webhooks need. Its first success makes the server ready. Its error is an
-	// InternalError (apierrors) for a fault of this replica; any other error is taken for one that all replicas share.
+	// Probe probes the dependencies of webhooks, bypassing all caches. Its first success turns the server ready. Its error is an
+	// InternalError (apierrors) for a fault of this replica; any other error counts as one that all replicas share.
 	Probe func(context.Context) error
-	// Controllers runs controllers until its context ends. Nil: none. When it fails, webhooks are drained before Run
-	// returns.
+	// Controllers runs controllers until its context ends. Nil: no controllers. When it fails, webhooks are drained before Run returns.
 	Controllers func(context.Context) error
-	// ControllersBegun says whether they have what they need to begin. It makes a server without webhooks ready; with webhooks, their
-	// callers do not wait for controllers. Nil: they have.
+	// ControllersBegun reports whether the requirements of the controllers are met. It turns a server without webhooks ready; with
+	// webhooks, their callers do not wait for controllers. Nil: the requirements are met.
 	ControllersBegun func() bool
-	// Background runs as long as requests are served. Nil: nothing.
+	// Background runs as long as requests are served. Nil: nothing runs.
 	Background func(context.Context) error
 	// Registerer registers the metrics.
 	Registerer prometheus.Registerer
@@ -157,7 +156,7 @@ func (s *Server) prepare() error {
 	return nil
 }
 
-// idle says that a server without webhooks waits with its controllers.
+// idle reports that a server without webhooks waits with its controllers.
 func (s *Server) idle() bool {
 	return len(s.Webhooks) == 0 && s.Controllers != nil && s.ControllersBegun != nil && !s.ControllersBegun()
 }
@@ -230,7 +229,7 @@ func (s *Server) closing(next http.Handler) http.Handler {
 	})
 }
 
-// serve starts the listeners and what they need.
+// serve starts the listeners and their dependencies.
 func (s *Server) serve(ctx context.Context, group *errgroup.Group, server *http.Server, listener net.Listener) {
 	if listener != nil {
 		group.Go(func() error {

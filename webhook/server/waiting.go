@@ -15,25 +15,25 @@ import (
 
 const (
 	// sendElsewhere answers a request that the server has not read. client-go, with which API servers and Karmada call webhooks,
-	// sends a request again after an error of the server that says when: at once.
+	// repeats a request after a server error with a Retry-After header: at once.
 	sendElsewhere = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	// leaveTimeout is how long callers may take to close connections that were answered so, a handshake included.
 	leaveTimeout = 5 * time.Second
 )
 
-// waiting knows the open connections, and on which of them the server waits for a request. Callers keep some that few of their
-// requests use, and so are not told to close them within the shutdown delay. A server that closes one loses a request that is
-// on its way: HTTP/1.1 has no word for "no more requests", and client-go does not repeat a POST that got no answer. So the server
-// answers ahead: a caller that has sent a request takes that for its answer, and any other closes the connection when something
-// comes that it did not ask for. It is safe for concurrent use.
+// waiting tracks the open connections, and on which of them the server waits for a request. Callers keep some connections that few of
+// their requests use; the server cannot ask to close these within the shutdown delay. If the server closes a connection, it loses a
+// request in flight: HTTP/1.1 has no message for "no more requests", and client-go does not repeat a POST that got no answer. So the
+// server answers in advance: a caller that has sent a request takes that for its answer, and any other caller closes the connection
+// when it receives data that it did not request. It is safe for concurrent use.
 type waiting struct {
 	mu          sync.Mutex
 	connections map[net.Conn]*connection
-	// over says that no more requests are waited for.
+	// over reports that the server waits for no more requests.
 	over bool
 }
 
-// connection is one that is open.
+// connection is an open connection.
 type connection struct {
 	net.Conn
 	closed chan struct{}
@@ -51,7 +51,7 @@ func (w *waiting) follow(conn net.Conn, state http.ConnState) {
 	case state == http.StateClosed || state == http.StateHijacked:
 		close(c.closed)
 	case over:
-		// Not here: what is accepted next must not wait for the handshake.
+		// In a goroutine: the next accepted connection must not wait for the handshake.
 		go c.answerAhead()
 	}
 }
@@ -69,8 +69,8 @@ func (w *waiting) find(conn net.Conn, state http.ConnState) (found *connection, 
 	return w.connections[conn], w.over
 }
 
-// end has every connection closed by its caller: those on which a request is waited for are answered ahead, the others by their
-// answers. It waits until all are closed or ctx ends.
+// end lets the callers close all connections: idle connections are answered in advance, the others by their answers. It waits until all
+// are closed or ctx ends.
 func (w *waiting) end(ctx context.Context) {
 	w.mu.Lock()
 	w.over = true

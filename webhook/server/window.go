@@ -14,7 +14,7 @@ const (
 	// windowSize and windowAge bound the requests that the error ratio is computed from.
 	windowSize = 100
 	windowAge  = 30 * time.Second
-	// windowLeast is the least number of requests for an error ratio: a few failures in a quiet hour say little.
+	// windowLeast is the least number of requests for an error ratio: a few failures in a quiet hour are no evidence.
 	windowLeast = 10
 )
 
@@ -32,7 +32,7 @@ type entry struct {
 	failed bool
 }
 
-// record adds a request, unless it failed because Milo did not answer: that says nothing about this replica.
+// record adds a request, unless it failed because Milo did not answer: such a failure is no evidence about this replica.
 func (w *window) record(ended outcome) {
 	if ended == unavailable || ended == failedElsewhere {
 		return
@@ -43,7 +43,7 @@ func (w *window) record(ended outcome) {
 	w.next = (w.next + 1) % windowSize
 }
 
-// failing says whether more than half of the requests in the window failed.
+// failing reports whether more than half of the requests in the window failed.
 func (w *window) failing() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

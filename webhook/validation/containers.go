@@ -14,11 +14,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// sandboxRules are what the containers of one sandbox share.
+// sandboxRules are the rules that the containers of one sandbox share.
 type sandboxRules struct {
 	sandbox *v1alpha.SandboxRuntime
 	volumes *volumes
-	// all are the names of its containers, and names those that were seen.
+	// all are the names of the sandbox's containers, and names the containers validated so far.
 	all, names sets.Set[string]
 	ports      *portRules
 }
@@ -57,7 +57,7 @@ func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *v
 	}
 }
 
-// container validates what all containers may have.
+// container validates the fields that all containers may have.
 func (p *problems) container(at place, container *v1alpha.SandboxContainer, rules *sandboxRules) {
 	p.label(at.child("name"), container.Name)
 	p.unique(at.child("name"), rules.names, container.Name)
@@ -73,7 +73,7 @@ func (p *problems) container(at place, container *v1alpha.SandboxContainer, rule
 	rules.ports.check(p, at.child("ports"), container.Ports)
 }
 
-// initContainer validates what only a sidecar may have: another init container ends before anything could probe it.
+// initContainer validates the fields that only a sidecar may have: any other init container ends before a probe could run.
 func (p *problems) initContainer(at place, container *v1alpha.SandboxContainer, grace *int64) {
 	if policy := container.RestartPolicy; policy != nil && *policy != corev1.ContainerRestartPolicyAlways {
 		p.unsupported(at.child("restartPolicy"), string(*policy), string(corev1.ContainerRestartPolicyAlways))

@@ -31,13 +31,13 @@ func populator(disk *v1alpha.DiskVolumeSource) *v1alpha.DiskPopulator {
 	return disk.Template.Spec.Populator
 }
 
-// bootable says whether a disk is populated from an image.
+// bootable reports whether a disk is populated from an image.
 func bootable(disk *v1alpha.DiskVolumeSource) bool {
 	populator := populator(disk)
 	return populator != nil && populator.Image != nil
 }
 
-// mountable says whether a disk gets a filesystem.
+// mountable reports whether a disk gets a filesystem.
 func mountable(disk *v1alpha.DiskVolumeSource) bool {
 	populator := populator(disk)
 	return populator != nil && populator.Filesystem != nil

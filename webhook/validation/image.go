@@ -25,7 +25,7 @@ const (
 	pathPattern = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
 )
 
-// parseImage parses an image reference. It returns false if the text is none.
+// parseImage parses an image reference. It returns false if the text is not an image reference.
 func parseImage(text string) (image, bool) {
 	match := imagePattern.FindStringSubmatch(text)
 	if match == nil {

@@ -57,7 +57,7 @@ func TestInitContainers(t *testing.T) {
 	})
 }
 
-// TestSidecarLargerThanTheType: neither sidecars nor init containers get past the type.
+// TestSidecarLargerThanTheType: neither sidecars nor init containers may exceed the type.
 func TestSidecarLargerThanTheType(t *testing.T) {
 	kind := v1alpha.InstanceType{}
 	kind.Name, kind.Spec.Resources, kind.Spec.Lifecycle.Phase = "datumcloud-d1-standard-2", resources("cpu", "1"), v1alpha.InstanceTypeActive

@@ -104,7 +104,7 @@ func portNames(runtime *v1alpha.InstanceRuntimeSpec) sets.Set[string] {
 	return names
 }
 
-// unsupportedInterface refuses by name what no cell honours.
+// unsupportedInterface refuses fields that no cell honours, by name.
 func (p *problems) unsupportedInterface(at place, face *v1alpha.InstanceNetworkInterface) {
 	if face.Name != "" && face.Name != v1alpha.InterfaceName {
 		p.unsupported(at.child("name"), face.Name, v1alpha.InterfaceName)

@@ -17,7 +17,7 @@ import (
 const (
 	// maxGrace is the longest time that an Instance may take to stop, in seconds: a rollout, a drained node and a deletion wait for it.
 	maxGrace = 600
-	// defaultGrace is that of Kubernetes.
+	// defaultGrace is the default of Kubernetes.
 	defaultGrace = 30
 	// maxProbeSeconds and maxThreshold are beyond any sensible probe.
 	maxProbeSeconds, maxThreshold = 3600, 1000
@@ -39,7 +39,7 @@ func (p *problems) probes(at place, container *v1alpha.SandboxContainer, grace *
 	p.lifecycle(at.child("lifecycle"), container, ptr.Deref(grace, defaultGrace))
 }
 
-// stopping validates what only probes have that stop a container.
+// stopping validates the fields specific to probes whose failure stops a container.
 func (p *problems) stopping(at place, probe *corev1.Probe) {
 	if probe == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// countable says whether a quantity can be compared and added in reasonable time. 1e1000000000 cannot: comparing it
+// countable reports whether a quantity can be compared and added in reasonable time. 1e1000000000 cannot: comparing it
 // writes out all of its digits. Do no arithmetic with a quantity that is not countable.
 func countable(quantity resource.Quantity) bool {
 	const scale, bits = 40, 256

@@ -15,9 +15,9 @@ import (
 type Reference struct {
 	// Path is the first field of the Workload that references it.
 	Path *field.Path
-	// Group, Resource and Verb are those of the permission that the user needs.
+	// Group, Resource and Verb describe the permission that the user needs.
 	Group, Resource, Verb string
-	// Namespace of the object; "" for that of the Workload.
+	// Namespace of the object; "": the Workload's namespace.
 	Namespace string
 	// Name of the object.
 	Name string

@@ -56,7 +56,8 @@ func limited(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) bool {
 	return len(sandbox.Containers) > 0
 }
 
-// taken is what the containers that name a resource take of it, as Kubernetes adds them up. ok is false where that cannot be counted.
+// taken is the amount of a resource that the containers which name it take, as Kubernetes adds it up. ok is false if that cannot be
+// computed.
 func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resource.Quantity, ok bool) {
 	only := &v1alpha.SandboxRuntime{
 		Containers: slices.Clone(sandbox.Containers), InitContainers: slices.Clone(sandbox.InitContainers),

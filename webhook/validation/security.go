@@ -21,7 +21,8 @@ func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityCon
 	p.nonRoot(at.child("runAsUser"), context.RunAsUser, context.RunAsNonRoot)
 }
 
-// containerSecurity validates the security context of a container. What it leaves out counts as in that of the sandbox.
+// containerSecurity validates the security context of a container. Fields that it omits are inherited from the sandbox's security
+// context.
 func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, of *v1alpha.SandboxSecurityContext) {
 	if context == nil {
 		return
@@ -47,7 +48,7 @@ func (p *problems) identifier(at place, id *int64) {
 	}
 }
 
-// nonRoot refuses what no container could start with.
+// nonRoot refuses a combination with which no container could start.
 func (p *problems) nonRoot(at place, user *int64, nonRoot *bool) {
 	if user != nil && *user == 0 && nonRoot != nil && *nonRoot {
 		p.invalid(at, *user, "must not be 0 with runAsNonRoot: no container would start")

@@ -15,16 +15,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Bounds are how large a Workload may be. Its template is copied into every Instance, in the cell and in the project.
+// Bounds are the maximum sizes of a Workload. Its template is copied into every Instance, in the cell and in the project.
 type Bounds struct {
-	// TemplateBytes is the longest template, encoded as JSON. 0: any.
+	// TemplateBytes is the maximum size of the template, encoded as JSON. 0: any.
 	TemplateBytes int64
-	// CityBytes is the longest template times the Instances that it may have in one city. 0: any.
+	// CityBytes is the maximum of the template's size times its Instances in one city. 0: any.
 	CityBytes int64
 }
 
-// Size returns the problems of a Workload that is too large. On an update, before is the stored Workload, and what was as large
-// before is not reported: a stored Workload that exceeds a newer bound can be changed, but not grow.
+// Size returns the problems of a Workload that is too large. On an update, before is the stored Workload, and a size that has not grown
+// is not reported: a stored Workload that exceeds a newer bound can be changed, but not grow.
 func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 	now, was := measure(workload), footprint{}
 	if before != nil {
@@ -53,11 +53,11 @@ func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 // anywhere is the place of a placement that selects its locations: it may have Instances in any city.
 const anywhere = "one city"
 
-// footprint is what a Workload copies.
+// footprint holds the sizes that a Workload multiplies.
 type footprint struct {
-	// template is its length as JSON.
+	// template is the length of the template as JSON.
 	template int64
-	// instances are how many Instances a city or location may have. Cities and locations are not resolved to each other: a city
+	// instances are the maximum numbers of Instances by city or location. Cities and locations are not resolved to each other: a city
 	// that is named as both may have the sum of both.
 	instances map[string]int64
 }
@@ -72,7 +72,7 @@ func (f *footprint) in(where string) int64 {
 
 func measure(workload *v1alpha.Workload) footprint {
 	f := footprint{instances: map[string]int64{}}
-	// What was decoded from JSON can be encoded.
+	// An object that was decoded from JSON can be encoded.
 	encoded, _ := json.Marshal(&workload.Spec.Template)
 	f.template = int64(len(encoded))
 	for i := range workload.Spec.Placements {

@@ -43,7 +43,7 @@ func (p *problems) template(at place, template *v1alpha.InstanceTemplateSpec) {
 	p.networkInterfaces(at.child("networkInterfaces"), spec.NetworkInterfaces, &spec.Runtime)
 }
 
-// metadata validates labels and annotations, and reports those that only the add-on may set.
+// metadata validates labels and annotations, and reports keys that only the add-on may set.
 func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
 	labels := at.child("labels")
 	for _, key := range slices.Sorted(maps.Keys(meta.Labels)) {
@@ -57,7 +57,7 @@ func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
 	annotations := at.child("annotations")
 	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
 		item := annotations.entry(key)
-		// Unlike keys of labels, those of annotations may have upper case letters in the prefix.
+		// Unlike keys of labels, keys of annotations may have upper case letters in the prefix.
 		p.messages(item, key, validation.IsQualifiedName(strings.ToLower(key)))
 		if strings.HasPrefix(key, reserved) && key != annotationSSHKeys && key != v1alpha.AnnotationRestartedAt {
 			p.forbidden(item, meta.Annotations[key], "is set by the add-on")

@@ -27,9 +27,9 @@ type Catalogue struct {
 	Now   time.Time
 }
 
-// InstanceType returns the problems and warnings about the instance type of a Workload. On an update, before is the stored
-// Workload, and nothing is refused that has nothing to do with the change: a type that was deleted or disabled, or containers that
-// do not fit a type that was changed, are no reason against another change of what runs.
+// InstanceType returns the problems and warnings about the instance type of a Workload. On an update, before is the stored Workload,
+// and only the change is refused: a type that was deleted or disabled, or containers that do not fit a changed type, do not block other
+// changes.
 func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (field.ErrorList, []string) {
 	runtime := &workload.Spec.Template.Spec.Runtime
 	at := place{}.child("spec", "template", "spec", "runtime", "resources", "instanceType")
@@ -78,7 +78,7 @@ func (p *problems) graceEnded(at place, named string, kind *v1alpha.InstanceType
 	}
 }
 
-// until says when the grace period of a deprecated type ends, if it has not ended.
+// until returns the end of the grace period of a deprecated type, if it has not ended.
 func until(kind *v1alpha.InstanceType, catalogue Catalogue) string {
 	if ends, ending := kind.GraceEnds(catalogue.Grace); ending && catalogue.Now.Before(ends) {
 		return ", and new Workloads are refused it from " + date(ends)
@@ -89,7 +89,7 @@ func until(kind *v1alpha.InstanceType, catalogue Catalogue) string {
 // date is the day of a time, for messages.
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// TakesType says whether a change takes anything of an instance type: whether a Workload is new, begins to name the type, or asks for
+// TakesType reports whether a change takes anything of an instance type: whether a Workload is new, begins to name the type, or asks for
 // more Instances.
 func TakesType(workload, before *v1alpha.Workload) bool {
 	return before == nil || !sameType(workload, before) || asksMore(workload, before)
@@ -100,7 +100,7 @@ func sameType(a, b *v1alpha.Workload) bool {
 		v1alpha.InstanceTypeName(b.Spec.Template.Spec.Runtime.Resources.InstanceType)
 }
 
-// asksMore says whether a Workload asks for more Instances than before, at least or at most.
+// asksMore reports whether a Workload asks for more Instances than before, at least or at most.
 func asksMore(workload, before *v1alpha.Workload) bool {
 	least := func(scale *v1alpha.HorizontalScaleSettings) int32 { return scale.MinReplicas }
 	return asked(workload, least) > asked(before, least) ||
@@ -137,7 +137,7 @@ func choices(usable []string) string {
 	return "name one of " + strings.Join(usable, ", ")
 }
 
-// instead says what to use instead of a type.
+// instead returns the advice which type to use instead.
 func instead(kind *v1alpha.InstanceType, catalogue Catalogue) string {
 	if replacement := kind.Spec.Lifecycle.ReplacementInstanceType; replacement != "" {
 		return "use " + v1alpha.InstanceTypeName(replacement)
@@ -146,7 +146,7 @@ func instead(kind *v1alpha.InstanceType, catalogue Catalogue) string {
 	return choices(others)
 }
 
-// fits requires the containers that say their own to fit, together, what the Instance requests, else its type.
+// fits requires that the containers with resources of their own fit, together, into the Instance's request, else into its type.
 func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1alpha.InstanceType) {
 	if runtime.Sandbox == nil {
 		return
@@ -166,7 +166,7 @@ func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1
 	}
 }
 
-// withInit names the init containers where there are some: those that take too much may be among them.
+// withInit names the init containers, if there are any: they may be among the containers that take too much.
 func withInit(sandbox *v1alpha.SandboxRuntime) string {
 	if len(sandbox.InitContainers) == 0 {
 		return ""

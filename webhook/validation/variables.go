@@ -72,7 +72,7 @@ func (p *problems) fieldRef(at place, ref *corev1.ObjectFieldSelector) {
 	}
 }
 
-// divisors are those that Kubernetes allows, by the resource.
+// divisors are the divisors that Kubernetes allows, by the resource.
 var divisors = map[string][]string{
 	"cpu":    {"0", "1", "1m"},
 	"memory": {"0", "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"},

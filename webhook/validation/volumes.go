@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// volumes are the volumes of a template by name, and the names of those that are attached.
+// volumes are the volumes of a template by name, and the names of the attached volumes.
 type volumes struct {
 	byName   map[string]*v1alpha.InstanceVolume
 	attached sets.Set[string]
@@ -128,7 +128,7 @@ func climbs(text string) bool {
 	return false
 }
 
-// attach marks a volume as attached and returns it, or nil if there is none of that name.
+// attach marks a volume as attached and returns it, or nil if no volume has that name.
 func (p *problems) attach(at place, attachment *v1alpha.VolumeAttachment, volumes *volumes) *v1alpha.InstanceVolume {
 	volume := volumes.byName[attachment.Name]
 	switch {

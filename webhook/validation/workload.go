@@ -114,7 +114,7 @@ func (p *problems) placements(at place, placements []v1alpha.WorkloadPlacement) 
 	}
 }
 
-// where validates that a placement has exactly one of the fields that say where its Instances run.
+// where validates that a placement has exactly one of the fields that select where its Instances run.
 func (p *problems) where(at place, placement *v1alpha.WorkloadPlacement) {
 	const one = "must have exactly one of cityCodes, locations and locationSelector"
 	if len(placement.CityCodes) > 0 {

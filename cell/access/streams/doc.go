@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package streams says what the credential of InstanceSessions may do in a cell, in the namespaces of projects; role.yaml is generated
-// from it.
+// Package streams declares the permissions of the credential of InstanceSessions in a cell, in the namespaces of projects; role.yaml is
+// generated from it.
 package streams
 
 // Logs.

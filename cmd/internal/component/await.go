@@ -26,33 +26,34 @@ const (
 	// firstRetry and lastRetry bound the time between two questions, questionTimeout how long one may take.
 	firstRetry, lastRetry = 250 * time.Millisecond, 5 * time.Second
 	questionTimeout       = 10 * time.Second
-	// sayAgainAfter is the time between two lines of the log while an API server does not answer.
+	// sayAgainAfter is the interval between log lines while an API server does not answer.
 	sayAgainAfter = 30 * time.Second
-	// refusedFor is how long 401 and 403 are waited out: an API server that has just started refuses everybody for some seconds.
+	// refusedFor is the time for which 401 and 403 are retried: an API server that has just started refuses every caller for some
+	// seconds.
 	refusedFor = 15 * time.Second
 )
 
 // Server is an API server without which a component cannot begin.
 type Server struct {
-	// Name says which it is, and Flag what its address and credential are from.
+	// Name is the server's name in messages. Flag is the source of its address and credential.
 	Name, Flag string
 	// Config is for a client of it.
 	Config *rest.Config
 	// Clock is for the time between questions.
 	Clock clock.Clock
-	// Log gets what is waited for.
+	// Log gets the waits.
 	Log logr.Logger
 }
 
-// Await returns when the API server answers, or with an error when ctx ends. One that is away is waited for, however long: to end would
-// have the kubelet start the component again, after up to five minutes. An answer that waiting does not change is an error: the
-// credential is not accepted, or it is no API server with the certificate of the kubeconfig.
+// Await returns when the API server answers, or with an error when ctx ends. It waits for an unavailable server indefinitely: if the
+// process ended, the kubelet would restart the component only after up to five minutes. An answer that waiting does not change is an
+// error: the credential is not accepted, or the server is no API server with the certificate of the kubeconfig.
 func (s *Server) Await(ctx context.Context) error {
 	asked, err := discovery.NewDiscoveryClientForConfig(s.Config)
 	if err != nil {
 		return fmt.Errorf("make a client for %s, see %s: %w", s.Name, s.Flag, err)
 	}
-	// client-go would repeat questions by itself, in silence.
+	// client-go would repeat requests by itself, without a log line.
 	ask := func() error {
 		bounded, cancel := context.WithTimeout(ctx, questionTimeout)
 		defer cancel()
@@ -81,11 +82,11 @@ func (s *Server) Await(ctx context.Context) error {
 type waiting struct {
 	*Server
 	began time.Time
-	// said is when the log said so last, and refused since when nothing but refusals came.
+	// said is the time of the last log line, and refused the time since which all answers are refusals.
 	said, refused time.Time
 }
 
-// judge says whether the waiting is over, and how it ends.
+// judge reports whether the waiting is over, and how it ends.
 func (w *waiting) judge(err error) (done bool, _ error) {
 	now := w.Clock.Now()
 	isRefusal := apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err)
@@ -113,7 +114,7 @@ func (w *waiting) judge(err error) (done bool, _ error) {
 	return false, nil
 }
 
-// isAway says whether an error means that an API server does not answer now: no connection, an error of the server, or 429.
+// isAway reports whether an error means that an API server does not answer now: no connection, an error of the server, or 429.
 func isAway(err error) bool {
 	if certificate := (*tls.CertificateVerificationError)(nil); errors.As(err, &certificate) {
 		return false

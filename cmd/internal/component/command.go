@@ -34,7 +34,7 @@ type Options interface {
 type Component struct {
 	// Name of the binary.
 	Name string
-	// Long says in --help what the binary does.
+	// Long is the description of the binary in --help.
 	Long string
 	// Options are its own flags.
 	Options Options
@@ -53,7 +53,7 @@ func (c *Component) Main() int {
 	case errors.As(err, &failed):
 		klog.ErrorS(failed.error, "Failed", "component", c.Name)
 	default:
-		// A mistake in the flags. The format of the log is not known yet, and somebody is at a terminal.
+		// A mistake in the flags. The format of the log is not known yet, and a person probably reads the terminal.
 		fmt.Fprintf(os.Stderr, "%s: %v\n", c.Name, err)
 	}
 	return 1
@@ -106,8 +106,8 @@ func (c *Component) Command() *cobra.Command {
 	return command
 }
 
-// logStart logs what was built and every flag that is set. No flag has a secret as its value: credentials are in files, and
-// only their paths are flags. -v=1 logs the defaults, too.
+// logStart logs the built version and every flag that is set. No flag has a secret as its value: credentials are in files, and only
+// their paths are flags. -v=1 logs the defaults, too.
 func (c *Component) logStart(flags *pflag.FlagSet) {
 	set := []string{}
 	flags.Visit(func(flag *pflag.Flag) { set = append(set, "--"+flag.Name+"="+flag.Value.String()) })

@@ -19,7 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// asComponent is set where the binary of the tests is to be a component: a log is configured once in a process.
+// asComponent is set if the test binary must run as a component: a log can be configured only once in a process.
 const asComponent = "KARMADA_COMPUTE_TEST_COMPONENT"
 
 func TestMain(m *testing.M) {
@@ -104,7 +104,7 @@ func TestVersionNeedsNoOtherFlag(t *testing.T) {
 	}
 }
 
-// TestMistakesArePlain: a mistake in the flags is no line of the log, and every one is said.
+// TestMistakesArePlain: mistakes in the flags are not written as log lines, and each of them is reported.
 func TestMistakesArePlain(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
@@ -130,7 +130,7 @@ func TestMistakesArePlain(t *testing.T) {
 	}
 }
 
-// TestOneLog: everybody writes to the same log, which begins with what runs and how it was set, underscores or not.
+// TestOneLog: all packages write to the same log, which begins with the version and the flags, with underscores or without.
 func TestOneLog(t *testing.T) {
 	code, _, errOut := runTestee(t, "--logging-format=json", "--the_colour=blue", "-v=2")
 	if code != 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Endpoints are what a component serves for those who operate it.
+// Endpoints are the endpoints of a component for its operators.
 type Endpoints struct {
 	// Metrics and Health are addresses; 0 serves none.
 	Metrics string
@@ -25,7 +25,7 @@ type Endpoints struct {
 	Profiling bool
 }
 
-// AddFlags adds the flags. certificate is what metrics are served with if --metrics-cert-dir is not set.
+// AddFlags adds the flags. certificate describes the certificate for metrics if --metrics-cert-dir is not set.
 func (e *Endpoints) AddFlags(flags *pflag.FlagSet, certificate string) {
 	flags.StringVar(&e.Metrics, "metrics-bind-address", ":8080", "Address for /metrics, served over TLS to callers that may get this nonResourceURL. 0: none.")
 	flags.StringVar(&e.MetricsCertDir, "metrics-cert-dir", "", "Folder with tls.crt and tls.key for /metrics. The files are reloaded when they change. Default: "+certificate+".")
@@ -56,8 +56,8 @@ func check(flag, address string) error {
 	return nil
 }
 
-// Profiles are the handlers of profiles by path, none unless they are asked for. They need the authorization of the metrics:
-// profiles show what the process works on, and cost CPU.
+// Profiles are the handlers of profiles by path, empty unless --profiling is set. They need the authorization of the metrics: profiles
+// show the data that the process handles, and cost CPU.
 func (e *Endpoints) Profiles() map[string]http.Handler {
 	if !e.Profiling {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
 
-// Health serves /healthz and /readyz as long as a component runs, also while it waits for what it needs to begin.
+// Health serves /healthz and /readyz as long as a component runs, also while it waits for its requirements.
 type Health struct {
 	ready atomic.Pointer[healthz.Checker]
 }
@@ -26,7 +26,7 @@ var errBeginning = errors.New("the API server has not answered since this proces
 // SetReady has a checker answer /readyz from now on.
 func (h *Health) SetReady(checker healthz.Checker) { h.ready.Store(&checker) }
 
-// Serve serves until ctx ends. Address 0 serves nothing.
+// Serve serves until ctx ends. With address 0, it does not listen.
 func (h *Health) Serve(ctx context.Context, address string) error {
 	if address == "0" {
 		return nil

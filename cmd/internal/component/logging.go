@@ -13,7 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// addLogFlags adds the flags of the log that a component can use: not those of alpha features, which no flag turns on.
+// addLogFlags adds the log flags that a component can use, without the flags of alpha features, which no flag enables.
 func addLogFlags(configuration *logsapi.LoggingConfiguration, flags *pflag.FlagSet) {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	logsapi.AddFlags(configuration, all)

@@ -15,9 +15,9 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 )
 
-// What was built. The build of an image sets them with
-// -ldflags "-X github.com/karmada-compute/karmada-compute/cmd/internal/component.version=v1.2.3"; without that they come from
-// what the go command has recorded in the binary.
+// The built version. The build of an image sets it with -ldflags "-X
+// github.com/karmada-compute/karmada-compute/cmd/internal/component.version=v1.2.3"; without the flag, it comes from the build
+// information that the go command has recorded in the binary.
 var (
 	version string
 	commit  string
@@ -31,7 +31,7 @@ const (
 	unknown     = "unknown"
 )
 
-// Version returns what was built, in the type that Kubernetes' components report.
+// Version returns the built version, in the type that Kubernetes' components report.
 func Version() apimachineryversion.Info {
 	recorded, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -40,7 +40,7 @@ func Version() apimachineryversion.Info {
 	return versionOf(recorded)
 }
 
-// versionOf completes the variables with what the go command has recorded.
+// versionOf completes the variables with the build information that the go command has recorded.
 func versionOf(recorded *debug.BuildInfo) apimachineryversion.Info {
 	info := apimachineryversion.Info{
 		GitVersion: version, GitCommit: commit, BuildDate: date,
@@ -69,7 +69,7 @@ func versionOf(recorded *debug.BuildInfo) apimachineryversion.Info {
 	return info
 }
 
-// Values of --version, as those of k8s.io/component-base/version/verflag, and json. That package always prints "Kubernetes".
+// Values of --version, as in k8s.io/component-base/version/verflag, and json. That package always prints "Kubernetes".
 const (
 	versionFalse = "false"
 	versionTrue  = "true"
@@ -106,10 +106,10 @@ func (v *versionFlag) addFlag(flags *pflag.FlagSet) {
 	flags.Lookup("version").NoOptDefVal = versionTrue
 }
 
-// requested says whether a version is to be printed.
+// requested reports whether --version requests a version.
 func (v *versionFlag) requested() bool { return *v != versionFalse }
 
-// print prints what was built.
+// print prints the built version.
 func (v *versionFlag) print(out io.Writer, name string, info apimachineryversion.Info) error {
 	var err error
 	switch *v {

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attempts has the sentences about what may be refused: an attempt, and what became of it.
+// Package attempts has the sentences about requests that may be refused, and about their results.
 package attempts
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario tries.
+// Steps holds the scenario for the sentences about attempts.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -23,9 +23,9 @@ func Register(sc world.Sentences) {
 	addAttemptSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// attempt is what was tried last.
+	// attempt is the last attempt.
 	attempt attempt
 }
 

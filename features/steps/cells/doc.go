@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cells has the sentences about cells as a whole: which there are, their city, their room and the load in them.
+// Package cells has the sentences about whole cells: their number, city, capacity and load.
 package cells
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does to cells.
+// Steps holds the scenario for the sentences about cells.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.

@@ -27,7 +27,7 @@ const (
 	metricsKind    = "PodMetrics"
 )
 
-// addMetricsSteps are the sentences about what Pods use.
+// addMetricsSteps adds the sentences about the CPU usage of Pods.
 func addMetricsSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" serves metrics of Pods$`, func(ctx context.Context, cell string) error {
 		return from(ctx).serveMetrics(ctx, cell)
@@ -42,14 +42,14 @@ func addMetricsSteps(sc world.Sentences) {
 	})
 }
 
-// serveMetrics has the kube-apiserver of a cell serve the metrics API from objects, which a metrics server would make up from
-// what the nodes say. It stays: other scenarios do not notice.
+// serveMetrics makes the kube-apiserver of a cell serve the metrics API from stored objects; a metrics server would compute them
+// from the nodes' reports. The API is not removed: other scenarios do not notice it.
 func (s Steps) serveMetrics(ctx context.Context, cell string) error {
 	definition := &apiextensionsv1.CustomResourceDefinition{
 		TypeMeta: metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "pods." + metricsGroup,
-			// Kubernetes asks for this in groups of its own.
+			// Kubernetes requires this annotation in its own API groups.
 			Annotations: map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: "unapproved, for tests"},
 		},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -74,7 +74,7 @@ func (s Steps) serveMetrics(ctx context.Context, cell string) error {
 	return nil
 }
 
-// useCPU says that a Pod uses so much of the CPU that it requests, by its first container.
+// useCPU sets the CPU usage of a Pod to a percentage of its CPU request, for its first container.
 func (s Steps) useCPU(ctx context.Context, cell, name string, percent int64) error {
 	plane := "cell/" + cell
 	c := s.Client(plane, world.Admin)

@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// addCommandSteps are the sentences about commands in the documentation.
+// addCommandSteps adds the sentences about commands in the documentation.
 func addCommandSteps(sc world.Sentences) {
 	sc.Step(`^the commands of "([^"]*)" under "([^"]*)" are run$`, func(ctx context.Context, file, heading string) error {
 		output, err := from(ctx).runCommands(ctx, file, heading)
@@ -55,8 +55,8 @@ func addCommandSteps(sc world.Sentences) {
 	})
 }
 
-// runCommands runs the blocks of sh below a heading of a document, in the folder that has the kubeconfigs they name. What they
-// print is the scenario's answer too. After the scenario the add-on is as every scenario finds it.
+// runCommands runs the blocks of sh below a heading of a document, in the folder with the kubeconfigs that the commands name.
+// Their output is the scenario's answer, too. After the scenario the add-on has the default configuration again.
 func (s Steps) runCommands(ctx context.Context, file, heading string) (string, error) {
 	script, err := commandsUnder(file, heading)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s Steps) runCommands(ctx context.Context, file, heading string) (string, e
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// commandsUnder are the commands below a heading of the second level.
+// commandsUnder returns the commands below a heading of the second level.
 func commandsUnder(file, heading string) (string, error) {
 	repository, err := tools.FindRepository()
 	if err != nil {

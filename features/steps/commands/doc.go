@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package commands has the sentences about commands and pages: what users run, and what the documentation lets them run.
+// Package commands has the sentences about the users' commands and the pages of the documentation.
 package commands
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario runs as users do.
+// Steps holds the scenario for the sentences about commands.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.

@@ -21,7 +21,7 @@ func addKubectlSteps(sc world.Sentences) {
 	})
 }
 
-// kubectlWait runs kubectl's own code, which takes a condition of an earlier generation for none.
+// kubectlWait runs kubectl's own code, which ignores a condition of an earlier generation.
 func (s Steps) kubectlWait(_ context.Context, condition, object string) error {
 	path, err := s.Federation.Kubeconfig("project/"+s.Project, world.Consumer)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package containers has the sentences about real containers, and the traffic of their clients.
+// Package containers has the sentences about real containers and their clients' traffic.
 package containers
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does with containers.
+// Steps holds the scenario for the sentences about containers.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -24,9 +24,9 @@ func Register(sc world.Sentences) {
 	addTrafficSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// followed is a log that is followed.
+	// followed is the followed log.
 	followed *podLog
 	// traffic is a client of a Workload.
 	traffic *traffic

@@ -26,7 +26,7 @@ type traffic struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	// mu guards what follows.
+	// mu guards the following fields.
 	mu       sync.Mutex
 	sent     int
 	failures []error

@@ -67,7 +67,7 @@ func addSteps(sc world.Sentences) {
 	})
 }
 
-// floored is how many Instances a deployment has, how many of them stay Available, and when an Instance is Available.
+// floored holds the number of Instances of a deployment, how many of them stay Available, and when an Instance is Available.
 type floored struct{ replicas, floor, minReadySeconds int32 }
 
 // putBudget creates a deployment in a cell as Karmada does, with a floor as the hub divides it.
@@ -131,7 +131,7 @@ func (s Steps) disrupt(ctx context.Context, who, verb, words string) error {
 	return c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
 }
 
-// see remembers an object, so that a later sentence recognizes another one of its name.
+// see remembers an object, so that a later sentence recognizes a new object of the same name.
 func (s Steps) see(ctx context.Context, plane, words string) error {
 	object, err := s.Get(ctx, words)
 	if err == nil {
@@ -140,14 +140,14 @@ func (s Steps) see(ctx context.Context, plane, words string) error {
 	return err
 }
 
-// readyWatch follows how many Pods are Ready.
+// readyWatch counts the Ready Pods.
 type readyWatch struct {
 	mu    sync.Mutex
 	first int
 	cells map[string]*readyInCell
 }
 
-// readyInCell are the Ready Pods of one cell now, and the fewest that there were after any change.
+// readyInCell holds the present number of Ready Pods of one cell, and the lowest number after any change.
 type readyInCell struct {
 	now    map[string]bool
 	fewest int
@@ -171,7 +171,7 @@ func (r *readyWatch) see(cell string, event watch.Event) {
 	of.fewest = min(of.fewest, len(of.now))
 }
 
-// check says whether there were always so many. Events of two cells have no order: the sum is of the fewest of each.
+// check checks the lowest number of Ready Pods. Events of two cells have no order: the sum is of the lowest number of each.
 func (r *readyWatch) check(least int, fewer bool) error {
 	if r.cells == nil {
 		return errors.New("nothing is watched")
@@ -234,7 +234,7 @@ func (s Steps) watchReady(ctx context.Context, name string, cells []string) erro
 	return nil
 }
 
-// evictMany requests evictions at once, in turn of each Pod, and each of them again while it is refused, for some seconds.
+// evictMany sends concurrent evictions, to each Pod in turn, and repeats refused ones, for some seconds.
 func (s Steps) evictMany(ctx context.Context, name string, cells []string, count int) error {
 	var group sync.WaitGroup
 	var accepted, refused atomic.Int32
@@ -288,7 +288,7 @@ func (s Steps) drain(ctx context.Context, cell string) error {
 	var output bytes.Buffer
 	helper := &drain.Helper{
 		Ctx: ctx, Client: c, GracePeriodSeconds: -1, IgnoreAllDaemonSets: true, Timeout: world.Patience, Out: &output, ErrOut: &output,
-		// Other Pods of the cell have no part in this.
+		// Other Pods of the cell are not drained.
 		PodSelector: v1alpha.LabelDeploymentName, EvictErrorRetryDelay: time.Second,
 	}
 	for i := range nodes.Items[1:] {

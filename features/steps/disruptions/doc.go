@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package disruptions has the sentences about disruptions in cells: evictions, deletions, drains and cordons, and what a disruption budget
-// leaves of them.
+// Package disruptions has the sentences about disruptions in cells: evictions, deletions, drains and cordons, and their limits by
+// disruption budgets.
 package disruptions
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does to Instances in cells, and watches there.
+// Steps holds the scenario for the sentences about disruptions.
 type Steps struct{ *world.Scenario }
 
 func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 
-// state is what the scenario watches.
+// state returns the watch of the scenario.
 func (s Steps) state() *readyWatch { return world.State[readyWatch](s.Scenario) }
 
 // Register adds the sentences.

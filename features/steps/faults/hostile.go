@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
-// addHostileSteps are the sentences about parties that write at random.
+// addHostileSteps adds the sentences about parties that write at random.
 func addHostileSteps(sc world.Sentences) {
 	sc.Step(`^a hostile (consumer|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`, func(ctx context.Context, party string, seconds int, victim string, seed int) error {
 		s := from(ctx)
@@ -29,7 +29,7 @@ func addHostileSteps(sc world.Sentences) {
 	})
 }
 
-// hostile runs the noise in the scenario's namespaces and in the cells that it has to itself.
+// hostile runs the noise in the scenario's namespaces and in its reserved cells.
 func (s Steps) hostile(ctx context.Context, h *soak.Hostile) error {
 	h.Federation, h.AddOn, h.Namespace, h.Consumer, h.Patience, h.Out = s.Federation, s.AddOn, s.Namespace, world.Admin, world.Patience, s.Out
 	h.Cities = []string{"IAD"}

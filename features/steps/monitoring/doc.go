@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario reads of the monitoring.
+// Steps holds the scenario for the sentences about monitoring.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -25,9 +25,9 @@ func Register(sc world.Sentences) {
 	addMonitoringSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// prometheus is the one that scrapes the add-on.
+	// prometheus is the Prometheus that scrapes the add-on.
 	prometheus prometheusv1.API
 }
 

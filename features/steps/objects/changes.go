@@ -29,7 +29,7 @@ func (s Steps) documents(content string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// create creates objects in the scenario's namespace, unless they say another. A kind that is not served yet is waited for.
+// create creates objects in the scenario's namespace, unless they name another one. It waits for a kind that is not served yet.
 func (s Steps) create(ctx context.Context, who, words, content string) error {
 	plane := s.Plane(words)
 	c := s.Client(plane, world.User(who))
@@ -55,8 +55,7 @@ func (s Steps) create(ctx context.Context, who, words, content string) error {
 	return nil
 }
 
-// Patch merges into an object, or changes it by JSON patch when the patch is a list. It reaches the status where the patch
-// names nothing else.
+// Patch sends a merge patch, or a JSON patch if the patch is a list. A patch with only a status goes to the status subresource.
 func (s Steps) Patch(ctx context.Context, who, words, patch string) error {
 	plane, object, err := s.Object(words)
 	if err != nil {
@@ -75,7 +74,7 @@ func (s Steps) Patch(ctx context.Context, who, words, patch string) error {
 	return c.Patch(ctx, object, change, client.FieldOwner("features"))
 }
 
-// Delete deletes an object, and remembers which it was.
+// Delete deletes an object, and remembers its UID.
 func (s Steps) Delete(ctx context.Context, who, words string, options ...client.DeleteOption) error {
 	object, err := s.Get(ctx, words)
 	if err != nil {
@@ -90,7 +89,7 @@ func (s Steps) Delete(ctx context.Context, who, words string, options ...client.
 	return c.Delete(ctx, object, options...)
 }
 
-// wasReplaced compares an object with the one that was first remembered.
+// wasReplaced compares an object with the first one that was remembered.
 func (s Steps) wasReplaced(ctx context.Context, words, state string) error {
 	plane, _, err := s.Object(words)
 	if err != nil {
@@ -113,7 +112,7 @@ func (s Steps) wasReplaced(ctx context.Context, words, state string) error {
 	if state == "becomes another one" {
 		return world.Eventually(ctx, check)
 	}
-	// It may be on its way; which one it is must be right at once.
+	// The object may not exist yet; once it exists, its UID must be right at once.
 	if err := s.exists(ctx, words, "exists"); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package objects has the sentences about any object of any plane: that it exists, what it holds, who changes it.
+// Package objects has the sentences about any object of any plane: its existence, its fields, and changes of it.
 package objects
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does with objects.
+// Steps holds the scenario for the sentences about objects.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.

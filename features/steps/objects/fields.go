@@ -17,10 +17,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// objects are one object or every one of a kind: `every instance in the project`.
+// objects matches one object or every one of a kind: `every instance in the project`.
 const objects = `((?:every )?[a-z][a-z.]*(?: "[^"]*")?(?: (?:in|on|at) ` + world.APlane + `)?)`
 
-// addFieldSteps are the sentences about what is in an object. "has" waits for it, "still has" looks once.
+// addFieldSteps adds the sentences about the fields of an object. "has" waits, "still has" checks once.
 func addFieldSteps(sc world.Sentences) {
 	sc.Step(`^`+objects+` (has|still has) (no |another )?"([^"]*)"(?: (matching |than )?"(.*)")?$`, func(ctx context.Context, words, has, no, path, how, value string) error {
 		wanted := fieldWanted{path: path, absent: no == "no ", other: no == "another ", matching: how == "matching ", value: value}
@@ -63,7 +63,7 @@ func addFieldSteps(sc world.Sentences) {
 	})
 }
 
-// each checks one object or every one of a kind, of which there must be some. An error says which it is about.
+// each checks one object or every one of a kind, of which there must be at least one. An error names the object.
 func (s Steps) each(ctx context.Context, words, has string, check func(*world.Scenario, *unstructured.Unstructured) error) error {
 	once := func(ctx context.Context) error {
 		objects, err := s.Named(ctx, words)
@@ -84,11 +84,11 @@ func (s Steps) each(ctx context.Context, words, has string, check func(*world.Sc
 	return world.Eventually(ctx, once)
 }
 
-// fieldWanted is what should be at a path.
+// fieldWanted is the expected value at a path.
 type fieldWanted struct {
 	path                    string
 	absent, matching, other bool
-	// value is "" for anything.
+	// value is "" for any value.
 	value string
 }
 
@@ -118,7 +118,7 @@ func (w fieldWanted) check(s *world.Scenario, object *unstructured.Unstructured)
 	return nil
 }
 
-// conditionWanted is what a condition should say.
+// conditionWanted is an expected condition.
 type conditionWanted struct {
 	kind, status, reason, message  string
 	absent, current, notIt, justIt bool
@@ -163,7 +163,7 @@ func (w conditionWanted) fits(s *world.Scenario, found *metav1.Condition) bool {
 		(w.reason == "" || found.Reason == w.reason) && strings.Contains(found.Message, message)
 }
 
-// onlyCurrent wants every condition to be of the object's newest generation.
+// onlyCurrent expects every condition to be of the object's newest generation.
 func onlyCurrent(_ *world.Scenario, object *unstructured.Unstructured) error {
 	conditions := world.ConditionsOf(object)
 	if len(conditions) == 0 {
@@ -178,7 +178,7 @@ func onlyCurrent(_ *world.Scenario, object *unstructured.Unstructured) error {
 	return errors.Join(problems...)
 }
 
-// comparison is with the object of the same name in another plane.
+// comparison compares an object with the object of the same name in another plane.
 type comparison struct{ path, plane, but string }
 
 func (s Steps) isLike(ctx context.Context, words string, with comparison) error {

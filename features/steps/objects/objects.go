@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addObjectSteps are the sentences about any object of any plane.
+// addObjectSteps adds the sentences about any object of any plane.
 func addObjectSteps(sc world.Sentences) {
 	sc.Step(`^`+world.AnObject+` (exists|is gone|does not exist)$`, func(ctx context.Context, object, state string) error {
 		return from(ctx).exists(ctx, object, state)
@@ -74,7 +74,7 @@ func (s Steps) exists(ctx context.Context, words, state string) error {
 	return world.Eventually(ctx, check)
 }
 
-// Holding is how many objects of a kind there should be, and which.
+// Holding is the expected number of objects of a kind, and their names.
 type Holding struct{ Count, names string }
 
 // Holds waits until a plane has the wanted objects of a kind in the namespace.
@@ -137,7 +137,7 @@ func (s Steps) holdsTable(ctx context.Context, plane, resource string, table *go
 	})
 }
 
-// isEmpty waits until nothing of the scenario's namespace is left in a plane. In projects the namespace itself is the
+// isEmpty waits until no object of the scenario's namespace is left in a plane. In projects the namespace itself is the
 // consumer's and stays.
 func (s Steps) isEmpty(ctx context.Context, words string) error {
 	plane := s.Plane(words)
@@ -162,7 +162,7 @@ func (s Steps) isEmpty(ctx context.Context, words string) error {
 	return nil
 }
 
-// noWorks waits until no Work holds anything of the scenario's namespace.
+// noWorks waits until no Work contains an object of the scenario's namespace.
 func (s Steps) noWorks(ctx context.Context) error {
 	c := s.Client("hub", world.Admin)
 	return world.Eventually(ctx, func(ctx context.Context) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does to projects.
+// Steps holds the scenario for the sentences about projects.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// addNamespaceSteps are the sentences about projects that are namespaces of the hub. The scenario is in that namespace.
+// addNamespaceSteps adds the sentences about projects that are namespaces of the hub. The scenario uses that namespace.
 func addNamespaceSteps(sc world.Sentences) {
 	sc.Step(`^a namespace of the hub (that is a project|without the label)$`, func(ctx context.Context, what string) error {
 		s := from(ctx)
@@ -59,7 +59,7 @@ func (s Steps) labelNamespace(ctx context.Context, labels map[string]string) err
 	}); err != nil {
 		return fmt.Errorf("bind role edit in namespace %s of the hub: %w", s.Namespace, err)
 	}
-	// The role follows a moment later.
+	// The role takes effect a moment later.
 	reader := s.Client("hub", world.Consumer)
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		return reader.List(ctx, &v1alpha.WorkloadList{}, client.InNamespace(s.Namespace))

@@ -55,7 +55,7 @@ func listOf(kind string) *unstructured.UnstructuredList {
 	return list
 }
 
-// bringNetwork does what a network service does when a network is there in a location.
+// bringNetwork acts as a network service whose network has become available in a location.
 func (s Steps) bringNetwork(ctx context.Context, network, location string) error {
 	c := s.Client("project/"+s.Project, world.Admin)
 	bindings := listOf("NetworkBinding")

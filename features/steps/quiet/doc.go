@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quiet has the sentences about the writes of the add-on, and times without any.
+// Package quiet has the sentences about the add-on's writes, and periods without writes.
 package quiet
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario counts.
+// Steps holds the scenario for the sentences about writes.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -23,9 +23,9 @@ func Register(sc world.Sentences) {
 	addQuietSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// watched is a time in which the add-on should write nothing.
+	// watched is a period in which the add-on should not write.
 	watched period
 }
 

@@ -16,13 +16,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// leases are the heartbeat of replicas and no work of theirs.
+// leases are the replicas' heartbeats, and do not count as writes.
 const leases = "coordination.k8s.io/leases"
 
-// period is from one moment to another.
+// period is an interval of time.
 type period struct{ from, until time.Time }
 
-// addQuietSteps are the sentences about time that passes and what is written in it.
+// addQuietSteps adds the sentences about the passing of time and the writes in it.
 func addQuietSteps(sc world.Sentences) {
 	sc.Step(`^(\d+) seconds pass$`, func(ctx context.Context, seconds int) error {
 		s := from(ctx)
@@ -56,7 +56,7 @@ func (s Steps) writtenPlanes() []string {
 	return planes
 }
 
-// writes are the add-on's writes in a time, by plane, from the audit logs of the kube-apiservers.
+// writes returns the add-on's writes in a period, by plane, from the audit logs of the kube-apiservers.
 func (s Steps) writes(in period) (map[string][]federation.Write, error) {
 	result := map[string][]federation.Write{}
 	for _, plane := range s.writtenPlanes() {
@@ -73,7 +73,7 @@ func (s Steps) writes(in period) (map[string][]federation.Write, error) {
 	return result, nil
 }
 
-// isWatched wants a watch of a resource in the scenario's project, or that there has been none of any.
+// isWatched expects a watch of a resource in the scenario's project, or that there has been no watch of any resource.
 func (s Steps) isWatched(ctx context.Context, resource string) error {
 	watched := func() (map[string]bool, error) {
 		requests, err := s.Federation.Requests("project/"+s.Project, time.Time{}, world.AddOnUsers...)
@@ -104,7 +104,7 @@ func (s Steps) isWatched(ctx context.Context, resource string) error {
 	})
 }
 
-// renewedLeases counts the writes of Leases in the time that was watched.
+// renewedLeases counts the writes of Leases in the watched period.
 func (s Steps) renewedLeases() error {
 	all, err := s.Federation.Writes("hub", s.state().watched.from)
 	if err != nil {
@@ -121,8 +121,8 @@ func (s Steps) renewedLeases() error {
 	return nil
 }
 
-// becomesQuiet waits until the add-on has written nothing for a time that began after the step did, and after what the scenarios
-// before made was gone: a namespace or a project that goes is left alone for some seconds before the add-on hears of it again.
+// becomesQuiet waits until the add-on has not written for a period that began after the step did. It first waits until the
+// objects of earlier scenarios are deleted: the add-on may learn of a deleted namespace or project some seconds later.
 func (s Steps) becomesQuiet(ctx context.Context, length time.Duration) error {
 	s.Tidying.Wait()
 	started := time.Now()
@@ -153,14 +153,14 @@ func (s Steps) wroteNothing() error {
 	return errors.Join(found...)
 }
 
-// wroteEverywhere wants writes since the time that was watched, in every plane that the scenario's Workload is in.
+// wroteEverywhere expects writes since the watched period, in every plane with objects of the scenario's Workload.
 func (s Steps) wroteEverywhere() error {
 	writes, err := s.writes(period{s.state().watched.until, time.Now()})
 	if err != nil {
 		return err
 	}
 	for _, plane := range s.writtenPlanes() {
-		// The Workload of the scenario is in no cell that others added.
+		// Cells that other scenarios added do not have the scenario's Workload.
 		if _, extra := s.Extra[strings.TrimPrefix(plane, "cell/")]; !extra && len(writes[plane]) == 0 {
 			return fmt.Errorf("no write to %s was counted: the count of zero before proves nothing", plane)
 		}

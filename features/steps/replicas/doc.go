@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does to replicas.
+// Steps holds the scenario for the sentences about replicas.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -25,9 +25,9 @@ func Register(sc world.Sentences) {
 	addVersionSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// killed is the replica that was killed last.
+	// killed is the last killed replica.
 	killed killed
 }
 

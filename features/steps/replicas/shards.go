@@ -20,7 +20,7 @@ import (
 // shardCount is the default of --shards.
 const shardCount = 16
 
-// shardOwners are the shards of each replica, as the record of them says.
+// shardOwners holds the shards of each replica, by their record.
 type shardOwners map[string][]int
 
 func (d shardOwners) count() int {
@@ -58,7 +58,7 @@ func (s Steps) hasEveryShard(ctx context.Context, replica int) error {
 	})
 }
 
-// takeShards gives all shards to somebody who does nothing with them and renews no Lease, again and again.
+// takeShards repeatedly assigns all shards to a holder that does not exist and renews no Lease.
 func (s Steps) takeShards(ctx context.Context, replica, times int, every time.Duration) error {
 	hub := s.Client("hub", world.Admin)
 	const somebody = "somebody-else"
@@ -91,7 +91,7 @@ func (s Steps) takeShards(ctx context.Context, replica, times int, every time.Du
 	return s.hasEveryShard(ctx, replica)
 }
 
-// tookOver waits until every shard has an owner that was not killed, and reports how long that took.
+// tookOver waits until every shard has an owner that was not killed, and reports the duration.
 func (s Steps) tookOver(ctx context.Context) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		owners, err := s.shards(ctx)

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rights has the sentences about who may do what, what stolen credentials reach, and which rights are used.
+// Package rights has the sentences about the rights of users, the reach of stolen credentials, and unused rights.
 package rights
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario asks about rights.
+// Steps holds the scenario for the sentences about rights.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addRightsSteps are the sentences about who may do what.
+// addRightsSteps adds the sentences about the rights of users.
 func addRightsSteps(sc world.Sentences) {
 	sc.Step(`^in plane "([^"]*)" user "([^"]*)" may (not )?(\w+) "([^"]*)"$`, func(ctx context.Context, plane, user, not, verb, resource string) error {
 		return from(ctx).isAllowed(ctx, question{plane: plane, user: user, verb: verb, resource: resource}, not == "")
@@ -38,7 +38,7 @@ func addRightsSteps(sc world.Sentences) {
 	})
 }
 
-// question is whether a user may do something.
+// question asks whether a user has a right.
 type question struct{ plane, user, verb, resource, namespace string }
 
 // isAllowed asks the plane's own API server, as the user.
@@ -60,10 +60,10 @@ func (s Steps) isAllowed(ctx context.Context, q question, wanted bool) error {
 	return nil
 }
 
-// right is what a user gets in a namespace, or everywhere.
+// right is a user's right in a namespace, or everywhere.
 type right struct{ user, verb, resources, namespace string }
 
-// allow gives a right and waits until it is known. What is given at Milo's root reaches the projects a moment later.
+// allow grants a right and waits until it is effective. A right at Milo's root takes effect in the projects a moment later.
 func (s Steps) allow(ctx context.Context, plane string, r right) error {
 	c := s.Client(plane, world.Admin)
 	if r.verb == "do everything to" {
@@ -110,8 +110,8 @@ func bindingOf(role, user string) *rbacv1.ClusterRoleBinding {
 	}
 }
 
-// withholdSecrets takes the right to read Secrets from the add-on in the scenario's project. The original of the role, at
-// Milo's root, stays.
+// withholdSecrets removes the add-on's right to read Secrets in the scenario's project. The original of the role, at Milo's root,
+// stays.
 func (s Steps) withholdSecrets(ctx context.Context) error {
 	c := s.Client(s.Plane(""), world.Admin)
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "karmada-compute-project"}}

@@ -19,12 +19,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// granted are the roles of the add-on in one plane.
+// granted is a role of the add-on in one plane.
 type granted struct {
 	plane, user, role string
 }
 
-// allGranted are the roles that the scenarios of a federation use, in planes where nobody takes them away for a while.
+// allGranted are the roles that the scenarios of a federation use, in planes where no scenario removes them for a while.
 var allGranted = []granted{
 	{"hub", world.AddOnAccount, "karmada-compute-hub"},
 	{"milo", world.AddOnUser, "karmada-compute-project"},
@@ -32,8 +32,8 @@ var allGranted = []granted{
 	{"cell/dfw", world.AgentAccount, "karmada-compute-cell"},
 }
 
-// CheckRights is an error if the add-on was forbidden anything in all scenarios, which shows a rule that is missing. It says
-// which rules nothing has used.
+// CheckRights returns an error if a request of the add-on was forbidden in any scenario, because a rule is missing. It reports
+// rules that no request has used.
 func CheckRights(ctx context.Context, w *world.World) error {
 	if w.CommandsRun.Load() {
 		return nil // disabled in between, its rights come and go with it
@@ -76,7 +76,7 @@ func CheckRights(ctx context.Context, w *world.World) error {
 	return errors.Join(problems[:min(len(problems), world.ShownObjects)]...)
 }
 
-// rules are the rights of a role in a plane, each with what it covers, except lists and watches.
+// rules returns the rights of a role in a plane, each with a match for its requests, except lists and watches.
 func rules(ctx context.Context, w *world.World, g granted) (map[string]func(federation.Request) bool, error) {
 	c := w.Client(g.plane, world.Admin)
 	var all []rbacv1.PolicyRule
@@ -110,7 +110,7 @@ func addRights(rights map[string]func(federation.Request) bool, rule rbacv1.Poli
 			for _, verb := range verbs {
 				wanted, names := group+"/"+resource, rule.ResourceNames
 				rights[strings.TrimSpace(verb+" "+wanted+" "+strings.Join(names, ","))] = func(r federation.Request) bool {
-					// An apply of what does not exist yet needs the right to create.
+					// An apply of an object that does not exist yet needs the right to create.
 					created := verb == "create" && r.Verb == "patch" && r.Code == http.StatusCreated
 					return (r.Verb == verb || created) && r.Resource == wanted && (len(names) == 0 || slices.Contains(names, r.Name))
 				}

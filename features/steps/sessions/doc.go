@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sessions has the sentences about logs, commands and ports of Instances, which a consumer reaches with the kubeconfig of a project.
+// Package sessions has the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
+// project.
 package sessions
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a consumer does with sessions.
+// Steps holds the scenario for the sentences about sessions.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -21,9 +22,9 @@ func from(ctx context.Context) Steps { return In(world.From(ctx)) }
 // Register adds the sentences.
 func Register(sc world.Sentences) { addSessionSteps(sc) }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// ran is the command that the consumer has started last.
+	// ran is the command that the consumer started last.
 	ran *running
 }
 

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workloads has the sentences about Workloads, their Instances and the data that they refer to.
+// Package workloads has the sentences about Workloads, their Instances and their referenced data.
 package workloads
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// Steps are what a scenario does with Workloads.
+// Steps holds the scenario for the sentences about Workloads.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -27,9 +27,9 @@ func Register(sc world.Sentences) {
 	addWorkloadSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// load is the stream of Workloads that runs beside the scenario.
+	// load is the stream of Workloads during the scenario.
 	load *load
 }
 

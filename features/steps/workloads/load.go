@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addLoadSteps are the sentences about many Workloads.
+// addLoadSteps adds the sentences about many Workloads.
 func addLoadSteps(sc world.Sentences) {
 	sc.Step(`^the consumer creates (\d+) Workloads( a second)?$`, func(ctx context.Context, count int, steadily string) error {
 		s := from(ctx)
@@ -49,8 +49,8 @@ func addLoadSteps(sc world.Sentences) {
 	})
 }
 
-// load is a stream of Workloads that a consumer creates. They are dry runs: admission is asked about each, and none is
-// there after, so that what is measured is admission.
+// load is a stream of Workloads that a consumer creates as dry runs: admission reviews each, and none is stored, so that only
+// admission is measured.
 type load struct {
 	scenario Steps
 	client   client.Client
@@ -83,11 +83,11 @@ func (l *load) create(ctx context.Context) {
 	}
 }
 
-// atOnce is how many Workloads are under way at the same time, at most.
+// atOnce is the maximum number of concurrent creates.
 const atOnce = 10
 
-// start creates Workloads at a rate until the load is stopped. One that takes long delays few others. On a machine that is too
-// busy for the rate, fewer are created: requests without bound would time out one after the other, whatever answers them.
+// start creates Workloads at a rate until the load is stopped. A slow request delays few others. On a machine that is too busy
+// for the rate, fewer are created: unbounded requests would time out one after the other, independent of the server.
 func (l *load) start(ctx context.Context, perSecond int) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	free := make(chan struct{}, atOnce)
@@ -114,7 +114,7 @@ func (l *load) start(ctx context.Context, perSecond int) {
 	}()
 }
 
-// all creates a number of Workloads, some at once.
+// all creates a number of Workloads, several at once.
 func (l *load) all(ctx context.Context, count int) {
 	work := make(chan struct{}, count)
 	for range count {
@@ -132,14 +132,14 @@ func (l *load) all(ctx context.Context, count int) {
 	close(l.ended)
 }
 
-// finish stops the load and waits for what is under way.
+// finish stops the load and waits for running requests.
 func (l *load) finish() {
 	l.cancel()
 	<-l.ended
 	l.running.Wait()
 }
 
-// result is an error if any Workload was refused.
+// result returns an error if any Workload was refused.
 func (l *load) result() error {
 	l.finish()
 	l.mu.Lock()

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// Patience is how long a condition is waited for. It is generous: the machine may be slow and busy.
+	// Patience is the timeout of a condition. It is generous: the machine may be slow and busy.
 	Patience = 3 * time.Minute
-	// FirstInterval begins the intervals: a condition is polled often at first, and less often the longer it takes.
+	// FirstInterval is the first interval: a condition is polled often at first, and less often the longer it takes.
 	FirstInterval = 50 * time.Millisecond
 	lastInterval  = 400 * time.Millisecond
 )
 
-// Eventually waits until check returns nil. When it does not in time, the error is what was wrong last.
+// Eventually waits until check returns nil. After the timeout it returns the last error of check.
 func Eventually(ctx context.Context, check func(context.Context) error) error {
 	return Within(ctx, Patience, check)
 }
 
-// Within is eventually with a time of its own.
+// Within is Eventually with another timeout.
 func Within(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -33,7 +33,7 @@ func Within(ctx context.Context, limit time.Duration, check func(context.Context
 	delays := wait.Backoff{Duration: FirstInterval, Factor: 1.2, Steps: 1000, Cap: lastInterval}
 	err := delays.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := check(ctx)
-		// An error of the check that is about the end of the time hides what was wrong before.
+		// An error that reports only the timeout would hide the previous error.
 		if err != nil && ctx.Err() == nil {
 			last = err
 		}
@@ -51,7 +51,7 @@ func Within(ctx context.Context, limit time.Duration, check func(context.Context
 	return fmt.Errorf("after %s: %w", limit, last)
 }
 
-// Pause lets time pass in which something is watched by others.
+// Pause waits while other processes act or a sentence watches.
 func Pause(ctx context.Context, period time.Duration) error {
 	select {
 	case <-ctx.Done():

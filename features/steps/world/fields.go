@@ -18,10 +18,10 @@ import (
 
 var quotedKey = regexp.MustCompile(`\['([^']*)'\]`)
 
-// Field is what is at a JSONPath, as kubectl has it, without braces: spec.containers[*].image. Several values are joined by
-// spaces; what is not a text is JSON; what is missing or empty is "".
+// Field returns the value at a JSONPath, as kubectl does, without braces: spec.containers[*].image. Several values are joined by
+// spaces; a value that is not a text is JSON; a missing or empty value is "".
 func Field(object *unstructured.Unstructured, path string) (string, error) {
-	// A key in quotes is one key, whatever dots it has.
+	// A key in quotes is one key, even with dots.
 	escaped := quotedKey.ReplaceAllStringFunc(path, func(key string) string { return strings.ReplaceAll(key, ".", `\.`) })
 	query := jsonpath.New(path).AllowMissingKeys(true)
 	if err := query.Parse("{." + escaped + "}"); err != nil {
@@ -77,7 +77,7 @@ func ConditionsOf(object *unstructured.Unstructured) []metav1.Condition {
 	return status.Status.Conditions
 }
 
-// Describe is what conditions say, in one line.
+// Describe returns conditions in one line.
 func Describe(conditions []metav1.Condition) string {
 	var said []string
 	for i := range conditions {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Parts of sentences. An object is what kubectl calls it, with its name and where it is: `pod "web-0" in cell "dfw"`. Without
-// a plane it is in the project. Its namespace is the scenario's; `secret "karmada-system/ca" on the hub` says another.
+// Parts of sentences. An object is its kubectl name, with its plane: `pod "web-0" in cell "dfw"`. Without a plane it is in the
+// project. Its namespace is the scenario's; `secret "karmada-system/ca" on the hub` names another one.
 const (
 	APlane    = `(?:the project|project "[^"]*"|the hub|the host|cell "[^"]*"|Milo)`
 	AnObject  = `([a-z][a-z.]* "[^"]*"(?: (?:in|on|at) ` + APlane + `)?)`
@@ -24,13 +24,13 @@ const (
 	InlineDoc = `(\{.*\}|\[.*\])`
 )
 
-// everywhere is what Kubernetes puts into every namespace.
+// everywhere is the object that Kubernetes creates in every namespace.
 const everywhere = "kube-root-ca.crt"
 
-// ObjectPattern divides the words for an object into its kind, name and plane.
+// ObjectPattern splits the words for an object into its kind, name and plane.
 var ObjectPattern = regexp.MustCompile(`^(?:every )?([a-z][a-z.]*)(?: "([^"]*)")?(?: (?:in|on|at) (` + APlane + `))?$`)
 
-// User is who a sentence speaks of.
+// User returns the user that a sentence names.
 func User(words string) string {
 	switch words {
 	case "the consumer":
@@ -43,7 +43,7 @@ func User(words string) string {
 	return strings.Trim(strings.TrimPrefix(words, "user "), `"`)
 }
 
-// Plane is what a sentence calls a plane.
+// Plane returns the plane that a sentence names.
 func (s *Scenario) Plane(words string) string {
 	kind, name, _ := strings.Cut(words, " ")
 	switch words {
@@ -59,7 +59,7 @@ func (s *Scenario) Plane(words string) string {
 	return kind + "/" + s.Expand(strings.Trim(name, `"`))
 }
 
-// NamespaceIn is what the scenario's namespace is called in a plane.
+// NamespaceIn returns the name of the scenario's namespace in a plane.
 func (s *Scenario) NamespaceIn(plane string) string {
 	if plane == "hub" || strings.HasPrefix(plane, "cell/") {
 		return s.HubNamespace()
@@ -67,7 +67,7 @@ func (s *Scenario) NamespaceIn(plane string) string {
 	return s.Namespace
 }
 
-// Object is an object that a sentence speaks of, as nothing is known of it but its name.
+// Object returns an object that a sentence names, with only its kind and name.
 func (s *Scenario) Object(words string) (string, *unstructured.Unstructured, error) {
 	parts := ObjectPattern.FindStringSubmatch(words)
 	if parts == nil {
@@ -96,7 +96,7 @@ func (s *Scenario) Object(words string) (string, *unstructured.Unstructured, err
 	return plane, object, nil
 }
 
-// Get reads an object that a sentence speaks of.
+// Get reads an object that a sentence names.
 func (s *Scenario) Get(ctx context.Context, words string) (*unstructured.Unstructured, error) {
 	plane, object, err := s.Object(words)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Scenario) Get(ctx context.Context, words string) (*unstructured.Unstruc
 	return object, c.Get(ctx, client.ObjectKeyFromObject(object), object)
 }
 
-// List reads the objects of the scenario's namespace, by name. What Kubernetes puts into every namespace is left out.
+// List reads the objects of the scenario's namespace, by name. Objects that Kubernetes creates in every namespace are left out.
 func (s *Scenario) List(ctx context.Context, plane, resource string) ([]unstructured.Unstructured, error) {
 	kind, err := s.kind(plane, resource)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Scenario) List(ctx context.Context, plane, resource string) ([]unstruct
 	}), nil
 }
 
-// NotFound is nil when err says that something does not exist, and an error when it does.
+// NotFound returns nil if err reports that an object does not exist, and an error if the object exists.
 func NotFound(err error, what string) error {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -134,7 +134,7 @@ func NotFound(err error, what string) error {
 	return fmt.Errorf("%s is there", what)
 }
 
-// Named reads what words name: one object, or every one of a kind, of which there must be some.
+// Named reads the objects that words name: one object, or every one of a kind, of which there must be at least one.
 func (s *Scenario) Named(ctx context.Context, words string) ([]unstructured.Unstructured, error) {
 	parts := ObjectPattern.FindStringSubmatch(words)
 	if parts == nil {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// RemoveLater has an object go with the scenario.
+// RemoveLater deletes an object at the end of the scenario.
 func (s *Scenario) RemoveLater(plane string, object client.Object) {
 	s.Made.Add(fmt.Sprintf("%T %s in %s", object, client.ObjectKeyFromObject(object), plane), func(ctx context.Context) error {
 		c := s.Client(plane, Admin)
@@ -21,12 +21,12 @@ func (s *Scenario) RemoveLater(plane string, object client.Object) {
 	})
 }
 
-// MemoryOf is under what an object is remembered.
+// MemoryOf returns the key under which an object is remembered.
 func MemoryOf(plane string, object client.Object, kind string) string {
 	return strings.Join([]string{plane, kind, object.GetNamespace(), object.GetName()}, " ")
 }
 
-// Remember notes which object it is, unless one of its name was seen before.
+// Remember stores the UID of an object, unless an object with its name was seen before.
 func (b *seenBefore) Remember(plane string, object *unstructured.Unstructured) {
 	key := MemoryOf(plane, object, object.GetKind())
 	if _, known := b.Seen[key]; !known {
@@ -34,7 +34,7 @@ func (b *seenBefore) Remember(plane string, object *unstructured.Unstructured) {
 	}
 }
 
-// UpdateWhenFree updates an object that others write too.
+// UpdateWhenFree updates an object that other clients write, too.
 func UpdateWhenFree[T client.Object](ctx context.Context, c client.Client, object T, change func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {

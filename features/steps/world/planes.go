@@ -21,8 +21,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// planes are the clients of a federation, made once for each plane and user, and what each plane serves. A plane is
-// "hub", "milo", "project/<name>" or "cell/<name>". It is safe for concurrent use.
+// planes holds the clients of a federation, created once for each plane and user, and the kinds that each plane serves. A plane
+// is "hub", "milo", "project/<name>" or "cell/<name>". It is safe for concurrent use.
 type planes struct {
 	Federation *federation.Federation
 	scheme     *runtime.Scheme
@@ -32,17 +32,17 @@ type planes struct {
 	mappers map[string]*mapper
 }
 
-// access is a plane as a user sees it.
+// access identifies a plane and a user.
 type access struct{ plane, user string }
 
-// emergencyGroup is the group whose requests the policy in the cells lets pass.
+// emergencyGroup is the group whose requests the policy in the cells admits.
 const emergencyGroup = "compute.datumapis.com:emergency"
 
 func newPlanes(fed *federation.Federation, scheme *runtime.Scheme) *planes {
 	return &planes{Federation: fed, scheme: scheme, clients: map[access]client.WithWatch{}, mappers: map[string]*mapper{}}
 }
 
-// Client is a client for a plane as a user. That there is no such plane it says when it is used.
+// Client returns a client for a plane as a user. If the plane does not exist, the client's requests return the error.
 func (p *planes) Client(plane, user string) client.WithWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *planes) Client(plane, user string) client.WithWatch {
 	return c
 }
 
-// ChangedClient is a client of its own, for requests that differ from those of others.
+// ChangedClient returns a separate client with a changed configuration.
 func (p *planes) ChangedClient(plane, user string, change func(*rest.Config)) client.WithWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,11 +70,11 @@ func (p *planes) newClient(plane, user string, change func(*rest.Config)) client
 	if err != nil {
 		return unusable(err)
 	}
-	// Conditions are polled, and a client that waits for its own limit hides what was wrong last.
+	// Conditions are polled, and a client that waits for its own limit hides the last error.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
 	if strings.HasPrefix(plane, "cell/") && user == Admin {
-		// Scenarios break cells on purpose, which the policy there takes for a mistake.
+		// Scenarios break cells on purpose, which the policy there would refuse.
 		config.Impersonate = rest.ImpersonationConfig{UserName: Admin, Groups: []string{"system:masters", emergencyGroup}}
 	}
 	change(config)
@@ -85,14 +85,14 @@ func (p *planes) newClient(plane, user string, change func(*rest.Config)) client
 	return c
 }
 
-// unusable is a client whose every request fails.
+// unusable returns a client whose every request fails.
 func unusable(err error) client.WithWatch {
-	// What makes no connection does not fail.
+	// A client without a connection does not fail here.
 	c, _ := client.NewWithWatch(&rest.Config{}, client.Options{HTTPClient: http.DefaultClient, Mapper: nowhere{err: err}})
 	return c
 }
 
-// nowhere serves nothing, for a reason.
+// nowhere serves no kind, for a reason.
 type nowhere struct {
 	meta.RESTMapper
 	err error
@@ -103,7 +103,7 @@ func (n nowhere) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, er
 	return nil, n.err
 }
 
-// mapperOf knows what a plane serves. It asks as admin, who may and is never kept waiting.
+// mapperOf returns the kinds that a plane serves. It asks as admin, who has all rights and is never throttled.
 func (p *planes) mapperOf(plane string) (*mapper, error) {
 	if found, ok := p.mappers[plane]; ok {
 		return found, nil
@@ -120,7 +120,7 @@ func (p *planes) mapperOf(plane string) (*mapper, error) {
 	return p.mappers[plane], nil
 }
 
-// Forget drops what is known of a plane that goes.
+// Forget drops the state of a deleted plane.
 func (p *planes) Forget(plane string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *planes) Forget(plane string) {
 	}
 }
 
-// kind finds a kind by the names that kubectl knows it by: "pods", "pod", "leases.coordination.k8s.io".
+// kind finds a kind by the names that kubectl accepts: "pods", "pod", "leases.coordination.k8s.io".
 func (p *planes) kind(plane, resource string) (schema.GroupVersionKind, error) {
 	p.mu.Lock()
 	served, err := p.mapperOf(plane)
@@ -143,7 +143,7 @@ func (p *planes) kind(plane, resource string) (schema.GroupVersionKind, error) {
 	return served.KindFor(schema.ParseGroupResource(resource).WithVersion(""))
 }
 
-// mapper asks again for what it does not know: a new project gets its kinds a moment later.
+// mapper refreshes unknown kinds: a new project gets its kinds a moment later.
 type mapper struct {
 	*restmapper.DeferredDiscoveryRESTMapper
 }
@@ -158,7 +158,7 @@ func (m *mapper) KindFor(resource schema.GroupVersionResource) (schema.GroupVers
 	return kind, err
 }
 
-// RESTMapping finds where a kind is served.
+// RESTMapping returns the resource of a kind.
 func (m *mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := m.DeferredDiscoveryRESTMapper.RESTMapping(kind, versions...)
 	if meta.IsNoMatchError(err) {

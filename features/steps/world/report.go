@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	// ShownObjects and shownText keep what is said of a failed scenario short. Everything is in a file.
+	// ShownObjects and shownText limit the report of a failed scenario. A file has all of it.
 	ShownObjects = 8
 	shownText    = 600
-	// slowest is how many scenarios and steps are listed.
+	// slowest is the number of scenarios and steps in the list.
 	slowest = 15
-	// answerTime is how long a plane is waited for that may be the reason of a failure.
+	// answerTime bounds requests to a plane that may be the cause of a failure.
 	answerTime = 5 * time.Second
 )
 
-// Report is how the scenarios went. It is safe for concurrent use.
+// Report holds the results of the scenarios. It is safe for concurrent use.
 type Report struct {
 	out io.Writer
 
@@ -43,7 +43,7 @@ type Report struct {
 	failures []string
 }
 
-// timings are of the scenarios that a federation has run since they were listed, and of their steps.
+// timings holds the durations of a federation's scenarios since the last list, and of their steps.
 type timings struct{ scenarios, steps []timing }
 
 type timing struct {
@@ -51,7 +51,7 @@ type timing struct {
 	took time.Duration
 }
 
-// NewReport is a report that is written as it grows.
+// NewReport returns a report that is written as it grows.
 func NewReport(out io.Writer) *Report { return &Report{out: out} }
 
 // run is one run of a scenario.
@@ -60,7 +60,7 @@ type run struct {
 	began        time.Time
 	stepBegan    time.Time
 	steps        []timing
-	// broken is the first step that failed.
+	// broken is the first failed step.
 	broken string
 }
 
@@ -75,7 +75,7 @@ func (r *run) stepEnds(step *godog.Step, err error) {
 	}
 }
 
-// ended says in one line how a run went.
+// ended writes the result of a run in one line.
 func (w *World) ended(run *run, err error) {
 	took, result := time.Since(run.began), "ok  "
 	w.Report.mu.Lock()
@@ -95,7 +95,7 @@ func (w *World) ended(run *run, err error) {
 	}
 }
 
-// failed notes a failure and what there was.
+// failed records a failure and the scenario's objects.
 func (r *Report) failed(run *run, err error, objects []found) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "FAILED after %s: %s\n", time.Since(run.began).Round(time.Second), run.name)
@@ -141,7 +141,7 @@ func keep(run *run, objects []found) (string, error) {
 	return file, os.WriteFile(file, content.Bytes(), 0o600)
 }
 
-// Failed is an error when anything failed.
+// Failed returns an error if any scenario failed.
 func (r *Report) Failed() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +151,7 @@ func (r *Report) Failed() error {
 	return fmt.Errorf("%d failures, %d scenarios passed", len(r.failures), r.passed)
 }
 
-// Summary says what failed, what was expected, what was there and where more is.
+// Summary writes each failure with the expectation, the found objects and the location of further details.
 func (r *Report) Summary() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +161,7 @@ func (r *Report) Summary() {
 	fmt.Fprintf(r.out, "\n%d scenarios passed, %d failures\n", r.passed, len(r.failures))
 }
 
-// timed runs scenarios and says how long that took, how busy the machine was and, if wanted, what was slowest.
+// timed runs scenarios and writes their duration, the CPU use of the machine and, if requested, the slowest scenarios.
 func (w *World) timed(selection Selection, part func()) {
 	began := time.Now()
 	working, all := busy()
@@ -182,14 +182,14 @@ func (w *World) timed(selection Selection, part func()) {
 	w.scenarios, w.steps = nil, nil
 }
 
-// found is an object that a failed scenario left, and its conditions that are not True.
+// found is an object that a failed scenario left, with its conditions that are not True.
 type found struct {
 	plane    string
 	object   unstructured.Unstructured
 	problems []string
 }
 
-// String is one line.
+// String returns one line.
 func (f found) String() string {
 	state := "ok"
 	if len(f.problems) > 0 {
@@ -201,7 +201,7 @@ func (f found) String() string {
 	return fmt.Sprintf("%-13s %s/%s  %s", f.plane, strings.ToLower(f.object.GetKind()), f.object.GetName(), state)
 }
 
-// objects are what there is of the scenario, in every plane that answers.
+// objects returns the objects of the scenario, in every plane that answers.
 func (s *Scenario) objects(ctx context.Context) []found {
 	kinds := map[string][]string{}
 	for project := range s.HubNamespaces {
@@ -234,7 +234,7 @@ func (s *Scenario) objects(ctx context.Context) []found {
 	return all
 }
 
-// problemsOf are the conditions of an object that are not True.
+// problemsOf returns the conditions of an object that are not True.
 func problemsOf(object *unstructured.Unstructured) []string {
 	var problems []string
 	for _, condition := range ConditionsOf(object) {
@@ -245,7 +245,7 @@ func problemsOf(object *unstructured.Unstructured) []string {
 	return problems
 }
 
-// Shorten cuts a text to what a report shows.
+// Shorten shortens a text for a report.
 func Shorten(text string) string {
 	text = strings.ReplaceAll(text, "\n", "; ")
 	if len(text) > shownText {
@@ -254,7 +254,7 @@ func Shorten(text string) string {
 	return text
 }
 
-// busy is for how many seconds the cores of this machine did something and, with what they waited, for how long they were there; or 0.
+// busy returns for how many seconds the cores of this machine were busy and, including idle time, the total; or 0.
 func busy() (working, all float64) {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {

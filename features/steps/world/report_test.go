@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestSummary: what is said of a failed scenario is short, and names what was expected, what was found and where more is.
+// TestSummary: the report of a failed scenario is short, and names the expectation, the found objects and the location of further
+// details.
 func TestSummary(t *testing.T) {
 	var out bytes.Buffer
 	report := NewReport(&out)

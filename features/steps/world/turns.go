@@ -8,10 +8,10 @@ import (
 	"errors"
 )
 
-// turns limit how many do something at once: each takes a turn and gives it back.
+// turns limits concurrency: each user takes a turn and returns it.
 type turns chan struct{}
 
-// take waits for a turn. Whoever got an error has none to give back.
+// take waits for a turn. After an error, no turn must be returned.
 func (t turns) take(ctx context.Context) error {
 	select {
 	case t <- struct{}{}:
@@ -21,13 +21,13 @@ func (t turns) take(ctx context.Context) error {
 	}
 }
 
-// give gives a turn back.
+// give returns a turn.
 func (t turns) give() error {
 	<-t
 	return nil
 }
 
-// yield gives a turn to others while something is waited for, and takes one again.
+// yield returns a turn during a wait, and takes one again afterwards.
 func (t turns) yield(ctx context.Context, await func(context.Context) error) error {
 	<-t
 	if err := await(ctx); err != nil {

@@ -1,10 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ledger stands in for the quota of Milo in one project: it answers ResourceClaims from what ResourceGrants grant, and
-// counts in AllowanceBuckets. As Milo, it never looks again at a claim that it has denied, lets a partly denied one keep what it was
-// granted, writes denials with a transition time of 1970, answers nothing while namespace milo-system is missing, and sweeps granted
-// claims without an owner whose object does not exist.
+// Package ledger is a stand-in for Milo's quota in one project: it answers ResourceClaims from the amounts of ResourceGrants, and
+// counts in AllowanceBuckets. Like Milo, it never evaluates a denied claim again, lets a partly denied claim keep its granted
+// amounts, writes denials with a transition time of 1970, answers no claim while namespace milo-system is missing, and sweeps
+// granted claims without an owner whose object does not exist.
 package ledger
 
 import (
@@ -45,25 +45,25 @@ var (
 const (
 	systemNamespace = "milo-system"
 	fieldManager    = "milo-stand-in"
-	// sweepAfter is how long a claim without an owner stays whose object does not exist.
+	// sweepAfter is how long a claim without an owner is kept if its object does not exist.
 	sweepAfter = 30 * time.Second
-	// retry is how soon a pass that failed is made again.
+	// retry is the delay before a failed pass is repeated.
 	retry = 500 * time.Millisecond
 )
 
 // Ledger answers the claims of one project.
 type Ledger struct {
-	// Objects are those of the project's control plane.
+	// Objects is a client of the project's control plane.
 	Objects dynamic.Interface
 	// Project is the name of the project.
 	Project string
-	// Clock says when a claim is swept.
+	// Clock determines when a claim is swept.
 	Clock clock.WithTicker
 	// Log gets failures.
 	Log *slog.Logger
 }
 
-// claim is a ResourceClaim, as far as the ledger reads it.
+// claim holds the fields of a ResourceClaim that the ledger reads.
 type claim struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -95,7 +95,7 @@ type allocation struct {
 	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 }
 
-// granted is the condition Granted of a claim that has been answered, or nil.
+// granted returns the condition Granted of an answered claim, or nil.
 func (c *claim) granted() *metav1.Condition {
 	for i := range c.Status.Conditions {
 		if condition := &c.Status.Conditions[i]; condition.Type == "Granted" && condition.Reason != "PendingEvaluation" {
@@ -105,7 +105,7 @@ func (c *claim) granted() *metav1.Condition {
 	return nil
 }
 
-// account is what there is of a resource type.
+// account holds the limit and the allocated amount of a resource type.
 type account struct{ limit, allocated int64 }
 
 // Run answers claims until ctx ends.
@@ -153,7 +153,7 @@ func (l *Ledger) Run(ctx context.Context) {
 	}
 }
 
-// Pass answers what has not been answered, in the order of creation, and counts. It returns when to look again; 0: at the next
+// Pass answers unanswered claims, in the order of creation, and counts. It returns the delay until the next pass; 0: at the next
 // change.
 func (l *Ledger) Pass(ctx context.Context) (time.Duration, error) {
 	if _, err := l.Objects.Resource(namespaces).Get(ctx, systemNamespace, metav1.GetOptions{}); err != nil {
@@ -251,7 +251,7 @@ func (l *Ledger) readClaims(ctx context.Context) ([]claim, error) {
 	return claims, nil
 }
 
-// settle answers a claim, or sweeps it. It returns when to look at it again.
+// settle answers a claim, or sweeps it. It returns the delay until the claim must be checked again.
 func (l *Ledger) settle(ctx context.Context, c *claim, accounts accounts) (time.Duration, error) {
 	answered := c.granted()
 	switch {
@@ -323,7 +323,7 @@ func (l *Ledger) sweep(ctx context.Context, c *claim) error {
 	}))
 }
 
-// writeBuckets writes what is left of each resource type.
+// writeBuckets writes the available amount of each resource type.
 func (l *Ledger) writeBuckets(ctx context.Context, accounts accounts) error {
 	list, err := l.Objects.Resource(Buckets).Namespace(systemNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helm tests that the chart is the same to Helm 4 as to Helm 3, whose library the add-on itself uses. It is a module of its
-// own, so that the product does not depend on two versions of Helm.
+// Package helm tests that the chart renders the same with Helm 4 as with Helm 3, whose library the add-on itself uses. It is a
+// separate module, so that the product does not depend on two versions of Helm.
 package helm
 
 import (
@@ -29,7 +29,7 @@ const (
 	namespace = "karmada-system"
 )
 
-// parts are those of the chart. A release installs one.
+// parts are the parts of the chart. A release installs one part.
 var parts = []string{"host", "hub", "milo"}
 
 // TestHelm4 lints each part of each example with Helm 4, and renders it with Helm 3 and 4.
@@ -55,7 +55,7 @@ func TestHelm4(t *testing.T) {
 	}
 }
 
-// values are an example's values for a part.
+// values returns an example's values for a part.
 func values(t *testing.T, example, part string) map[string]any {
 	t.Helper()
 	content, err := os.ReadFile(example)

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestPrometheusOperator: what the chart makes for the Prometheus operator has only fields that it knows.
+// TestPrometheusOperator: the chart's objects for the Prometheus operator have only fields that the operator knows.
 func TestPrometheusOperator(t *testing.T) {
 	rendered := render4(t, map[string]any{
 		"monitoring": map[string]any{
 			"podMonitor": map[string]any{
 				"enabled": true, "interval": "30s",
-				// Those of docs/how-to/monitoring.md.
+				// The values of docs/how-to/monitoring.md.
 				"tlsConfig": map[string]any{
 					"insecureSkipVerify": true,
 					"cert":               map[string]any{"secret": map[string]any{"name": "prometheus-client", "key": "tls.crt"}},

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// keyless is the key of those who sign with the identity of their workflow, by Sigstore's public services.
+// keyless is the key for signatures with the identity of a workflow, by Sigstore's public services.
 const keyless = "keyless"
 
-// bundleSuffix is that of files with a signature and what verifies it.
+// bundleSuffix is the suffix of files with a signature and its verification material.
 const bundleSuffix = ".sigstore.json"
 
 // signer signs with cosign.
@@ -24,11 +24,11 @@ type signer struct {
 	binary string
 	// key is the path or the KMS URI of a private key, or keyless.
 	key string
-	// folder has the configuration and the key pair that was made for the run.
+	// folder contains the configuration and the key pair of this run.
 	folder string
 }
 
-// newSigner returns a signer in a folder for temporary files. Without a key it makes a pair that nobody else has.
+// newSigner returns a signer in a folder for temporary files. Without a key it generates a new key pair.
 func newSigner(ctx context.Context, binary, key, folder string) (*signer, error) {
 	s := &signer{binary: binary, key: key, folder: folder}
 	if key == keyless {
@@ -47,7 +47,7 @@ func newSigner(ctx context.Context, binary, key, folder string) (*signer, error)
 
 func (s *signer) configuration() string { return filepath.Join(s.folder, "signing-config.json") }
 
-// flags are those of every signature.
+// flags returns the common flags of all signatures.
 func (s *signer) flags() []string {
 	if s.key == keyless {
 		return []string{"--yes"}
@@ -55,7 +55,7 @@ func (s *signer) flags() []string {
 	return []string{"--yes", "--key=" + s.key, "--signing-config=" + s.configuration()}
 }
 
-// publicKey writes the key that verifies. Keyless signatures have none: their bundles have a certificate.
+// publicKey writes the key that verifies signatures. Keyless signatures have no key: their bundles contain a certificate.
 func (s *signer) publicKey(ctx context.Context, file string) error {
 	if s.key == keyless {
 		return nil

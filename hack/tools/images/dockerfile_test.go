@@ -16,7 +16,8 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 )
 
-// TestDockerfile: BuildKit parses it and finds nothing to warn of, and its images are those of this tool but for their base.
+// TestDockerfile: BuildKit parses the Dockerfile without warnings, and its images are the same as this tool's, apart from the
+// base.
 func TestDockerfile(t *testing.T) {
 	file, err := os.Open(filepath.Join(repository, "Dockerfile"))
 	if err != nil {
@@ -44,7 +45,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// checkBuild compares how the binaries are compiled.
+// checkBuild compares the compiler flags of the binaries.
 func checkBuild(t *testing.T, stage instructions.Stage) {
 	t.Helper()
 	var script []string
@@ -68,7 +69,7 @@ func checkBuild(t *testing.T, stage instructions.Stage) {
 	}
 }
 
-// checkStage compares what an image is.
+// checkStage compares the configuration of an image.
 func checkStage(t *testing.T, stage instructions.Stage, c component) {
 	t.Helper()
 	labels := map[string]string{}

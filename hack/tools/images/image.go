@@ -21,14 +21,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// user runs the binary, as in distroless images: a number, since the kubelet cannot tell whether a name is root.
+// user runs the binary, as in distroless images. It is a number, because the kubelet cannot resolve a name to check that it is
+// not root.
 const user = "65532:65532"
 
 // built is the image of a component on all platforms.
 type built struct {
 	component component
 	images    []platformImage
-	// index has the images and their SBOMs.
+	// index contains the images and their SBOMs.
 	index v1.ImageIndex
 }
 
@@ -38,7 +39,7 @@ type platformImage struct {
 	sbom     []byte
 }
 
-// build makes the image of a component from binaries, which are in a folder for each architecture.
+// build builds the image of a component from binaries, which are in a folder for each architecture.
 func build(r *release, c component, platforms []*v1.Platform, binaries string) (*built, error) {
 	b := &built{component: c}
 	var images, sboms []mutate.IndexAddendum
@@ -58,7 +59,7 @@ func build(r *release, c component, platforms []*v1.Platform, binaries string) (
 		}
 		b.images = append(b.images, platformImage{platform: platform, image: image, sbom: sbom})
 		images = append(images, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
-		// No machine has this platform, so none takes the SBOM for its image.
+		// No machine has this platform, so no machine pulls the SBOM as its image.
 		sboms = append(sboms, mutate.IndexAddendum{Add: referrer, Descriptor: v1.Descriptor{
 			Platform: &v1.Platform{OS: "unknown", Architecture: "unknown"}, ArtifactType: sbomType,
 		}})
@@ -72,7 +73,7 @@ func build(r *release, c component, platforms []*v1.Platform, binaries string) (
 	return b, nil
 }
 
-// newImage has two layers: users and /tmp, which are the same in all images, and the binary.
+// newImage builds an image of two layers: users and /tmp, which are the same in all images, and the binary.
 func newImage(r *release, c component, platform *v1.Platform, binary string) (v1.Image, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
@@ -106,7 +107,7 @@ func newImage(r *release, c component, platform *v1.Platform, binary string) (v1
 	)
 }
 
-// labels say what an image is, with the keys of the OCI's specification.
+// labels describe an image, with the keys of the OCI specification.
 func (r *release) labels(c component) map[string]string {
 	const prefix = "org.opencontainers.image."
 	return map[string]string{
@@ -124,7 +125,7 @@ type entry struct {
 	content []byte
 }
 
-// newLayer makes a layer of entries that belong to root and have no time, so that equal content is an equal layer.
+// newLayer builds a layer of entries that belong to root and have no time, so that equal content gives an equal layer.
 func newLayer(entries ...entry) (v1.Layer, error) {
 	var buffer bytes.Buffer
 	writer := tar.NewWriter(&buffer)
@@ -149,7 +150,7 @@ func newLayer(entries ...entry) (v1.Layer, error) {
 	)
 }
 
-// newReferrer makes a manifest with an SBOM that refers to the image, by which registries list it.
+// newReferrer builds a manifest with an SBOM that refers to the image; registries list it as the image's referrer.
 func newReferrer(image v1.Image, sbom []byte) (v1.Image, error) {
 	subject, err := partial.Descriptor(image)
 	if err != nil {

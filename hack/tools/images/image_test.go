@@ -21,12 +21,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// TestSameBytes: a binary that is linked in another folder is the same, and so is the image of the same binary. Both folders share
-// what is compiled, which does not contain their names: only linking is done twice.
+// TestSameBytes: a binary that is linked in another folder is the same, and so is the image of the same binary. Both folders
+// share the compiled packages, which do not contain the folders' names: only linking runs twice.
 func TestSameBytes(t *testing.T) {
 	first := all(t)[0]
 	again, r := t.TempDir(), testRelease(copySources(t))
-	// One of the two, to save time: they are compiled alike, and this one has most packages of the other.
+	// One of the two, to save time: they are compiled in the same way, and this one has most packages of the other.
 	if err := r.compile(t.Context(), here(), filepath.Join(again, here().Architecture), first.component); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// copySources copies what the binaries are built from, uncommitted changes too.
+// copySources copies the sources of the binaries, including uncommitted changes.
 func copySources(t *testing.T) string {
 	t.Helper()
 	target := t.TempDir()
@@ -72,8 +72,8 @@ func copySources(t *testing.T) string {
 	return target
 }
 
-// TestPlatforms: an index has an image for each platform, and an SBOM that refers to it and that no machine takes for its image. The
-// binary is that of the test, so that nothing is compiled for another platform.
+// TestPlatforms: an index has an image for each platform, and an SBOM that refers to the image and that no machine pulls as its
+// image. The test's own binary is used, so that nothing is compiled for another platform.
 func TestPlatforms(t *testing.T) {
 	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 	b, err := build(testRelease(repository), components[0], platforms, ownBinary(t, components[0], platforms))
@@ -102,7 +102,7 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// ownBinary returns a folder in which the binary of the test is that of a component for every platform.
+// ownBinary returns a folder with the test's own binary as a component's binary for every platform.
 func ownBinary(t *testing.T, c component, platforms []*v1.Platform) string {
 	t.Helper()
 	own, err := os.Executable()
@@ -119,7 +119,7 @@ func ownBinary(t *testing.T, c component, platforms []*v1.Platform) string {
 	return binaries
 }
 
-// TestImage: an image has two users, /tmp and its binary, which needs no library, and runs it as a user that is not root.
+// TestImage: an image has two users, /tmp and its binary, which needs no library and runs as a user other than root.
 func TestImage(t *testing.T) {
 	for _, b := range all(t) {
 		image := b.images[0].image

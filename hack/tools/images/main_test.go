@@ -98,7 +98,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRelease: the commit and its time are git's, changes are not hidden, and only sources without a repository have no commit.
+// TestRelease: the commit and its time come from git, uncommitted changes are not hidden, and only sources without a repository
+// have no commit.
 func TestRelease(t *testing.T) {
 	source := t.TempDir()
 	read := func() *release {

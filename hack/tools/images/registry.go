@@ -29,19 +29,19 @@ import (
 // refName is the annotation with the tag of an entry of a layout.
 const refName = "org.opencontainers.image.ref.name"
 
-// loopback is how addresses of registries of this machine begin, which have no TLS.
+// loopback is the prefix of addresses of local registries, which have no TLS.
 const loopback = "127.0.0.1:"
 
-// localRegistry is a registry of this process on the loopback. It is not a mirror of another one: it has what is pushed to it.
+// localRegistry is a registry of this process on the loopback. It contains what is pushed to it, and mirrors no other registry.
 type localRegistry struct {
 	server *http.Server
-	// address is its host and port.
+	// address is the registry's host and port.
 	address string
 	served  chan error
 }
 
-// startRegistry starts a registry. Address 127.0.0.1:0 takes any free port. It has no referrers API, so that a tag leads to every
-// manifest, and the registry can be saved.
+// startRegistry starts a registry. Address 127.0.0.1:0 uses any free port. The registry has no referrers API, so that a tag leads
+// to every manifest, and the registry can be saved.
 func startRegistry(ctx context.Context, address string) (*localRegistry, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -65,12 +65,12 @@ func (r *localRegistry) stop() error {
 	return nil
 }
 
-// remoteOptions are those of every call: the credentials are those of docker login.
+// remoteOptions returns the options of every call, with the credentials of docker login.
 func remoteOptions(ctx context.Context) []remote.Option {
 	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
 }
 
-// saveRepository writes every tag of a repository into an OCI layout, with what the tags refer to.
+// saveRepository writes every tag of a repository into an OCI layout, with the manifests that the tags refer to.
 func saveRepository(ctx context.Context, repository name.Repository, folder string) error {
 	tags, err := remote.List(repository, remoteOptions(ctx)...)
 	if err != nil {

@@ -28,25 +28,25 @@ var components = []component{
 	{"karmada-compute-cell", "Runs the Instances of WorkloadDeployments in a cell of a Karmada federation."},
 }
 
-// release is what images are built from.
+// release describes the sources of images.
 type release struct {
 	// source is the folder of the repository.
 	source  string
 	version string
 	commit  string
-	// created is the time of the commit, or $SOURCE_DATE_EPOCH: the time of the build would make every build another one.
+	// created is the time of the commit, or $SOURCE_DATE_EPOCH: with the time of the build, every build would differ.
 	created time.Time
 	// karmada is the version of Karmada. Images do not have it.
 	karmada string
 }
 
-// unknownCommit is the commit of sources without a repository, and dirty the end of a commit that is not all of the sources.
+// unknownCommit is the commit of sources without a repository, and dirty the suffix of a commit with uncommitted changes.
 const (
 	unknownCommit = "unknown"
 	dirty         = "-dirty"
 )
 
-// newRelease asks git for the commit.
+// newRelease reads the commit from git.
 func newRelease(ctx context.Context, source, version string) (*release, error) {
 	r := &release{source: source, version: version, commit: unknownCommit, created: time.Unix(0, 0).UTC()}
 	if err := r.askGit(ctx); err != nil {
@@ -64,7 +64,7 @@ func newRelease(ctx context.Context, source, version string) (*release, error) {
 	return r, nil
 }
 
-// askGit sets the commit and its time. Sources without a repository have none: those of a release's archive.
+// askGit sets the commit and its time. Sources without a repository, as in a release's archive, have no commit.
 func (r *release) askGit(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(r.source, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -98,13 +98,13 @@ func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// variables sets those of cmd/internal/component, which --version prints.
+// variables sets the variables of cmd/internal/component, which --version prints.
 func (r *release) variables() string {
 	const set = "-X " + module + "/cmd/internal/component."
 	return set + "version=" + r.version + " " + set + "commit=" + r.commit + " " + set + "date=" + r.created.Format(time.RFC3339)
 }
 
-// commandVariables sets those that the commands of users have beside.
+// commandVariables sets the additional variables of the users' commands.
 func (r *release) commandVariables() string {
 	if r.karmada == "" {
 		return ""
@@ -112,8 +112,8 @@ func (r *release) commandVariables() string {
 	return " -X github.com/karmada-io/karmada/pkg/version.gitVersion=" + r.karmada
 }
 
-// compile compiles the binaries of a platform into a folder: static, stripped, and without a path of this machine, so that they
-// are the same wherever they are compiled.
+// compile compiles the binaries of a platform into a folder: static, stripped, and without paths of this machine, so that every
+// machine produces the same binaries.
 func (r *release) compile(ctx context.Context, platform *v1.Platform, out string, of ...component) error {
 	args := append([]string{"build"}, flags...)
 	args = append(args, "-ldflags", stripped+" "+r.variables()+r.commandVariables(), "-o", out+"/")
@@ -123,7 +123,7 @@ func (r *release) compile(ctx context.Context, platform *v1.Platform, out string
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = r.source
 	command.Env = append(os.Environ(), "GOOS="+platform.OS, "GOARCH="+platform.Architecture,
-		// What would make other binaries of the same sources.
+		// Settings with which the same sources would give other binaries.
 		"CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile for %s: %w\n%s", platform, err, output)
@@ -131,7 +131,7 @@ func (r *release) compile(ctx context.Context, platform *v1.Platform, out string
 	return nil
 }
 
-// flags and stripped are how the go command compiles and links. The Dockerfile has the same.
+// flags and stripped are the flags of the compiler and the linker. The Dockerfile has the same.
 var flags = []string{"-mod=readonly", "-buildvcs=false", "-trimpath"}
 
 const stripped = "-s -w"

@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hack/tools/images/dist"
 )
 
-// Folders of a release for what is no file to download.
+// Folders of a release that do not contain files for download.
 const (
 	registryFolder = "registry"
 	publicKeyFile  = "cosign.pub"
@@ -127,7 +127,7 @@ func runRelease(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// prepare checks what can be checked before anything is compiled: the tag, the notes, cosign and the folder.
+// prepare checks the tag, the notes, cosign and the folder before anything is compiled.
 func (r *releasing) prepare(ctx context.Context) error {
 	var err error
 	if r.release, err = exportSources(ctx, r.source, r.version, filepath.Join(r.temporary, "sources")); err != nil {
@@ -154,7 +154,7 @@ func (r *releasing) prepare(ctx context.Context) error {
 	return r.write(notesFile, []byte(notes))
 }
 
-// removeRelease removes an earlier release, and nothing else, and leaves an empty folder.
+// removeRelease removes only an earlier release, and leaves an empty folder.
 func removeRelease(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// exportSources writes the sources of the commit into a folder, without changes that are not committed. A tag of the version must be
-// that of the commit.
+// exportSources writes the sources of the commit into a folder, without uncommitted changes. A tag of the version must point to
+// the commit.
 func exportSources(ctx context.Context, source, version, folder string) (*release, error) {
 	r, err := newRelease(ctx, source, version)
 	if err != nil {
@@ -41,7 +41,7 @@ func exportSources(ctx context.Context, source, version, folder string) (*releas
 	return r, errors.Join(os.Remove(archive), r.readKarmada(ctx))
 }
 
-// readKarmada sets the version of Karmada, from which karmadactl has the images of Karmada's own addons.
+// readKarmada sets the version of Karmada, from which karmadactl derives the images of Karmada's own addons.
 func (r *release) readKarmada(ctx context.Context) error {
 	command := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Version}}", "github.com/karmada-io/karmada")
 	command.Dir, command.Env = r.source, append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
@@ -53,7 +53,7 @@ func (r *release) readKarmada(ctx context.Context) error {
 	return nil
 }
 
-// generateChart writes the files of the stamped chart that are generated from it: its README has the defaults of its values.
+// generateChart writes the generated files of the stamped chart: its README has the defaults of its values.
 func (r *release) generateChart(ctx context.Context) error {
 	command := exec.CommandContext(ctx, "go", "run", "./hack/chart")
 	command.Dir, command.Env = r.source, append(os.Environ(), "GOFLAGS="+strings.Join(flags, " "), "GOWORK=off")
@@ -63,5 +63,5 @@ func (r *release) generateChart(ctx context.Context) error {
 	return nil
 }
 
-// chartFolder is that of the chart in the sources.
+// chartFolder returns the folder of the chart in the sources.
 func (r *release) chartFolder() string { return filepath.Join(r.source, "charts", "karmada-compute") }

@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hack/tools/images/dist"
 )
 
-// commands are the binaries of users. Each has an archive for each platform.
+// commands are the users' binaries. Each has an archive for each platform.
 var commands = []component{
 	{"karmadactl", "Karmada's karmadactl with the addon karmada-compute and the command compute."},
 	{dist.PluginBinary, "A plugin of kubectl that shows and changes Workloads."},
@@ -67,7 +67,7 @@ func sbomName(c component, version string, platform *v1.Platform) string {
 	return strings.TrimSuffix(dist.ArchiveName(c.name, version, platform.String()), dist.ArchiveSuffix) + sbomSuffix
 }
 
-// chart stamps and packs the chart, and pushes it. What is compiled after it embeds the stamped chart.
+// chart stamps, packs and pushes the chart. Binaries that are compiled afterwards embed the stamped chart.
 func (r *releasing) chart(ctx context.Context) error {
 	folder := r.release.chartFolder()
 	if err := dist.StampChart(folder, r.about); err != nil {
@@ -96,7 +96,7 @@ func (r *releasing) chart(ctx context.Context) error {
 	return nil
 }
 
-// helmOptions are those of Helm's client, which takes no registry for a local one by itself.
+// helmOptions returns options for Helm's client, which does not detect a local registry by itself.
 func (r *releasing) helmOptions() []helmregistry.ClientOption {
 	if strings.HasPrefix(r.push, loopback) {
 		return []helmregistry.ClientOption{helmregistry.ClientOptPlainHTTP()}
@@ -104,12 +104,12 @@ func (r *releasing) helmOptions() []helmregistry.ClientOption {
 	return nil
 }
 
-// chartReference is where the chart is pushed.
+// chartReference returns the reference to which the chart is pushed.
 func (r *releasing) chartReference() string {
 	return r.push + "/charts/" + dist.ChartName + ":" + r.about.ChartVersion()
 }
 
-// commands compiles the binaries of users and packs each into an archive with the licence, and an SBOM beside it.
+// commands compiles the users' binaries and packs each into an archive with the licence, and an SBOM beside it.
 func (r *releasing) commands(ctx context.Context) error {
 	license, err := os.ReadFile(filepath.Join(r.release.source, "LICENSE"))
 	if err != nil {
@@ -150,7 +150,8 @@ func (r *releasing) pack(c component, platform *v1.Platform, binary string, lice
 	return r.write(sbomName(c, r.version, platform), sbom)
 }
 
-// describe writes what has checksums of the archives: the manifests of package indexes, the provenance, and the checksums of all.
+// describe writes the files that contain checksums of the archives: the manifests of package indexes, the provenance, and the
+// checksums of all files.
 func (r *releasing) describe(ctx context.Context) error {
 	sums, err := dist.Sum(r.out, r.files)
 	if err != nil {
@@ -232,7 +233,7 @@ func (r *releasing) sign(ctx context.Context) error {
 	return nil
 }
 
-// share lets everybody read what cosign wrote for its user.
+// share makes the files readable that cosign wrote for its user only.
 func (r *releasing) share() error {
 	written := []string{dist.ChecksumsFile + bundleSuffix, dist.ProvenanceFile + bundleSuffix}
 	if r.key != keyless {
@@ -246,7 +247,7 @@ func (r *releasing) share() error {
 	return nil
 }
 
-// saveRegistry writes what was pushed, signatures too, into the folder of the release.
+// saveRegistry writes all pushed content, including signatures, into the folder of the release.
 func (r *releasing) saveRegistry(ctx context.Context) error {
 	_, prefix, _ := strings.Cut(r.push, "/")
 	for _, path := range []string{components[0].name, components[1].name, "charts/" + dist.ChartName} {

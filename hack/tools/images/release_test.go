@@ -74,7 +74,7 @@ func writeTo(t *testing.T, folder, file, content string) {
 	}
 }
 
-// TestSources: a release is made of what is committed, and of the commit of its tag.
+// TestSources: a release contains only committed sources, and the commit must be the tag's.
 func TestSources(t *testing.T) {
 	source, git := gitRepository(t)
 	writeTo(t, source, "file", "changed")
@@ -103,7 +103,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestRemoveRelease: a release is replaced, another folder is not.
+// TestRemoveRelease: the release's folder is replaced; another folder is not.
 func TestRemoveRelease(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	for range 2 {
@@ -125,7 +125,7 @@ func TestRemoveRelease(t *testing.T) {
 	}
 }
 
-// TestPack: the archive of a binary is the same each time, and its SBOM has the binary's modules. The binary is that of the test.
+// TestPack: the archive of a binary is the same each time, and its SBOM lists the binary's modules. The binary is the test's own.
 func TestPack(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -163,7 +163,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestRegistry: what is saved of a registry and loaded into another one has the same digests, referrers too.
+// TestRegistry: the content of a registry that is saved and loaded into another one has the same digests, including referrers.
 func TestRegistry(t *testing.T) {
 	first, err := startRegistry(t.Context(), loopback+"0")
 	if err != nil {

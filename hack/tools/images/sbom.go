@@ -24,7 +24,7 @@ const sbomType = "application/vnd.cyclonedx+json"
 
 func sbomLayer(sbom []byte) v1.Layer { return static.NewLayer(sbom, types.MediaType(sbomType)) }
 
-// newSBOM lists the modules of which the linker says that they are in a binary. The image has nothing else.
+// newSBOM lists the modules that the linker recorded in a binary. The image contains nothing else.
 func newSBOM(r *release, c component, binary string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -59,7 +59,7 @@ func newSBOM(r *release, c component, binary string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// library is a module. Its hash is that of go.sum, as cyclonedx-gomod gives it.
+// library returns a module. Its hash is the hash in go.sum, as in cyclonedx-gomod.
 func library(path, version, sum string) cyclonedx.Component {
 	if path == "std" {
 		version = strings.TrimPrefix(version, "go")
@@ -74,7 +74,7 @@ func library(path, version, sum string) cyclonedx.Component {
 }
 
 func purl(path, version string) string {
-	// A version may have a "+incompatible".
+	// A version may contain "+incompatible".
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 

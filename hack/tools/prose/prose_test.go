@@ -15,7 +15,7 @@ import (
 
 const configuration = "../../prose/vale.ini"
 
-// alert is what Vale reports about a line.
+// alert is a finding of Vale about a line.
 type alert struct {
 	Check string
 	Line  int
@@ -42,7 +42,7 @@ func lint(t *testing.T, page string) []alert {
 	return byFile[file]
 }
 
-// TestBadSentencesFail has a sentence for each rule, and for each phrase that is likely to be written again.
+// TestBadSentencesFail has a sentence for each rule, and for each common phrase.
 func TestBadSentencesFail(t *testing.T) {
 	for sentence, check := range map[string]string{
 		"The Instance starts anew in another cell.":                   "Plain.Words",
@@ -79,7 +79,7 @@ func TestBadSentencesFail(t *testing.T) {
 	}
 }
 
-// TestPlainSentencesPass has sentences near the rules.
+// TestPlainSentencesPass has correct sentences that resemble the rules.
 func TestPlainSentencesPass(t *testing.T) {
 	page := `# Page
 

@@ -1,34 +1,34 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hub says what the add-on may do on the hub; role.yaml is generated from it.
+// Package hub declares the rights of the add-on on the hub; role.yaml is generated from it.
 package hub
 
 // The copies of WorkloadDeployments. Karmada writes their status.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloaddeployments,verbs=get;list;watch;create;patch;delete
 
-// The slices of large deployments, beside their copies. Karmada brings them to cells, and what the agents there write in their status
-// into its ResourceBindings.
+// The slices of large deployments, beside their copies. Karmada propagates them to cells, and collects the status that
+// the agents there write into its ResourceBindings.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instanceslices,verbs=get;list;watch;create;patch;delete
 
-// The instance types, which operators write. The one that every installation begins with is made when there is none,
-// and the status has when a type was deprecated.
+// The instance types, which operators write. The add-on creates the first type if none exists, and records in the
+// status when a type was deprecated.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 
 // The per-city policies.
 // +kubebuilder:rbac:groups=policy.karmada.io,resources=propagationpolicies,verbs=get;list;watch;create;patch;delete
 
-// How many Instances each cell is to run, as Karmada's scheduler decided, and what the cells report. The audit makes Karmada
-// reconcile a binding again, or deletes one that is left over.
+// The number of Instances of each cell, which Karmada's scheduler decides, and the cells' reports. The audit triggers a
+// Karmada reconcile of a binding, or deletes a leftover one.
 // +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch;patch;delete
 
-// The cells of a city, and the condition that says how their agents are.
+// The cells of a city, and the condition with the status of their agents.
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/status,verbs=update
 
-// Hub namespaces, and the Works that carry them into the cells of their cities. The audit reads Karmada's Works, and changes those
-// that Karmada has forgotten.
+// Hub namespaces, and the Works that carry them into the cells of their cities. The audit reads Karmada's Works, and
+// repairs the Works that Karmada has forgotten.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=work.karmada.io,resources=works,verbs=get;list;watch;create;patch;delete
 
@@ -54,7 +54,7 @@ package hub
 // +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations;resourceinterpretercustomizations,verbs=create
 // +kubebuilder:rbac:groups=config.karmada.io,resources=resourceinterpreterwebhookconfigurations;resourceinterpretercustomizations,resourceNames=karmada-compute,verbs=get;patch;delete
 
-// Whether a karmada-controller-manager is at work.
+// The Lease that shows whether a karmada-controller-manager is running.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=karmada-system,resourceNames=karmada-controller-manager,verbs=get
 
 // The Leases of the replicas, and the record of their shards.

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package namespaces says what the add-on may do on the hub besides, where projects are namespaces of the hub: what package project says
-// of Milo, without what only Milo has; role.yaml is generated from it. The namespaces themselves are in the role of package hub.
+// Package namespaces declares the additional rights of the add-on on the hub where projects are namespaces of the hub:
+// the rights of package project, except for kinds that only Milo has; role.yaml is generated from it. The namespaces
+// themselves are in the role of package hub.
 package namespaces
 
 // The networks that templates name, and the networks of deployments, where the operator has installed these kinds.
@@ -24,8 +25,9 @@ package namespaces
 // Revisions of Workloads.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloadrevisions,verbs=get;list;create;patch;delete
 
-// The ConfigMaps and Secrets that templates name: read to be copied into hub namespaces, watched without contents. Any namespace may
-// become a project, so this right covers all namespaces; the add-on reads those of projects alone.
+// The ConfigMaps and Secrets that templates name: read to be copied into hub namespaces, watched without contents. Any
+// namespace may become a project, so this right covers all namespaces; the add-on reads only the namespaces of
+// projects.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
 
 // Events for users.

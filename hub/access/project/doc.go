@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package project says what the add-on may do at Milo: at its root and in every project; role.yaml is generated from
-// it.
+// Package project declares the rights of the add-on at Milo: at its root and in every project; role.yaml is generated
+// from it.
 package project
 
 // The projects.
@@ -14,14 +14,14 @@ package project
 // The networks that templates name.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=networks,verbs=get
 
-// The networks of deployments, brought to their cities. Without the feature gate NetworkBinding none of these is used.
+// The bindings of networks to locations. They are used only with the feature gate NetworkBinding.
 // +kubebuilder:rbac:groups=networking.datumapis.com,resources=networkbindings,verbs=get;list;create;patch;delete
 
 // What users are allowed to reference, and their quota.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourcegrants,verbs=list
 
-// The quota of Instances: a claim for each, and what is left. Without --quota none of these is used.
+// The quota of Instances: a claim for each, and the remaining quota. They are used only with --quota.
 // +kubebuilder:rbac:groups=quota.miloapis.com,resources=resourceclaims,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=quota.miloapis.com,resources=allowancebuckets,verbs=list
 
@@ -40,7 +40,7 @@ package project
 // WorkloadRevisions: the history of Workloads, for consumers to read.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloadrevisions,verbs=get;list;create;patch;delete
 
-// InstanceTypes: copies of those of the hub, for consumers to read.
+// InstanceTypes: copies of the hub's types, for consumers to read.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 

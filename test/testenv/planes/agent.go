@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
-// SetReport sets in the status of a copy what the agent of a cell reports of these Instances, as the interpreter aggregates it. The
+// SetReport sets the report of a cell's agent on these Instances in the status of a copy, as the interpreter aggregates it. The
 // conditions, the counts, and the reports of other cells stay.
 func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, instances ...cellreport.Instance) {
 	t.Helper()
@@ -39,7 +39,7 @@ func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, in
 	}
 }
 
-// instanceOf is an Instance that a cell reports so.
+// instanceOf returns the Instance of a cell's report.
 func instanceOf(reported *cellreport.Instance) v1alpha.Instance {
 	instance := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: reported.Name}}
 	instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: reported.TemplateHash, SchedulingGates: reported.SchedulingGates}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// index is what a controller adds to caches.
+// index is an index that a controller adds to caches.
 type index interface {
 	AddTo(ctx context.Context, indexer client.FieldIndexer) error
 }
@@ -26,7 +26,7 @@ func Index(t testing.TB, p *Plane, index index) {
 	}
 }
 
-// IndexField has lists select by a field that only caches know. The API server lists, and the plane selects.
+// IndexField lets lists select by a field that only caches know. The API server lists, and the plane selects.
 func (p *Plane) IndexField(_ context.Context, _ client.Object, field string, extract client.IndexerFunc) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,7 +34,7 @@ func (p *Plane) IndexField(_ context.Context, _ client.Object, field string, ext
 	return nil
 }
 
-// list lists, and selects by the index when the options ask for one. Without it the API server refuses the field.
+// list lists, and selects by the index if the options request it. Without the index the API server rejects the field.
 func (p *Plane) list(ctx context.Context, c client.Client, list client.ObjectList, opts []client.ListOption) error {
 	options := (&client.ListOptions{}).ApplyOptions(opts)
 	value, extract := p.indexed(options)
@@ -55,7 +55,7 @@ func (p *Plane) list(ctx context.Context, c client.Client, list client.ObjectLis
 	}))
 }
 
-// indexed are the value of the indexed field that the options select by, and its index, or nil.
+// indexed returns the value of the indexed field that the options select by, and its index, or nil.
 func (p *Plane) indexed(options *client.ListOptions) (value string, extract client.IndexerFunc) {
 	if options.FieldSelector == nil {
 		return "", nil

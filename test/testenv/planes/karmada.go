@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// BindingOf is the ResourceBinding that Karmada makes for a copy.
+// BindingOf returns the ResourceBinding that Karmada creates for a copy.
 func BindingOf(copied *v1alpha.WorkloadDeployment) *workv1alpha2.ResourceBinding {
 	gvk := v1alpha.GroupVersion.WithKind(v1alpha.KindWorkloadDeployment)
 	return &workv1alpha2.ResourceBinding{
@@ -36,7 +36,7 @@ func BindingOf(copied *v1alpha.WorkloadDeployment) *workv1alpha2.ResourceBinding
 	}
 }
 
-// WorkOf is the Work that Karmada makes of a copy for a cell.
+// WorkOf returns the Work that Karmada creates from a copy for a cell.
 func WorkOf(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string) *workv1alpha1.Work {
 	t.Helper()
 	manifest := &v1alpha.WorkloadDeployment{
@@ -70,8 +70,8 @@ func WorkOf(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string) *work
 	}
 }
 
-// Deliver has Karmada bring the copy as it is now to cells, and collect these statuses from them. It writes the binding and the
-// Works, not the copy. A nil status is a cell that reports nothing.
+// Deliver propagates the present copy to cells as Karmada does, and collects these statuses from them. It writes the binding and
+// the Works, not the copy. A nil status is a cell that reports nothing.
 func (p *Planes) Deliver(t testing.TB, copied *v1alpha.WorkloadDeployment, cells map[string]*v1alpha.WorkloadDeploymentStatus) {
 	t.Helper()
 	copied = Get(t, p, copied.Namespace, copied.Name, copied.DeepCopy())
@@ -90,7 +90,7 @@ func (p *Planes) Deliver(t testing.TB, copied *v1alpha.WorkloadDeployment, cells
 	ChangeStatus(t, p, binding, func(b *workv1alpha2.ResourceBinding) { b.Status.AggregatedStatus = reports })
 }
 
-// carryOut makes a Work and has it applied and reported on.
+// carryOut creates a Work that is applied and reported on.
 func (p *Planes) carryOut(t testing.TB, work *workv1alpha1.Work, report *runtime.RawExtension) {
 	t.Helper()
 	desired := work.DeepCopy()
@@ -108,7 +108,8 @@ func (p *Planes) carryOut(t testing.TB, work *workv1alpha1.Work, report *runtime
 	})
 }
 
-// Report is what a cell reports of a copy as it is: that its agent has acted on it, and this status. It is nil for no status.
+// Report returns a cell's report on the present copy: its agent has acted on the copy, and has written this status. It is nil for
+// no status.
 func Report(t testing.TB, copied *v1alpha.WorkloadDeployment, status *v1alpha.WorkloadDeploymentStatus) *runtime.RawExtension {
 	t.Helper()
 	if status == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Template is a template of an Instance with one container.
+// Template returns a template of an Instance with one container.
 func Template(image string) v1alpha.InstanceTemplateSpec {
 	return v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{
 		Runtime: v1alpha.InstanceRuntimeSpec{
@@ -28,7 +28,7 @@ func Template(image string) v1alpha.InstanceTemplateSpec {
 	}}
 }
 
-// Deployment is a WorkloadDeployment of the project with two replicas, which does not exist yet.
+// Deployment returns a WorkloadDeployment of the project with two replicas, without creating it.
 func (p *Planes) Deployment(name, city string) *v1alpha.WorkloadDeployment {
 	return &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
@@ -43,7 +43,7 @@ func (p *Planes) Deployment(name, city string) *v1alpha.WorkloadDeployment {
 	}
 }
 
-// EnsureHubNamespace creates the hub namespace when it does not exist.
+// EnsureHubNamespace creates the hub namespace if it does not exist.
 func (p *Planes) EnsureHubNamespace(t testing.TB) {
 	t.Helper()
 	err := p.Client.Create(t.Context(), p.NewHubNamespace())
@@ -52,7 +52,7 @@ func (p *Planes) EnsureHubNamespace(t testing.TB) {
 	}
 }
 
-// NewHubNamespace is the hub namespace as the add-on creates it.
+// NewHubNamespace returns the hub namespace as the add-on creates it.
 func (p *Planes) NewHubNamespace() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: p.HubNamespace,
@@ -64,7 +64,7 @@ func (p *Planes) NewHubNamespace() *corev1.Namespace {
 	}}
 }
 
-// EndHubNamespace deletes the hub namespace and has it gone at once, as if it were empty. What it holds stays.
+// EndHubNamespace deletes the hub namespace at once, as if it were empty. Its objects stay.
 func (p *Planes) EndHubNamespace(t testing.TB) {
 	t.Helper()
 	namespace := Get(t, p, "", p.HubNamespace, &corev1.Namespace{})
@@ -87,7 +87,7 @@ func Create[T client.Object](t testing.TB, p *Planes, obj T) T {
 	return obj
 }
 
-// Get reads an object into obj and returns it. The test fails when it does not exist.
+// Get reads an object into obj and returns it. The test fails if the object does not exist.
 func Get[T client.Object](t testing.TB, p *Planes, namespace, name string, obj T) T {
 	t.Helper()
 	if err := p.Client.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, obj); err != nil {
@@ -96,7 +96,7 @@ func Get[T client.Object](t testing.TB, p *Planes, namespace, name string, obj T
 	return obj
 }
 
-// Exists says whether an object of the namespace, name and kind of obj exists.
+// Exists reports whether an object of the namespace, name and kind of obj exists.
 func Exists(t testing.TB, p *Planes, obj client.Object) bool {
 	t.Helper()
 	gvk, err := apiutil.GVKForObject(obj, p.Client.Scheme())
@@ -112,7 +112,7 @@ func Exists(t testing.TB, p *Planes, obj client.Object) bool {
 	return err == nil
 }
 
-// Change changes an object as somebody else: f changes it as it is stored.
+// Change updates an object as another client: f changes the stored object.
 func Change[T client.Object](t testing.TB, p *Planes, obj T, f func(T)) T {
 	t.Helper()
 	Get(t, p, obj.GetNamespace(), obj.GetName(), obj)
@@ -123,7 +123,7 @@ func Change[T client.Object](t testing.TB, p *Planes, obj T, f func(T)) T {
 	return obj
 }
 
-// ChangeStatus changes the status of an object as somebody else.
+// ChangeStatus updates the status of an object as another client.
 func ChangeStatus[T client.Object](t testing.TB, p *Planes, obj T, f func(T)) T {
 	t.Helper()
 	Get(t, p, obj.GetNamespace(), obj.GetName(), obj)
@@ -134,7 +134,7 @@ func ChangeStatus[T client.Object](t testing.TB, p *Planes, obj T, f func(T)) T 
 	return obj
 }
 
-// Delete deletes an object; one with finalizers stays.
+// Delete deletes an object; an object with finalizers stays.
 func Delete(t testing.TB, p *Planes, obj client.Object) {
 	t.Helper()
 	if err := p.Client.Delete(t.Context(), obj); err != nil {

@@ -113,14 +113,14 @@ func applied(verb string, obj runtime.ApplyConfiguration) Call {
 	return call
 }
 
-// Before has f run before each request. When it returns an error, that is the answer and the request is not sent. nil ends it.
+// Before runs f before each request. If f returns an error, that is the answer, and the request is not sent. nil ends it.
 func (p *Plane) Before(f func(Call) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.before = f
 }
 
-// Once has f run before the first request with a verb and kind, and never after. Requests that f makes itself do not count.
+// Once runs f once, before the first request with a verb and kind. Requests of f itself do not count.
 func (p *Plane) Once(verb, kind string, f func() error) {
 	p.Before(func(call Call) error {
 		if call.Verb != verb || call.Kind != kind {
@@ -131,12 +131,12 @@ func (p *Plane) Once(verb, kind string, f func() error) {
 	})
 }
 
-// Writes returns the requests since the last call that are no reads, and forgets them.
+// Writes returns the write requests since the last call, and resets them.
 func (p *Plane) Writes() []Call {
 	return slices.DeleteFunc(p.Calls(), func(call Call) bool { return call.Verb == "get" || call.Verb == "list" })
 }
 
-// Calls returns the requests since the last call, and forgets them.
+// Calls returns the requests since the last call, and resets them.
 func (p *Plane) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package planes has a hub and a project for the tests of the hub's controllers. Both are on the kube-apiserver of testenv:
-// their objects differ by namespace, and what a controller reads and writes in each goes through a Plane of its own.
+// Package planes provides a hub and a project for the tests of the hub's controllers. Both are on the kube-apiserver of testenv:
+// their objects differ by namespace, and a controller reads and writes each through a separate Plane.
 package planes
 
 import (
@@ -42,15 +42,15 @@ import (
 // ProjectUID is the UID of the project.
 const ProjectUID = types.UID("project-uid")
 
-// Planes are a hub and a project of one test.
+// Planes holds a hub and a project of one test.
 type Planes struct {
-	// Hub is the hub as the controller reads it, from a cache in production, and writes it.
+	// Hub is the hub as the controller reads it, in production from a cache, and writes it.
 	Hub *Plane
-	// HubAPI is the hub as the controller reads it past the cache.
+	// HubAPI is the hub as the controller reads it without the cache.
 	HubAPI *Plane
 	// Project is the project as the controller reads and writes it.
 	Project *Plane
-	// Client is for the test itself, on both.
+	// Client is the test's own client for both.
 	Client client.WithWatch
 	// Namespace is the namespace in the project.
 	Namespace *corev1.Namespace
@@ -63,7 +63,7 @@ type Planes struct {
 // ProjectName is the name of the project.
 const ProjectName multicluster.ClusterName = "north"
 
-// New makes a project with a namespace of its own. The hub has the kinds of Karmada.
+// New creates a project with a new namespace. The hub has Karmada's kinds.
 func New(t testing.TB) *Planes {
 	t.Helper()
 	shared.once.Do(func() { shared.err = shared.start(t) })
@@ -77,15 +77,15 @@ func New(t testing.TB) *Planes {
 	return p
 }
 
-// Config is for an administrator of both planes.
+// Config returns the configuration of an administrator of both planes.
 func (p *Planes) Config() *rest.Config { return shared.cluster.GetConfig() }
 
-// Reengage has the project be another cluster from now on, as when it is engaged anew.
+// Reengage replaces the project's cluster, as when a replica engages it again.
 func (p *Planes) Reengage() {
 	p.cluster = &projectCluster{Cluster: p.cluster.Cluster, client: p.cluster.client}
 }
 
-// Get returns the project's cluster. With UID it makes Planes the projects that a replica has engaged.
+// Get returns the project's cluster. With UID, Planes implements the projects that a replica has engaged.
 func (p *Planes) Get(_ context.Context, name multicluster.ClusterName) (cluster.Cluster, error) {
 	if name != ProjectName {
 		return nil, multicluster.ErrClusterNotFound
@@ -165,10 +165,10 @@ func (s *connection) start(t testing.TB) error {
 	return err
 }
 
-// crdPatience is how long an API server may take to serve the kinds, on a busy machine.
+// crdPatience bounds the time until an API server serves the kinds, on a busy machine.
 const crdPatience = 2 * time.Minute
 
-// karmadaCRDs are the files of the kinds that Karmada installs on its hub and that the add-on uses.
+// karmadaCRDs returns the files of the kinds that Karmada installs on its hub and that the add-on uses.
 func karmadaCRDs(ctx context.Context) ([]string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada").Output()
 	if err != nil {
@@ -183,7 +183,7 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	return files, nil
 }
 
-// quotaCRDs are the files of the kinds of Milo's quota that the add-on uses.
+// quotaCRDs returns the files of the kinds of Milo's quota that the add-on uses.
 func quotaCRDs(ctx context.Context) ([]string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -196,7 +196,7 @@ func quotaCRDs(ctx context.Context) ([]string, error) {
 	return files, nil
 }
 
-// clusterCRD stands for the Clusters of Karmada's aggregated API server.
+// clusterCRD returns a CRD in the place of Karmada's aggregated API for Clusters.
 func clusterCRD() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "clusters." + clusterv1alpha1.GroupName},
@@ -220,10 +220,10 @@ func clusterCRD() *apiextensionsv1.CustomResourceDefinition {
 // count makes names unique.
 var count atomic.Int64
 
-// City is the code of a city that no other test has.
+// City returns the code of a city that no other test uses.
 func City() string { return fmt.Sprintf("C%02d", count.Add(1)) }
 
-// Cell makes a Ready Cluster of a city, with a unique name that sorts by creation, and the namespace of its Works.
+// Cell creates a Ready Cluster of a city, with a unique name that sorts by creation, and the namespace of its Works.
 func (p *Planes) Cell(t testing.TB, city string) *clusterv1alpha1.Cluster {
 	t.Helper()
 	cell := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
@@ -241,7 +241,7 @@ func (p *Planes) Cell(t testing.TB, city string) *clusterv1alpha1.Cluster {
 	return cell
 }
 
-// SetReady has Karmada say whether it reaches a cell, and since when.
+// SetReady sets the Ready condition that Karmada writes for a cell, with its transition time.
 func (p *Planes) SetReady(t testing.TB, cell *clusterv1alpha1.Cluster, status metav1.ConditionStatus, since metav1.Time) {
 	t.Helper()
 	cell.Status.Conditions = []metav1.Condition{{
@@ -252,5 +252,5 @@ func (p *Planes) SetReady(t testing.TB, cell *clusterv1alpha1.Cluster, status me
 	}
 }
 
-// ExecutionSpace is the namespace of a cell's Works.
+// ExecutionSpace returns the namespace of a cell's Works.
 func ExecutionSpace(cell string) string { return "karmada-es-" + cell }

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 )
 
-// Restrict has the controller be a user in the project who may do this and nothing else.
+// Restrict gives the controller a user in the project with only these rights.
 func (p *Planes) Restrict(t testing.TB, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	name := fmt.Sprintf("restricted-%02d", count.Add(1))
@@ -48,7 +48,7 @@ func (p *Planes) Restrict(t testing.TB, rules ...rbacv1.PolicyRule) {
 	p.cluster = &projectCluster{Cluster: restricted, client: p.Project}
 }
 
-// awaitRule waits until the API server knows the rights of c's user: they come to its authorizer through a cache.
+// awaitRule waits until the API server knows the rights of c's user: its authorizer reads them from a cache.
 func awaitRule(t testing.TB, c client.Client, rule rbacv1.PolicyRule) {
 	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {

@@ -23,14 +23,14 @@ type Authority struct {
 	served  atomic.Pointer[served]
 }
 
-// served is what follows from the state. Leaf and bundle change together, so that the leaf's CA is always in the bundle.
+// served is derived from the state. Leaf and bundle change together, so that the leaf's CA is always in the bundle.
 type served struct {
 	bundle []byte
 	signer *ca
 	leaf   *tls.Certificate
 }
 
-// New makes an Authority. It serves nothing before the first Ensure.
+// New creates an Authority. It has no certificate before the first Ensure.
 func New(options Options) (*Authority, error) {
 	if err := options.complete(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func New(options Options) (*Authority, error) {
 	return a, err
 }
 
-// NeedLeaderElection tells a manager that every replica runs this.
+// NeedLeaderElection returns false: every replica runs this.
 func (*Authority) NeedLeaderElection() bool { return false }
 
 // GetCertificate implements tls.Config.GetCertificate.

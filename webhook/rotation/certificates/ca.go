@@ -21,7 +21,7 @@ import (
 // backdate is how long before its creation a certificate becomes valid, for clients whose clocks are behind.
 const backdate = 5 * time.Minute
 
-// ca is a certificate authority. The previous one has no key, since it signs nothing any more.
+// ca is a certificate authority. The previous one has no key, since it no longer signs certificates.
 type ca struct {
 	cert *x509.Certificate
 	key  crypto.Signer
@@ -93,7 +93,7 @@ func (c *ca) is(other *ca) bool {
 
 func (c *ca) expired(now time.Time) bool { return now.After(c.cert.NotAfter) }
 
-// due says whether two thirds of a certificate's life are over. The life is read from the certificate, since the replica
+// due reports whether two thirds of a certificate's life are over. The life is read from the certificate, since the replica
 // that issued it may have other options.
 func due(cert *x509.Certificate, now time.Time) bool {
 	life := cert.NotAfter.Sub(cert.NotBefore) - backdate

@@ -39,7 +39,7 @@ func (f *Files) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection tells a manager that every replica runs this.
+// NeedLeaderElection returns false: every replica runs this.
 func (*Files) NeedLeaderElection() bool { return false }
 
 // GetCertificate implements tls.Config.GetCertificate.

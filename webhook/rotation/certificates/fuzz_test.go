@@ -9,7 +9,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 )
 
-// FuzzDecode: an entry of the Secret is a CA with its key, or an error. What is read is written as it was read.
+// FuzzDecode: an entry of the Secret is a CA with its key, or an error. A decoded entry is encoded unchanged.
 func FuzzDecode(f *testing.F) {
 	c, err := newCA(epoch, day)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // state is the content of the Secret.
 type state = rotation.State[ca]
 
-// kind is a CA as what is rotated.
+// kind implements rotation.Kind for CAs.
 type kind struct {
 	lifetime time.Duration
 }
@@ -38,7 +38,7 @@ func (kind) Due(current *ca, _, now time.Time) bool { return due(current.cert, n
 // Expired reports whether no client accepts a CA any more.
 func (kind) Expired(c *ca, now time.Time) bool { return c.expired(now) }
 
-// Former has no key: it signs nothing any more.
+// Former has no key, since it no longer signs certificates.
 func (kind) Former(c *ca) *ca { return &ca{cert: c.cert} }
 
 // Decode reads a CA. Errors never quote content.

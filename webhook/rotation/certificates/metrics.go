@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// expiryCollector reads the certificates when it is scraped, so that it reports nothing while there are none: a zero would
-// mean a certificate that expired long ago.
+// expiryCollector reads the certificates when it is scraped, so that it reports nothing without certificates: a zero would mean a
+// certificate that expired long ago.
 type expiryCollector struct {
 	expiry func() map[string]time.Time
 	desc   *prometheus.Desc

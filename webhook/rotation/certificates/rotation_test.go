@@ -120,7 +120,7 @@ func (f *field) request(ctx context.Context, n int) error {
 		DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{
 			RootCAs: f.pool.Load(), ServerName: host, Time: f.clock.Now, MinVersion: tls.VersionTLS13,
-			// The default exchange takes most of the time under the race detector, and is not what is tested.
+			// The default key exchange takes most of the time under the race detector, and is not under test.
 			CurvePreferences: []tls.CurveID{tls.CurveP256},
 		},
 	}

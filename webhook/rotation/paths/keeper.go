@@ -21,7 +21,7 @@ type Keeper struct {
 	exposures *prometheus.CounterVec
 }
 
-// New makes a Keeper. It accepts nothing before the first Ensure.
+// New creates a Keeper. It accepts no path before the first Ensure.
 func New(options Options) (*Keeper, error) {
 	if err := options.complete(); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ const (
 	CauseHandshake = "handshake"
 )
 
-// Expose says that an API server may have shown the path. The key is replaced when it is Options.Spacing old, unless that is in progress:
-// by whichever replica reads the Secret first. It does not wait for that.
+// Expose reports that an API server may have shown the path. The replica that reads the Secret first replaces the key when it is
+// Options.Spacing old, unless a rotation is in progress. Expose does not wait for that.
 func (k *Keeper) Expose(cause string) {
 	k.exposures.WithLabelValues(cause).Inc()
 	if k.options.Carried == nil {
@@ -82,8 +82,8 @@ func (k *Keeper) Ready() error {
 // Accepts reports whether secret may follow the plain path of a webhook.
 func (k *Keeper) Accepts(plain, secret string) bool { return accepts(k.State(), plain, secret) }
 
-// Path is where the webhook with a plain path is to be called: "" before the first Ensure. Call Ensure just before writing
-// it into a webhook configuration: a replica whose state is old would otherwise bring back an older path.
+// Path is the path at which the webhook with a plain path is called: "" before the first Ensure. Call Ensure just before writing the
+// path into a webhook configuration: a replica with an old state would otherwise restore an older path.
 func (k *Keeper) Path(plain string) string {
 	current := k.State().Current
 	if current == nil {

@@ -113,8 +113,8 @@ func TestSettledWritesNothing(t *testing.T) {
 	}
 }
 
-// TestRotation: two replicas that read the Secret at different times, registration that lags, and an API server that lags even
-// more: at any time both replicas accept what the API server calls, whichever of them began the rotation and however.
+// TestRotation: two replicas that read the Secret at different times, registration that lags, and an API server that lags even more: at
+// any time both replicas accept the path that the API server calls, whichever of them began the rotation, and for whatever cause.
 func TestRotation(t *testing.T) {
 	for name, begin := range map[string]func(t *testing.T, hub client.Client, clock *testclock.FakeClock){
 		"due": func(_ *testing.T, _ client.Client, clock *testclock.FakeClock) { clock.Step(DefaultLifetime) },
@@ -141,7 +141,7 @@ func TestRotation(t *testing.T) {
 			ensure(t, replicas...)
 			first := replicas[0].Path(plain)
 			registered = first
-			// called is what the API server has observed: what was registered four minutes ago.
+			// called is the path that the API server has observed: the path that was registered four minutes ago.
 			const turn, lag = 20 * time.Second, 12
 			history := []string{first}
 			begin(t, hub, clock)
@@ -173,8 +173,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestRegisteredByOthers: without knowing what is registered, a rotation is done on request only and leaves the previous path
-// until it is removed by hand.
+// TestRegisteredByOthers: if the registered paths are unknown, a rotation happens on request only and keeps the previous path until it
+// is removed by hand.
 func TestRegisteredByOthers(t *testing.T) {
 	hub, clock := fake.NewFakeClient(), testclock.NewFakeClock(epoch)
 	k := newKeeper(t, hub, clock)
@@ -258,7 +258,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestNothingIsLogged of what is secret, through a whole rotation.
+// TestNothingIsLogged: no secret is logged during a complete rotation.
 func TestNothingIsLogged(t *testing.T) {
 	hub, clock := fake.NewFakeClient(), testclock.NewFakeClock(epoch)
 	var log strings.Builder

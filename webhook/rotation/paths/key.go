@@ -19,7 +19,7 @@ import (
 // keySize is the size of a key in bytes.
 const keySize = 32
 
-// key is what the secrets of all paths are derived from. It is never printed.
+// key is the key from which the secrets of all paths are derived. It is never printed.
 type key []byte
 
 func newKey() (key, error) {
@@ -30,8 +30,8 @@ func newKey() (key, error) {
 	return k, nil
 }
 
-// secret is what follows the plain path of a webhook: a path that an API server accepts in a webhook configuration, whose
-// segments must be DNS names.
+// secret is the suffix of a webhook's plain path. An API server accepts it in a webhook configuration, whose path segments must be DNS
+// names.
 func (k key) secret(plain string) string {
 	mac := hmac.New(sha256.New, k)
 	// Writing to a hash.Hash never returns an error.
@@ -39,7 +39,7 @@ func (k key) secret(plain string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// path is where the webhook with a plain path is called.
+// path is the path at which the webhook with a plain path is called.
 func (k key) path(plain string) string { return plain + "/" + k.secret(plain) }
 
 // accepts compares in a time that does not depend on how much of the secret is right.
@@ -63,7 +63,7 @@ const (
 // state is the content of the Secret.
 type state = rotation.State[key]
 
-// kind is a key as what is rotated.
+// kind implements rotation.Kind for keys.
 type kind struct {
 	// lifetime of a key. 0: it is replaced on request only.
 	lifetime time.Duration

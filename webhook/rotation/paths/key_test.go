@@ -39,7 +39,7 @@ func TestKeyRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCorruptKey: what cannot be read is said, and never quoted.
+// TestCorruptKey: a key that cannot be decoded is reported, and never quoted.
 func TestCorruptKey(t *testing.T) {
 	for name, content := range map[string]string{"too short": hex.EncodeToString(*a)[:62], "not hexadecimal": strings.Repeat("secret--", 8)} {
 		_, err := kind{}.Decode(map[string][]byte{"next": []byte(content)}, rotation.Next)

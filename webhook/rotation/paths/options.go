@@ -20,18 +20,18 @@ const (
 
 // Options configure a Keeper.
 type Options struct {
-	// Store holds the keys. Its Delay is also how long replicas get to read a new key.
+	// Store holds the keys. Its Delay is also the time that replicas have to read a new key.
 	rotation.Store
-	// Plain are the paths of all webhooks, without secrets. What follows is kept in the Secret for those who register the
+	// Plain are the paths of all webhooks, without secrets. The Secret keeps the rest of the paths for operators who register the
 	// webhooks themselves.
 	Plain []string
 	// Lifetime is the age at which a key is replaced, a day by default.
 	Lifetime time.Duration
 	// Spacing is the least age of a key at which it is replaced because it may have been shown, half an hour by default.
 	Spacing time.Duration
-	// Carried reports whether every webhook configuration has the paths that path returns. It must not call Ensure. Nil if that
-	// cannot be known, because somebody else registers the webhooks: then keys are replaced on request only, and the
-	// previous one is accepted until it is deleted from the Secret.
+	// Carried reports whether every webhook configuration has the paths that path returns. It must not call Ensure. Nil if that cannot
+	// be known because an operator registers the webhooks: then keys are replaced on request only, and the previous key is accepted
+	// until it is deleted from the Secret.
 	Carried func(ctx context.Context, path func(plain string) string) (bool, error)
 }
 

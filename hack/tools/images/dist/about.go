@@ -10,30 +10,30 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// About is what the files of a release say about it.
+// About holds the facts about a release that its files contain.
 type About struct {
 	// Version is the tag, such as v0.1.0.
 	Version string
 	// Commit is the commit of the tag, and Created its time.
 	Commit  string
 	Created time.Time
-	// Repository is the URL of the sources, and Downloads that of the folder with the files of the release.
+	// Repository is the URL of the sources, and Downloads the URL of the folder with the files of the release.
 	Repository, Downloads string
-	// Registry is where images and the chart are pulled from: a registry and a prefix, such as ghcr.io/karmada-compute.
+	// Registry is the registry, with a prefix, from which images and the chart are pulled, such as ghcr.io/karmada-compute.
 	Registry string
 	// Images are the digests of the images, by their names.
 	Images map[string]string
 }
 
-// ChartVersion is the version of the chart. Helm's versions have no v.
+// ChartVersion returns the version of the chart. Helm's versions have no v.
 func (a *About) ChartVersion() string { return strings.TrimPrefix(a.Version, "v") }
 
-// ChartRepository is where the chart is pulled from, without a scheme.
+// ChartRepository returns the repository of the chart, without a scheme.
 func (a *About) ChartRepository() string { return a.Registry + "/charts" }
 
 func (a *About) prerelease() bool { return semver.Prerelease(a.Version) != "" }
 
-// Image is the reference of an image by tag and digest.
+// Image returns the reference of an image by tag and digest.
 func (a *About) Image(name string) string {
 	return a.Registry + "/" + name + ":" + a.Version + "@" + a.Images[name]
 }

@@ -22,7 +22,7 @@ const ChartName = "karmada-compute"
 // ChartArchive returns the name of the chart's archive, which is Helm's.
 func ChartArchive(about *About) string { return ChartName + "-" + about.ChartVersion() + ".tgz" }
 
-// replacement is a pattern that so many lines of a file have, and what takes its place.
+// replacement is a pattern, the number of lines of a file that must match it, and the new text.
 type replacement struct {
 	pattern, by string
 	times       int
@@ -51,7 +51,7 @@ func StampChart(folder string, about *About) error {
 	)
 }
 
-// chartAnnotations are those that Artifact Hub reads in charts.
+// chartAnnotations returns the annotations that Artifact Hub reads in charts.
 func chartAnnotations(about *About) (string, error) {
 	images, err := yaml.Marshal(about.images())
 	if err != nil {
@@ -64,7 +64,7 @@ func chartAnnotations(about *About) (string, error) {
 }
 
 // replaceLines replaces lines of a file, and appends a text. A pattern that does not occur as often as expected is an error: the
-// release would have another chart than its author expects.
+// release's chart would differ from the chart that its author expects.
 func replaceLines(file, appended string, replacements ...replacement) error {
 	content, err := os.ReadFile(file)
 	if err != nil {

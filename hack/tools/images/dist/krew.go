@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Plugin is the name of the plugin of kubectl, and PluginBinary its binary.
+// Plugin is the name of the kubectl plugin, and PluginBinary its binary.
 const (
 	Plugin       = "compute"
 	PluginBinary = "kubectl-compute"
 )
 
-// ArchiveSuffix is that of archives.
+// ArchiveSuffix is the suffix of archives.
 const ArchiveSuffix = ".tar.gz"
 
 // ArchiveName returns the name of the archive of a binary for a platform such as linux/amd64.
@@ -24,10 +24,10 @@ func ArchiveName(binary, version, platform string) string {
 	return binary + "_" + version + "_" + strings.ReplaceAll(platform, "/", "_") + ArchiveSuffix
 }
 
-// KrewFile is the name of the manifest: krew requires the plugin's.
+// KrewFile is the name of the manifest: krew requires the plugin's name.
 const KrewFile = Plugin + ".yaml"
 
-// krewPlugin is the manifest of a plugin. Krew's module, which has these types, cannot be had from the module proxy.
+// krewPlugin is the manifest of a plugin. The module proxy does not have Krew's module, which defines these types.
 type krewPlugin struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`

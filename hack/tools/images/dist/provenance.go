@@ -19,9 +19,9 @@ import (
 // ProvenanceFile has the provenance of all files and images: a statement of in-toto with the predicate of SLSA 1.
 const ProvenanceFile = "provenance.intoto.json"
 
-// Build is how a release was built.
+// Build describes the build of a release.
 type Build struct {
-	// Builder names the machine or the workflow, a URI.
+	// Builder identifies the machine or the workflow by a URI.
 	Builder string
 	// Go is the version of the toolchain.
 	Go string
@@ -32,8 +32,8 @@ type Build struct {
 // predicateType is the type of a provenance of SLSA 1.
 const predicateType = "https://slsa.dev/provenance/v1"
 
-// Provenance returns the statement about files by checksum and images by digest. It has no time of the build, so that a second build
-// of the commit by the same builder gives the same bytes.
+// Provenance returns the statement about files by checksum and images by digest. It has no build time, so that a second build of
+// the commit by the same builder gives the same bytes.
 func Provenance(about *About, sums Checksums, build Build) ([]byte, error) {
 	parameters := map[string]any{}
 	for name, value := range build.Parameters {
@@ -65,7 +65,7 @@ func Provenance(about *About, sums Checksums, build Build) ([]byte, error) {
 	return stable(statement)
 }
 
-// subjects are the files and the images.
+// subjects returns the files and the images.
 func subjects(about *About, sums Checksums) []*intoto.ResourceDescriptor {
 	var all []*intoto.ResourceDescriptor
 	for _, name := range sums.Names() {

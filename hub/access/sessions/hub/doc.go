@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hub says what the credential of InstanceSessions may do on the hub; role.yaml is generated from it. The credential exists only
-// where an operator has turned sessions on.
+// Package hub declares the rights on the hub of the credential of InstanceSessions; role.yaml is generated from it. The
+// credential exists only where an operator has enabled sessions.
 package hub
 
 // The place of an Instance: its hub namespace, the assignment of its deployment, and the state of its cell.

@@ -1,11 +1,11 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hub says what Pods that serve webhooks only may do on the hub; role.yaml is generated from it.
+// Package hub declares the rights on the hub of Pods that serve webhooks only; role.yaml is generated from it.
 package hub
 
-// The instance types, against which Workloads are validated. The one that every installation begins with is made when there is none,
-// and the status has when a type was deprecated.
+// The instance types, against which Workloads are validated. The add-on creates the first type if none exists, and
+// records in the status when a type was deprecated.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package project says what Pods that serve webhooks only may do at Milo: at its root and in every project; role.yaml is generated
-// from it. They read no ConfigMap and no Secret.
+// Package project declares the rights at Milo of Pods that serve webhooks only: at its root and in every project;
+// role.yaml is generated from it. They read no ConfigMap and no Secret.
 package project
 
 // The projects.
